@@ -26,8 +26,8 @@ def hashed(keys: pa.Array) -> Array:
         powers = np.cumprod(np.full(int(lengths.max()), _PRIME, dtype=np.uint64))
         for start in range(0, len(keys), _BLOCK):
             block = offsets[start : start + _BLOCK + 1]
-            own = data[block[0] : block[-1]].astype(np.uint64)
-            values[start : start + _BLOCK] = _polynomials(own, block - block[0], powers)
+            block_bytes = data[block[0] : block[-1]].astype(np.uint64)
+            values[start : start + _BLOCK] = _polynomials(block_bytes, block - block[0], powers)
     return mixed(values ^ lengths.astype(np.uint64))
 
 

@@ -81,8 +81,8 @@ def format_options(command: C) -> C:
 def chosen(given: dict[str, Any]) -> SparkOptions | None:
     """Take the options of Spark out of all that were given."""
     names = ("master", "shards", "partitioning", "log", "keep", "files_per_batch")
-    own = {name: given.pop(name) for name in names}
-    return SparkOptions(**own) if own["master"] is not None else None
+    options = {name: given.pop(name) for name in names}
+    return SparkOptions(**options) if options["master"] is not None else None
 
 
 def reduce_folder(

@@ -74,14 +74,14 @@ class Follower:
                 f"A folder is followed for messages, not {settings.format}: what a document or run "
                 "says is known at its end.\nReduce the files with `reduce_files`."
             )
-        place = Path(store)
-        made = Store.open(place) if (place / "format.json").exists() else Store.create(place)
+        path = Path(store)
+        opened = Store.open(path) if (path / "format.json").exists() else Store.create(path)
         self._folder = Path(folder)
-        self._writer = made.writer()
+        self._writer = opened.writer()
         self._writer.__enter__()
         try:
             reduced = ReducedWriter(self._writer)
-            letters = place.parent / f"{place.name}.dead.jsonl"
+            letters = path.parent / f"{path.name}.dead.jsonl"
             run: dict[str, Any] = described([], settings) | {"follows": True}
             self._reduction = Reduction(reduced, letters, settings, run)
             self._files: list[Path] = []

@@ -54,8 +54,8 @@ def late_letters(messages: pa.Table, reason: str) -> list[DeadLetter]:
     """Late messages, which may lack pairs, as refused lines."""
     letters = []
     for row in messages.to_pylist():
-        said = {name: value for name, value in row.items() if value is not None}
-        said["counts"] = {k: v for k, v in (row["counts"] or {}).items() if v is not None}
-        text = json.dumps(said)
+        values = {name: value for name, value in row.items() if value is not None}
+        values["counts"] = {k: v for k, v in (row["counts"] or {}).items() if v is not None}
+        text = json.dumps(values)
         letters.append(DeadLetter(f"late: {text}", 0, reason, text))
     return letters

@@ -191,16 +191,16 @@ class Versions:
             entity = f"{name}@{version or identity}"
             edges.append((entity, activity, EdgeType.GENERATED))
             for column, sources in run.columns.get(dataset, {}).items():
-                own = f"{entity}#{column}"
+                column_entity = f"{entity}#{column}"
                 self._columns.setdefault(entity, set()).add(column)
-                edges.append((entity, own, EdgeType.MEMBER))
+                edges.append((entity, column_entity, EdgeType.MEMBER))
                 for source, source_column in sorted(sources):
                     base = self._named(source)
                     if base not in read:
                         read[base] = self._version_read(source, None, run, identity)
                     cause = f"{read[base]}#{source_column}"
                     self._read[cause] = (read[base], source_column)
-                    edges.append((own, cause, EdgeType.DERIVED))
+                    edges.append((column_entity, cause, EdgeType.DERIVED))
         return edges
 
     def columns_read(self) -> list[tuple[str, str, EdgeType]]:
@@ -232,14 +232,14 @@ def _columns(dataset: Mapping[str, Any]) -> dict[str, set[tuple[str, str]]]:
     if facet is None:
         return {}
     fields = _object(_object(facet, "columnLineage").get("fields", {}), "columnLineage.fields")
-    found: dict[str, set[tuple[str, str]]] = {}
+    columns: dict[str, set[tuple[str, str]]] = {}
     for column, lineage in fields.items():
         sources = _list(_object(lineage, "columnLineage").get("inputFields"), "inputFields")
-        found[column] = {
+        columns[column] = {
             (_dataset_name(_object(each, "inputFields")), _text(each.get("field"), "field"))
             for each in sources
         }
-    return found
+    return columns
 
 
 def _version(dataset: Mapping[str, Any]) -> str | None:

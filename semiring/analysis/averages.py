@@ -226,9 +226,9 @@ def _summed(parts: Sequence[Joint]) -> Joint:
     """The sum of independent ones, the shortest two first, as in Huffman's code."""
     queue = [(part.columns.shape[1], tie, part) for tie, part in enumerate(parts)]
     heapify(queue)
-    place = len(queue)
+    next_tie = len(queue)
     while len(queue) > 1:
         both = heappop(queue)[2].plus(heappop(queue)[2])
-        heappush(queue, (both.columns.shape[1], place, both))
-        place += 1
+        heappush(queue, (both.columns.shape[1], next_tie, both))
+        next_tie += 1
     return queue[0][2]

@@ -77,8 +77,8 @@ class Batches:
 
     def __enter__(self) -> Batches:
         exists = (self.store / "format.json").exists()
-        made = Store.open(self.store) if exists else Store.create(self.store)
-        self._writer = made.writer()
+        opened = Store.open(self.store) if exists else Store.create(self.store)
+        self._writer = opened.writer()
         self._writer.__enter__()
         try:
             self._reduced = ReducedWriter(self._writer)
@@ -279,7 +279,9 @@ class Batches:
         if self._refused is None:  # a job before this one may have been stopped
             self._refused = {(each.origin, each.line) for each in read_letters(self.letters)}
         new = {(each.origin, each.line): each for each in letters}
-        new = {place: each for place, each in new.items() if place not in self._refused}
+        new = {
+            letter_key: each for letter_key, each in new.items() if letter_key not in self._refused
+        }
         append_letters(self.letters, new.values())
         self._refused |= set(new)
         self.dead += len(new)

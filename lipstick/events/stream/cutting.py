@@ -58,12 +58,14 @@ def _dealt(
     plan: BatchPlan, messages: pa.Table, partition: int
 ) -> Iterator[tuple[str, int, pa.Table]]:
     for topic in messages.column("topic").unique().to_pylist():
-        own = messages.filter(pc.equal(messages.column("topic"), topic))
-        own = own.combine_chunks()
+        of_topic = messages.filter(pc.equal(messages.column("topic"), topic))
+        of_topic = of_topic.combine_chunks()
         if plan.partitioning == SOURCE:
-            yield topic, partition, own
+            yield topic, partition, of_topic
             continue
-        yield from ((topic, shard, table) for shard, table in dealt(own, EXECUTION, plan.shards))
+        yield from (
+            (topic, shard, table) for shard, table in dealt(of_topic, EXECUTION, plan.shards)
+        )
 
 
 def dealt(messages: pa.Table, partitioning: str, shards: int) -> Iterator[tuple[int, pa.Table]]:
@@ -81,6 +83,6 @@ def dealt(messages: pa.Table, partitioning: str, shards: int) -> Iterator[tuple[
     order = np.argsort(shard, kind="stable")
     dealt_out = messages.take(pa.array(order)).combine_chunks()
     bounds = np.searchsorted(shard[order], np.arange(shards + 1))
-    for place in range(shards):
-        if bounds[place + 1] > bounds[place]:
-            yield place, dealt_out.slice(bounds[place], bounds[place + 1] - bounds[place])
+    for number in range(shards):
+        if bounds[number + 1] > bounds[number]:
+            yield number, dealt_out.slice(bounds[number], bounds[number + 1] - bounds[number])

@@ -93,7 +93,7 @@ def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
     for topic, shards in resolved.items():
         known = gathered.topics.get(topic, TopicPlan())
         gathered.topics[topic] = _resolved(known, shards)
-        peaks[topic] = {name: sum(said[name] for said in shards.values()) for name in _PEAKS}
+        peaks[topic] = {name: sum(told[name] for told in shards.values()) for name in _PEAKS}
     for topic, now in peaks.items():
         gathered.topics[topic] = with_peaks(gathered.topics[topic], now)
     return gathered
@@ -112,53 +112,53 @@ def with_peaks(known: TopicPlan, now: Mapping[str, int]) -> TopicPlan:
     return replace(known, counts={**known.counts, **peaks})
 
 
-def _read(gathered: Gathered, said: Mapping[str, Any]) -> None:
-    gathered.bytes += said["bytes"]
-    times = [time for time in (gathered.oldest, said["oldest"]) if time is not None]
+def _read(gathered: Gathered, told: Mapping[str, Any]) -> None:
+    gathered.bytes += told["bytes"]
+    times = [time for time in (gathered.oldest, told["oldest"]) if time is not None]
     gathered.oldest = min(times, default=None)
 
 
-def _decided(known: TopicPlan, partition: int, said: Mapping[str, Any]) -> TopicPlan:
-    held = {place: name for place, name in known.held.items() if place != partition}
-    if said["held"] is not None:
-        held[partition] = said["held"]
+def _decided(known: TopicPlan, partition: int, told: Mapping[str, Any]) -> TopicPlan:
+    held = {number: name for number, name in known.held.items() if number != partition}
+    if told["held"] is not None:
+        held[partition] = told["held"]
     latest = dict(known.latest)
-    for worker, time in said["latest"].items():
+    for worker, time in told["latest"].items():
         latest[worker] = max(latest.get(worker, time), time)
     known = replace(
         known,
         held=held,
-        done={**known.done, partition: tuple(said["done"])},
-        waiting={**known.waiting, partition: said["waiting"]},
+        done={**known.done, partition: tuple(told["done"])},
+        waiting={**known.waiting, partition: told["waiting"]},
         latest=latest,
     )
     names = ("repeated", "abandoned", "messages")
-    return added(known, **{name: said[name] for name in names})
+    return added(known, **{name: told[name] for name in names})
 
 
-def _reduced(known: TopicPlan, said: Mapping[str, Any]) -> TopicPlan:
+def _reduced(known: TopicPlan, told: Mapping[str, Any]) -> TopicPlan:
     functions: dict[str, Function] = dict(known.functions)
-    for name, function in functions_of(said["functions"]).items():
+    for name, function in functions_of(told["functions"]).items():
         before = [functions[name]] if name in functions else []
         functions[name] = merge_functions([*before, function])
-    due = known.due if said["due"] is None else said["due"]
-    edges = known.edges + said["received"]
+    due = known.due if told["due"] is None else told["due"]
+    edges = known.edges + told["received"]
     known = replace(known, functions=functions, due=due, edges=edges)
     names = ("received", "dead", "excess", "emitted")
-    return added(known, said["named"], **{name: said[name] for name in names})
+    return added(known, told["named"], **{name: told[name] for name in names})
 
 
 def _resolved(known: TopicPlan, shards: Mapping[int, Mapping[str, Any]]) -> TopicPlan:
     """What shards that took a step have now; what had been told to them is done with."""
-    opened = {place: name for place, name in known.open.items() if place not in shards}
-    sizes = {place: size for place, size in known.sizes.items() if place not in shards}
-    told = {place: names for place, names in known.told.items() if place not in shards}
-    for shard, said in shards.items():
-        if said["open"] is not None:
-            opened[shard] = said["open"]
-            sizes[shard] = tuple(said["size"])
-        for to, name in said["told"].items():
+    opened = {number: name for number, name in known.open.items() if number not in shards}
+    sizes = {number: size for number, size in known.sizes.items() if number not in shards}
+    told = {number: names for number, names in known.told.items() if number not in shards}
+    for shard, report in shards.items():
+        if report["open"] is not None:
+            opened[shard] = report["open"]
+            sizes[shard] = tuple(report["size"])
+        for to, name in report["told"].items():
             told[int(to)] = (*told.get(int(to), ()), name)
-        counts = {name: said[name] for name in ("dead", "excess", "missing")}
-        known = added(known, said["named"], **counts)
+        counts = {name: report[name] for name in ("dead", "excess", "missing")}
+        known = added(known, report["named"], **counts)
     return replace(known, open=opened, sizes=sizes, told=told)

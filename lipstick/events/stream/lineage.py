@@ -70,9 +70,9 @@ class StreamedRuns:
         edges: dict[Edge, None] = {}
         for name, run in done.items():
             if name not in self.told and (before is None or _micros(run.end) < before):
-                own = versions.edges(name, run)
-                self.told[name] = _digest(own)
-                edges.update(dict.fromkeys(own))
+                run_edges = versions.edges(name, run)
+                self.told[name] = _digest(run_edges)
+                edges.update(dict.fromkeys(run_edges))
         edges.update({edge: None for edge in versions.columns_read() if edge not in columns})
         return Document(tuple(edges), 0), late
 

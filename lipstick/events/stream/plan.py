@@ -95,9 +95,9 @@ class TopicPlan:
         """The plan that `document` made JSON of."""
         given = dict(document)
         for name in ("held", "open", "waiting", "logged"):
-            given[name] = {int(place): value for place, value in given.get(name, {}).items()}
+            given[name] = {int(number): value for number, value in given.get(name, {}).items()}
         for name in ("done", "told", "sizes"):
-            given[name] = {int(place): tuple(values) for place, values in given[name].items()}
+            given[name] = {int(number): tuple(values) for number, values in given[name].items()}
         given["functions"] = functions_of(given["functions"])
         given["named"] = tuple(given["named"])
         return cls(**given)

@@ -62,9 +62,9 @@ class Row:
     data: bytes
 
 
-def told(kind: str, topic: str, shard: int, said: Mapping[str, Any]) -> Row:
+def told(kind: str, topic: str, shard: int, document: Mapping[str, Any]) -> Row:
     """A row for the driver that says something as JSON."""
-    return Row(0, kind, topic, shard, 0, json.dumps(said).encode())
+    return Row(0, kind, topic, shard, 0, json.dumps(document).encode())
 
 
 def batches_of(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:

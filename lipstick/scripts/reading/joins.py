@@ -50,7 +50,7 @@ def join_objects(context: Context, block: Node, objects: Objects) -> dict[int, V
     Those that may be the same are joined once, since who reads one of them reads all, and so are
     those that every branch leaves in the same versions.
     """
-    found: dict[int, Value] = {}
+    joined_values: dict[int, Value] = {}
     alike: dict[tuple[tuple[Reference, ...], ...], Value] = {}
     for group in objects.values():
         versions = tuple(map(_versions, zip(*group.values(), strict=True)))
@@ -61,8 +61,8 @@ def join_objects(context: Context, block: Node, objects: Objects) -> dict[int, V
                 (node, Value(refs)) for node, refs in zip(nodes, versions, strict=True)
             ]
             alike[versions] = Value(joined(context, block, first, candidates).refs)
-        found |= dict.fromkeys(group, alike[versions])
-    return found
+        joined_values |= dict.fromkeys(group, alike[versions])
+    return joined_values
 
 
 def _versions(candidates: Iterable[tuple[Node, Value | None]]) -> tuple[Reference, ...]:

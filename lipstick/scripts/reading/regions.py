@@ -47,11 +47,11 @@ class Regions:
 
     def alike(self, regions: Iterable[int]) -> set[int]:
         """Some regions and those that may be the same. O(result), since groups are disjoint."""
-        found: set[int] = set()
+        regions_reached: set[int] = set()
         for region in regions:
-            if region not in found:
-                found |= self.same(region)
-        return found
+            if region not in regions_reached:
+                regions_reached |= self.same(region)
+        return regions_reached
 
     def reach(self, regions: Iterable[int]) -> list[int]:
         """Some regions, those that may be the same, and all that their objects refer to."""

@@ -22,9 +22,9 @@ def failed(error: BaseException, path: Path, record: Path) -> ScriptFailedError:
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename == str(path)
     ]
-    place = f", at line {lines[-1]}" if lines else ""
+    where = f", at line {lines[-1]}" if lines else ""
     return ScriptFailedError(
-        f"{path} raised {shown(error)}{place}.\n{kept}", _as_python_shows(error), 1
+        f"{path} raised {shown(error)}{where}.\n{kept}", _as_python_shows(error), 1
     )
 
 

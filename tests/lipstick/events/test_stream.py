@@ -91,8 +91,8 @@ def test_what_is_kept_on_disk_does_not_grow_with_the_stream(tmp_path: Path) -> N
                 for n in range(20)
             ]
             run_batch(state, batch, [table_of(lines_of(*messages))], RNG)
-            own = [each for each in (tmp_path / "own").rglob("*") if each.is_file()]
-            sizes.append((len(own), sum(each.stat().st_size for each in own)))
+            own_files = [each for each in (tmp_path / "own").rglob("*") if each.is_file()]
+            sizes.append((len(own_files), sum(each.stat().st_size for each in own_files)))
     files, size = zip(*sizes, strict=True)
     assert max(files[20:]) <= max(files[10:20])
     assert max(size[20:]) <= 1.2 * max(size[10:20])

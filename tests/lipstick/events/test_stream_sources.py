@@ -58,18 +58,18 @@ def documents(rng: np.random.Generator) -> list[tuple[str, bytes]]:
     """Documents that share activities and entities, in which effects have greater numbers."""
     files = []
     for number in range(12):
-        used, made, derived = {}, {}, {}
+        used, generated, derived = {}, {}, {}
         for each in range(rng.integers(1, 6)):
             cause, activity, effect = sorted(rng.choice(60, 3, replace=False))
             name = f"e:a{activity}-{cause}"
             used[f"_:{each}"] = {"prov:activity": name, "prov:entity": f"e:{cause}"}
-            made[f"_:{each}"] = {"prov:entity": f"e:{effect}", "prov:activity": name}
+            generated[f"_:{each}"] = {"prov:entity": f"e:{effect}", "prov:activity": name}
             if rng.random() < 0.3:
                 derived[f"_:{each}"] = {
                     "prov:generatedEntity": f"e:{effect}", "prov:usedEntity": f"e:{cause}",
                 }  # fmt: skip
         document = {
-            "prefix": {"e": "http://e/"}, "used": used, "wasGeneratedBy": made,
+            "prefix": {"e": "http://e/"}, "used": used, "wasGeneratedBy": generated,
             "wasDerivedFrom": derived,
         }  # fmt: skip
         files.append((f"{number}.json", json.dumps(document).encode()))
@@ -86,11 +86,11 @@ BAD = [
 
 
 def whole(files: list[tuple[str, bytes]], folder: Path, form: str) -> list[tuple[str, str]]:
-    place = folder / "in"
-    place.mkdir()
+    arriving = folder / "in"
+    arriving.mkdir()
     for name, data in files:
-        (place / name).write_bytes(data)
-    reduce_files([place], folder / "whole", Settings(format=form, hubs=False))
+        (arriving / name).write_bytes(data)
+    reduce_files([arriving], folder / "whole", Settings(format=form, hubs=False))
     return sorted(edges_in(folder / "whole"))
 
 

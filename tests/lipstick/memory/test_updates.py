@@ -167,9 +167,9 @@ def test_rows_named_by_their_place_are_told_by_it() -> None:
     record = RelationRecord("rows", "view", "rows", ("_lipstick_row",), ("v",), True, "", (), ())
     types = {"rows": pa.schema({"_lipstick_row": pa.int64()})}
     update = pa.table({"_lipstick_row": pa.array([7], pa.int32()), "v": [1.5]})
-    found = resolve_update({"rows": record}, types, {"rows": update}, None)
-    assert found["rows"].to_pylist() == [{"_lipstick_row": 7, "v": 1.5}]
-    assert found["rows"].schema.field("_lipstick_row").type == pa.int64()
+    updates = resolve_update({"rows": record}, types, {"rows": update}, None)
+    assert updates["rows"].to_pylist() == [{"_lipstick_row": 7, "v": 1.5}]
+    assert updates["rows"].schema.field("_lipstick_row").type == pa.int64()
 
 
 def test_several_blocks_are_refused(tmp_path: Path) -> None:

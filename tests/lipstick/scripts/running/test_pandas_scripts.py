@@ -57,22 +57,22 @@ def test_a_script_of_pandas_is_run_as_it_is_and_traced(folder: Path) -> None:
         ("write", "totals.csv", 9), ("read", "big.csv", 10), ("write", "twice.csv", 12),
         ("read", "names.txt", 13), ("write", "count.txt", 15),
     ]  # fmt: skip
-    found = trace(run, "big.csv", row=1)
-    assert [(Path(i.file).name, i.rows, i.rules) for i in found.inputs] == [
+    traced = trace(run, "big.csv", row=1)
+    assert [(Path(i.file).name, i.rows, i.rules) for i in traced.inputs] == [
         ("orders.csv", (2,), (Rule.INDEX,))
     ]
-    assert not found.certain
-    assert [line.number for line in found.lines] == [4, 6, 7]
+    assert not traced.certain
+    assert [line.number for line in traced.lines] == [4, 6, 7]
     # Through the file that the script has written itself, by order and then by index; the text
     # does not say that nothing goes past the file, so that values tell, too.
-    found = trace(run, "twice.csv", row=2)
-    assert [i.rows for i in found.inputs] == [(3,)]
-    assert found.inputs[0].rules == (Rule.ORDER, Rule.INDEX, Rule.VALUES)
-    found = trace(run, "totals.csv", where={"who": "ann"})
-    assert [i.rows for i in found.inputs] == [(0, 2)]
-    found = trace(run, "count.txt")
-    assert [(Path(i.file).name, i.rows) for i in found.inputs] == [("names.txt", None)]
-    assert not found.certain
+    traced = trace(run, "twice.csv", row=2)
+    assert [i.rows for i in traced.inputs] == [(3,)]
+    assert traced.inputs[0].rules == (Rule.ORDER, Rule.INDEX, Rule.VALUES)
+    traced = trace(run, "totals.csv", where={"who": "ann"})
+    assert [i.rows for i in traced.inputs] == [(0, 2)]
+    traced = trace(run, "count.txt")
+    assert [(Path(i.file).name, i.rows) for i in traced.inputs] == [("names.txt", None)]
+    assert not traced.certain
     with pytest.raises(RunRecordError, match="has 3 rows, and no row 3"):
         trace(run, "big.csv", row=3)
     with pytest.raises(
@@ -122,10 +122,10 @@ def test_a_cell_of_the_water_model_is_traced_as_script_and_as_notebook(
     cell = MONTHS.index((1987, 7))
     for path in (model, notebook_of(model)):
         run = run_script(path)
-        found = trace(run, "gross.csv", row=cell)
-        assert stems(tuple(item.file for item in found.inputs)) == IRRIGATION
-        assert {item.rows for item in found.inputs} == {(cell,)}
-        assert {item.rules for item in found.inputs} == {(Rule.ORDER,)}
-        texts = {line.text for line in found.lines}
+        traced_row = trace(run, "gross.csv", row=cell)
+        assert stems(tuple(item.file for item in traced_row.inputs)) == IRRIGATION
+        assert {item.rows for item in traced_row.inputs} == {(cell,)}
+        assert {item.rules for item in traced_row.inputs} == {(Rule.ORDER,)}
+        texts = {line.text for line in traced_row.lines}
         assert "gross = net * efficiency" in texts
         assert not any("households" in text for text in texts)

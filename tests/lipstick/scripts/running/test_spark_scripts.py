@@ -45,8 +45,8 @@ def within(text: str, folder: Path) -> str:
     return text
 
 
-def rows(found: Trace, name: str) -> tuple[int, ...] | None:
-    (item,) = [item for item in found.inputs if Path(item.file).name == name]
+def rows(traced: Trace, name: str) -> tuple[int, ...] | None:
+    (item,) = [item for item in traced.inputs if Path(item.file).name == name]
     return item.rows
 
 
@@ -66,23 +66,23 @@ def test_rows_are_traced_from_outputs_to_inputs(
     )
     assert [tuple(row) for row in written] == [("a", 5.0), ("b", 11.5), ("c", 2.5)]
     for who, _ in written:
-        own = [n for n, row in enumerate(ORDERS) if row[0] == who and row[2] > 1]
-        items = sorted(list(PRICES).index(ORDERS[n][1]) for n in own)
-        found = trace(run, "total", where={"who": who})
-        assert found.certain
+        own_orders = [n for n, row in enumerate(ORDERS) if row[0] == who and row[2] > 1]
+        items = sorted(list(PRICES).index(ORDERS[n][1]) for n in own_orders)
+        traced_row = trace(run, "total", where={"who": who})
+        assert traced_row.certain
         # Through the file that was written between, both times by annotations.
-        assert rows(found, "orders.csv") == tuple(own)
-        assert rows(found, "prices.parquet") == tuple(items)
-        assert {item.rules for item in found.inputs} == {(Rule.ANNOTATED, Rule.ANNOTATED)}
-        assert [line.number for line in found.lines] == [5, 6, 7, 8, 9, 10, 11]
+        assert rows(traced_row, "orders.csv") == tuple(own_orders)
+        assert rows(traced_row, "prices.parquet") == tuple(items)
+        assert {item.rules for item in traced_row.inputs} == {(Rule.ANNOTATED, Rule.ANNOTATED)}
+        assert [line.number for line in traced_row.lines] == [5, 6, 7, 8, 9, 10, 11]
     for number in range(3):
         chosen = trace(run, "total", row=number)
         assert chosen.inputs == trace(run, "total", where={"who": chosen.row["who"]}).inputs
     # Behind toPandas rows are inferred, and exact again before it.
-    found = trace(run, "out.csv", where={"who": "a"})
-    assert not found.certain
-    assert (rows(found, "orders.csv"), rows(found, "names.csv")) == ((1,), (1,))
-    assert found.inputs[0].why
+    traced_row = trace(run, "out.csv", where={"who": "a"})
+    assert not traced_row.certain
+    assert (rows(traced_row, "orders.csv"), rows(traced_row, "names.csv")) == ((1,), (1,))
+    assert traced_row.inputs[0].why
     # The seed of rand() is the frame's: what was captured is what was written.
     event = next(event for event in run.events if event.name.endswith("chance.parquet"))
     assert event.inferred is None
@@ -145,19 +145,19 @@ def test_a_cell_of_the_water_model_on_spark_is_traced_exactly(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     months = [(year, month) for year in range(1999, 2001) for month in range(1, 13)]
-    for place, name in enumerate(INPUTS):
+    for input_number, name in enumerate(INPUTS):
         table = pd.DataFrame(months, columns=["year", "month"])
         # Every input has its months in another order.
-        table["value"] = [float(place + number) for number in range(len(months))]
-        table.sample(frac=1, random_state=place).to_parquet(f"{name}.parquet", index=False)
+        table["value"] = [float(input_number + number) for number in range(len(months))]
+        table.sample(frac=1, random_state=input_number).to_parquet(f"{name}.parquet", index=False)
     text = (WATER / "demand_spark.script").read_text()
     Path("demand.py").write_text(within(text, tmp_path))
     run = run_script("demand.py")
     for output, names in (("gross.parquet", IRRIGATION), ("total.parquet", frozenset(INPUTS))):
-        found = trace(run, output, where={"year": 2000, "month": 7})
-        assert found.certain
-        assert stems(tuple(item.file for item in found.inputs)) == names
-        for item in found.inputs:
+        traced_row = trace(run, output, where={"year": 2000, "month": 7})
+        assert traced_row.certain
+        assert stems(tuple(item.file for item in traced_row.inputs)) == names
+        for item in traced_row.inputs:
             table = pd.read_parquet(item.file)
             assert item.rows is not None
             cells = table.iloc[list(item.rows)][["year", "month"]].to_numpy().tolist()
