@@ -98,10 +98,8 @@ def _lines(document: Document, topic: str, name: str, time: int) -> Iterator[str
     for source, dest, kind in document.edges:
         activity = {EdgeType.USED: source, EdgeType.GENERATED: dest}.get(kind, name)
         edges.setdefault(activity, []).append((source, dest, _NAMES[kind]))
-    for activity, activity_edges in edges.items():
-        yield Message(
-            topic, EDGES, activity, None, PROV, "documents", seq, time, activity_edges
-        ).line()
+    for activity, own in edges.items():
+        yield Message(topic, EDGES, activity, None, PROV, "documents", seq, time, own).line()
 
 
 def _events(data: bytes, origin: str, first: int) -> Part:
