@@ -14,7 +14,7 @@ from typing import Any, get_args
 import numpy as np
 
 from benchmark_workflowgen.federation.stores import Exchange
-from benchmark_workflowgen.federation.ways import BATCHED, opened
+from benchmark_workflowgen.federation.ways import BATCHED, Network
 from graphquery.federation import Federation
 from graphquery.federation.cache import Cache, Worth
 from graphquery.federation.wire import Message
@@ -54,7 +54,7 @@ def compared(
     """
     random = np.random.default_rng(seed)
     noted = _Noted()
-    with opened(paths, BATCHED, cache=noted) as federation:
+    with Network(paths).federation(BATCHED, noted) as federation:
         asked = [_asked(federation, noted, exchange, random) for _ in range(targets)]
     ranks = noted.ranks
     whole = sum({r.key: r.size for each in asked for r in each}.values())
@@ -69,6 +69,7 @@ def compared(
                     rows.append(
                         {
                             "stores": len(paths),
+                            "nodes": exchange.nodes,
                             "questions": questions,
                             "zipf": exponent,
                             "capacity": f"{share:.0%}",

@@ -18,6 +18,8 @@ from semiring.base import Array
 
 _PARENTS, _SHARES = (0, 1, 2, 16), (0.20, 0.45, 0.25, 0.10)
 _PEERS = 4
+_MADE = "made"
+"""The file that says that all stores of a folder were made."""
 
 
 @dataclass(slots=True)
@@ -56,6 +58,14 @@ class Exchange:
         """Where a store is."""
         return self.folder / f"S{store}"
 
+    def paths(self) -> dict[str, Path]:
+        """The folders of all stores by alias."""
+        return {f"S{store}": self.path(store) for store in range(self.stores)}
+
+    def is_there(self) -> bool:
+        """Whether the stores were made before."""
+        return (self.folder / _MADE).exists()
+
     def run(self) -> dict[str, Path]:
         """Make all stores; return their folders by alias."""
         for store in range(self.stores):
@@ -64,7 +74,8 @@ class Exchange:
             before = dict(self.last)
             for store in range(self.stores):
                 self._epoch(store, epoch, before)
-        return {f"S{store}": self.path(store) for store in range(self.stores)}
+        (self.folder / _MADE).touch()
+        return self.paths()
 
     def _epoch(self, store: int, epoch: int, before: dict[int, tuple[Offer, str]]) -> None:
         rows = self.rows

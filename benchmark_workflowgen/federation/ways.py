@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,79 +11,103 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmark_workflowgen.federation.released import Released, filters_of_stores, reading
 from graphquery.federation import Cache, Cost, Federation, LocalTransport, Options, Verdict
 from graphquery.federation import requests as messages
 from graphquery.federation.rows import difference, union
-from graphquery.federation.transport import Exchange
+from graphquery.federation.transport import Exchange, Transport
 from graphquery.federation.wire import Message, Read
 from semiring.base import Array
 
 BATCHED = "batched per store and round"
+RELEASED = "sketches as released"
 SKETCHES = "sketches"
 BOUNDARY = "boundary graph"
 NAIVE = "a request per crossing row"
 OPTIONS: Mapping[str, Options] = {
     BATCHED: Options(sketches=False, boundary=False),
+    RELEASED: Options(boundary=False),
     SKETCHES: Options(boundary=False),
     BOUNDARY: Options(),
 }
 
 
-class Delayed(LocalTransport):
-    """A folder as if it were behind a network: every exchange waits first."""
+class Network:
+    """The ways to some stores, as if these were behind a network.
 
-    remote = True
+    Attributes
+    ----------
+    seconds
+        That every exchange waits.
+    """
 
-    def __init__(self, path: Path, seconds: float) -> None:
-        super().__init__(path)
-        self._seconds = seconds
+    def __init__(self, paths: Mapping[str, Path]) -> None:
+        self.seconds = 0.0
+        self._working = threading.Lock()
+        self._paths = paths
+        self._stores = {alias: LocalTransport(path) for alias, path in paths.items()}
+
+    def federation(self, way: str, cache: Cache | None = None) -> Federation:
+        """A federation to be asked in a way; stores are read once for all of them."""
+        transports: dict[str, Transport] = {
+            alias: _Delayed(store, self, self._working) for alias, store in self._stores.items()
+        }
+        if way == RELEASED:
+            filters = filters_of_stores(self._paths)
+            transports = {alias: Released(each, filters) for alias, each in transports.items()}
+        return Federation(transports, options=OPTIONS.get(way, OPTIONS[BATCHED]), cache=cache)
+
+
+@dataclass(slots=True)
+class _Delayed:
+    """To a folder: every exchange waits first, and one at a time is answered."""
+
+    store: LocalTransport
+    network: Network
+    working: threading.Lock
+    remote: bool = True
 
     @contextlib.contextmanager
     def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
-        """See `LocalTransport`."""
-        time.sleep(self._seconds)
-        with super().exchange(request, timeout) as read:
+        """See `Transport`."""
+        time.sleep(self.network.seconds)
+        with self.working, self.store.exchange(request, timeout) as read:
             yield read
+
+    def close(self) -> None:
+        """See `Transport`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What one question came to."""
 
-    way: str
     verdict: str
     cost: Cost
     seconds: float
-    on_the_way: int
-    """Stores that a path goes through, where there is one."""
-
-
-def opened(
-    paths: Mapping[str, Path],
-    way: str,
-    home: str | None = None,
-    latency: float = 0.0,
-    cache: Cache | None = None,
-) -> Federation:
-    """A federation to be asked in a way."""
-    transports = {
-        alias: Delayed(path, latency) if latency else LocalTransport(path)
-        for alias, path in paths.items()
-    }
-    options = OPTIONS.get(way, OPTIONS[BATCHED])
-    return Federation(transports, options=options, home=home, cache=cache)
 
 
 def ask(federation: Federation, way: str, source: str, target: str) -> Asked:
-    """Ask for paths between two nodes."""
+    """Ask for a path between two nodes; the store of the target is the one that asks."""
+    federation._exchange.home = target.partition("::")[0]
     started = time.perf_counter()
     if way == NAIVE:
         verdict, cost = _naive(federation, source, target)
-        return Asked(way, verdict.value, cost, time.perf_counter() - started, 0)
-    found = federation.paths(source, target, 1)
-    seconds = time.perf_counter() - started
-    stores = {name.partition("::")[0] for path in found.paths for name in path}
-    return Asked(way, found.verdict.value, found.cost, seconds, len(stores))
+        return Asked(verdict.value, cost, time.perf_counter() - started)
+    with reading() if way == RELEASED else contextlib.nullcontext():
+        found = federation.paths(source, target, 1)
+    return Asked(found.verdict.value, found.cost, time.perf_counter() - started)
+
+
+def stores_on_paths(federation: Federation, source: str, target: str) -> int:
+    """How many stores have a node on a path, the ends among them; by both closures."""
+    behind, ahead = federation.ancestors(target).nodes, federation.descendants(source).nodes
+    found = {each.partition("::")[0] for each in (source, target)}
+    for alias in behind.keys() & ahead.keys():
+        for place, ordinals in behind[alias].ordinals.items():
+            if len(np.intersect1d(ordinals, ahead[alias].ordinals.get(place, ()))):
+                found.add(alias)
+    return len(found)
 
 
 def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, Cost]:

@@ -1,6 +1,6 @@
 """Boundary graphs: which crossing rows are made from which, without anything in between.
 
-A store keeps one increment per export, a Parquet file of three columns. Together the increments of
+A store keeps one increment per export, a Parquet file. Together the increments of
 all stores say exactly which crossing rows lead to which, in a few bytes each; they say nothing of
 how, and nothing of nodes.
 """
@@ -8,7 +8,9 @@ how, and nothing of nodes.
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,51 +18,88 @@ import pyarrow.parquet as pq
 
 from graphquery.csr import Block, Csr, compress, positions
 from graphquery.federation.errors import MessageError
+from graphquery.federation.gaps import LARGEST, decoded, encoded
 from graphquery.federation.hashing import row_hashes
 from graphquery.federation.relation import Relation
 from graphquery.federation.sketches import Sketches, union
 from graphquery.operations.reach import unseen
 from semiring.base import Array
 
-SCHEMA = pa.schema([("channel", pa.uint16()), ("source", pa.int64()), ("target", pa.int64())])
+_SIZES = struct.Struct("<QQ")
+
+_PLAIN = pa.schema([("channel", pa.uint16()), ("source", pa.int64()), ("target", pa.int64())])
+"""An edge a row: what version 0.2 wrote, and what is too large for numbers."""
 
 
 def relation_table(relation: Relation) -> pa.Table:
-    """A relation as a table, sorted by target; its channels are kept in the record."""
-    columns = [relation.source_channels, relation.sources, relation.targets]
-    return pa.table([pa.array(column) for column in columns], SCHEMA.names).cast(SCHEMA)
+    """A relation as a table of one row: the numbers of its edges in Golomb-Rice code.
+
+    An edge's number is ``(channel · targets + target) · sources + source``; the channels are kept
+    in the record. Relations that are too large for such numbers have an edge a row.
+    """
+    targets = int(relation.targets.max(initial=-1)) + 1
+    sources = int(relation.sources.max(initial=-1)) + 1
+    if len(relation.channels) * targets * sources >= LARGEST:
+        columns = [relation.source_channels, relation.sources, relation.targets]
+        return pa.table([pa.array(column) for column in columns], _PLAIN.names).cast(_PLAIN)
+    rows = relation.source_channels.astype(np.int64) * targets + relation.targets
+    numbers = np.sort(rows * sources + relation.sources)
+    data = _SIZES.pack(targets, sources) + encoded(numbers)
+    return pa.table({"edges": pa.array([data], pa.binary())})
 
 
 def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> Relation:
-    """The inverse of `relation_table`.
+    """The inverse of `relation_table`; edges are ordered by target, channel and source.
 
     Raises
     ------
     MessageError
         A table that is no relation of so many channels.
     """
-    if table.schema.names != SCHEMA.names or (table.num_rows and not channels):
-        raise MessageError("A table of a boundary graph has the columns channel, source, target.")
-    channel, source, target = (column.to_numpy() for column in table.cast(SCHEMA).columns)
+    if table.schema.equals(_PLAIN) and not any(column.null_count for column in table.columns):
+        channel, source, target = (column.to_numpy() for column in table.columns)
+    elif table.schema.names == ["edges"] and len(table) == 1:
+        channel, source, target = _edges(table.column("edges")[0].as_py(), max(1, len(channels)))
+    else:
+        raise MessageError("A table of a boundary graph has edges.")
     if len(channel) and (
         int(channel.max()) >= len(channels) or min(source.min(), target.min()) < 0
     ):
         raise MessageError("A boundary graph refers to a channel or row that there is not.")
     if len(target) and int(target.max()) >= count + len(target):
         raise MessageError("A boundary graph has more hubs than edges.")
-    return Relation(tuple(channels), count, channel, source, target)
+    order = np.lexsort((source, channel, target))
+    return Relation(
+        tuple(channels),
+        count,
+        channel[order].astype(np.uint16),
+        source[order].astype(np.int64),
+        target[order].astype(np.int64),
+    )
+
+
+def _edges(data: Any, channels: int) -> tuple[Array, Array, Array]:
+    if not isinstance(data, bytes) or len(data) < _SIZES.size:
+        raise MessageError("The edges of a boundary graph are cut off.")
+    targets, sources = _SIZES.unpack_from(data)
+    numbers = decoded(data[_SIZES.size :])
+    if channels * targets * sources >= LARGEST or (
+        len(numbers) and int(numbers[-1]) >= channels * targets * sources
+    ):
+        raise MessageError("A boundary graph refers to a channel or row that there is not.")
+    rows, source = np.divmod(numbers, max(1, sources))
+    channel, target = np.divmod(rows, max(1, targets))
+    return channel, source, target
 
 
 def relation_bytes(relation: Relation) -> bytes:
-    """A relation as a Parquet file: sorted integers, written as their differences."""
+    """A relation as a Parquet file."""
     sink = io.BytesIO()
-    encodings = dict.fromkeys(("source", "target"), "DELTA_BINARY_PACKED")
     pq.write_table(
         relation_table(relation),
         sink,
         compression="zstd",
-        use_dictionary=["channel"],
-        column_encoding=encodings,
+        use_dictionary=False,
         write_statistics=False,
         store_schema=False,
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphquery.federation import closure, flow, requests, values
+from graphquery.federation import closure, flow, paths, requests, values
 from graphquery.federation.answer import (
     Answer,
     Cost,
@@ -246,7 +246,7 @@ class Federation:
             raise FederationError("Limits of paths are not negative.\nGive 0 or more.")
         question = self._question()
         ends = (_listed(sources), _listed(targets))
-        verdict, found = flow.paths(question, *ends, limit, longest)
+        verdict, found = paths.paths(question, *ends, limit, longest)
         if verdict is Verdict.NO:
             question.missing.clear()
         return self._checked(PathsAnswer(*_told(question), verdict, tuple(found)))

@@ -1,4 +1,4 @@
-"""Whether data could have flowed from some nodes to others, and on which paths.
+"""Whether data could have flowed from some nodes to others.
 
 The walk goes backwards from the targets, from crossing row to crossing row. A row that the sources
 lead to inside their own store settles it; a row whose sketch has none of these is dropped; rows of
@@ -14,14 +14,12 @@ import numpy as np
 
 from graphquery.federation import requests
 from graphquery.federation import rows as crossing
-from graphquery.federation.answer import DAMAGED, OUTSIDE, Missing, Verdict
+from graphquery.federation.answer import OUTSIDE, Missing, Verdict
 from graphquery.federation.errors import MessageError
-from graphquery.federation.fragments import join
 from graphquery.federation.hashing import Hashes, row_hashes
 from graphquery.federation.question import Question
 from graphquery.federation.rows import Rows
 from graphquery.federation.sketches import Sketches
-from graphquery.federation.transport import Failure
 from graphquery.federation.wire import Message
 from semiring.base import Array
 
@@ -87,53 +85,6 @@ def flow(
     return (Verdict.UNKNOWN if question.missing else Verdict.NO), state
 
 
-def paths(
-    question: Question,
-    sources: Collection[str],
-    targets: Collection[str],
-    limit: int,
-    longest: int | None,
-) -> tuple[Verdict, list[tuple[str, ...]]]:
-    """Paths from some nodes to others, the shortest first, each as names.
-
-    After `flow`, the stores on the way are asked at once for what lies between the rows on which
-    a path enters them and those on which it leaves.
-    """
-    verdict, state = flow(question, sources, targets, every=True)
-    if verdict is Verdict.NO:
-        return verdict, []
-    rows = _on_the_way(question, state)
-    batch = {}
-    for alias, head in question.directory.heads.items():
-        entries = {channel: each for channel, each in rows.items() if channel in head.imports}
-        exits = {channel: each for channel, each in rows.items() if channel in head.exports}
-        starts, ends = state.sources.get(alias, ()), state.targets.get(alias, ())
-        if (starts or entries) and (ends or exits):
-            batch[alias] = requests.between(
-                question.version(alias),
-                starts,
-                entries,
-                ends,
-                exits,
-                named=True,
-                zoomed=question.zoom(alias),
-            )
-    try:
-        joined = join(question.ask(batch))
-    except MessageError as error:
-        question.lose("?", Failure(DAMAGED, str(error)))
-        return verdict, []
-    from_ids = np.concatenate([*joined.sources.values(), np.empty(0, np.int64)])
-    to_ids = np.concatenate([*joined.targets.values(), np.empty(0, np.int64)])
-    ends_known = (from_ids[from_ids >= 0], to_ids[to_ids >= 0])
-    found = joined.graph.paths(*ends_known, limit, longest)
-    if found or (limit and joined.graph.paths(*ends_known, 1)):
-        verdict = Verdict.YES
-    elif verdict is not Verdict.YES:
-        verdict = Verdict.UNKNOWN if question.missing else Verdict.NO
-    return verdict, [tuple(joined.names[node] for node in path) for path in found]
-
-
 def _chained(question: Question, state: Flow) -> bool:
     """Whether channels lead from a source's store to a target's; they say so without a request."""
     if any(question.zoomed.values()):
@@ -172,6 +123,7 @@ def _ends(question: Question, state: Flow) -> Frontier:
             state.sources.get(alias, ()),
             state.targets.get(alias, ()),
             question.zoom(alias),
+            sketched=_sketched(question, alias),
         )
         for alias in {**state.sources, **state.targets}
     }
@@ -217,7 +169,7 @@ def _arrived(question: Question, state: Flow, arriving: list[Arriving]) -> Front
 
 def _follow(question: Question, frontier: Frontier, alias: str, rows: Rows) -> None:
     """Put rows that a member imports where they are followed; the others are missing."""
-    known = _at_hand(question)
+    known = at_hand(question)
     local = {channel: numbers for channel, numbers in rows.items() if channel in known}
     if local:
         frontier.local.append(local)
@@ -295,19 +247,17 @@ def _by_boundary(question: Question, state: Flow, rows: Rows, further: Frontier)
             question.add([Missing("?", OUTSIDE, channel, numbers, "no member exports it")])
 
 
-def _at_hand(question: Question) -> frozenset[str]:
+def _sketched(question: Question, alias: str) -> bool:
+    """Whether sketches of rows that a member imports may be of use: boundary graphs say more."""
+    imports = question.directory.heads[alias].imports
+    return question.options.sketches and not imports.keys() <= at_hand(question)
+
+
+def at_hand(question: Question) -> frozenset[str]:
     """The channels whose boundary graphs may be used."""
     if not question.options.boundary or any(question.zoomed.values()):
         return frozenset()
     return question.boundary.known
-
-
-def _on_the_way(question: Question, state: Flow) -> dict[str, Array]:
-    """The visited rows that lie behind the sources, where boundary graphs tell all of them."""
-    if not state.visited.keys() <= _at_hand(question):
-        return state.visited
-    ahead = question.boundary.reached(state.exported, forwards=True)
-    return crossing.intersection(state.visited, crossing.union([ahead, state.exported]))
 
 
 def _rows(

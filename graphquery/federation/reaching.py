@@ -106,7 +106,7 @@ def ends(
     reply["exported"], exported = crossing.to_table(out)
     reply["imported"], imported = crossing.to_table(into)
     made = {"exports": exported, "imports": imported}
-    if into:
+    if into and header.get("sketched"):
         column = stored(site, into)
         reply["blocks"], made["sketches"] = column.blocks, column.to_arrow()
     return Message(reply, made)

@@ -33,7 +33,7 @@ class Relation:
     source_channels
         uint16: the channel of each source, by its place among `channels`; of hubs, the last.
     sources, targets
-        int64 rows.
+        int64 rows; edges are ordered by target, channel and source.
     """
 
     channels: tuple[str, ...]
@@ -98,13 +98,11 @@ def _walked(
     sources, targets, hubs = _contracted(graph, np.flatnonzero(rows >= 0), own)
     is_row = sources < storage.count
     place = np.minimum(sources, storage.count - 1)
-    return Relation(
-        (*names, channel),
-        len(own),
-        np.where(is_row & (rows[place] >= 0), owner[place], len(names)).astype(np.uint16),
-        np.where(is_row & (rows[place] >= 0), rows[place], hubs[place]),
-        targets,
-    )
+    is_row &= rows[place] >= 0
+    channels = np.where(is_row, owner[place], len(names)).astype(np.uint16)
+    numbers = np.where(is_row, rows[place], hubs[place])
+    order = np.lexsort((numbers, channels, targets))
+    return Relation((*names, channel), len(own), channels[order], numbers[order], targets[order])
 
 
 def _contracted(graph: ProvenanceGraph, starts: Array, own: Array) -> tuple[Array, Array, Array]:

@@ -18,7 +18,7 @@ from graphquery.federation.rows import Rows, to_table
 from graphquery.federation.wire import Message
 from semiring.base import Array
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Version of the protocol; a store that speaks another refuses."""
 
 NODES, ROWS = "nodes", "rows"
@@ -102,14 +102,26 @@ def reach(
 
 
 def ends(
-    version: int, sources: Collection[str], targets: Collection[str], zoomed: Collection[str] = ()
+    version: int,
+    sources: Collection[str],
+    targets: Collection[str],
+    zoomed: Collection[str] = (),
+    *,
+    sketched: bool = True,
 ) -> Message:
     """Both ends of a path: exported rows reached from sources, imported rows that reach targets.
 
     Answered are `joined` (whether a source reaches a target inside), and the tables `exports` and
-    `imports`, the latter with `sketches`.
+    `imports`, the latter with `sketches` if they are wanted.
     """
-    return _message("ends", version, zoomed, sources=list(sources), targets=list(targets))
+    return _message(
+        "ends",
+        version,
+        zoomed,
+        sources=list(sources),
+        targets=list(targets),
+        sketched=sketched,
+    )
 
 
 def between(

@@ -138,7 +138,8 @@ class Exchange:
         self._transports = transports
         self._timeout = timeout
         self._limits = limits
-        self._home = home
+        self.home = home
+        """The alias of who asks; may be changed between questions."""
         self._cache = cache
         self.pinned: Mapping[str, str] = {}
         """By alias, the checksum of the commit that requests of a version are about."""
@@ -164,7 +165,7 @@ class Exchange:
 
     def _sent(self, requests: Sequence[tuple[str, Message, bytes]]) -> list[Message | Failure]:
         """Send what is not known."""
-        if any(alias != self._home for alias, _, _ in requests):
+        if any(alias != self.home for alias, _, _ in requests):
             self._count(Cost(rounds=1))
         remote = sum(self._transports[alias].remote for alias, _, _ in requests)
         if remote < 2:
@@ -179,7 +180,7 @@ class Exchange:
 
     def _key(self, alias: str, message: Message, data: bytes) -> bytes | None:
         """What tells a reply that never changes from others; None: it may change."""
-        if message.header.get("version") is None or alias not in self.pinned or alias == self._home:
+        if message.header.get("version") is None or alias not in self.pinned or alias == self.home:
             return None
         return hashlib.sha256(f"{alias} {self.pinned[alias]} ".encode() + data).digest()
 
@@ -195,7 +196,7 @@ class Exchange:
         except MessageError as error:
             return Failure(reasons.DAMAGED, str(error))
         finally:
-            if alias != self._home:
+            if alias != self.home:
                 self._count(Cost(1, 0, len(data), counted.count))
         found = _checked(alias, reply)
         key = self._key(alias, message, data)

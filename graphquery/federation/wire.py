@@ -1,8 +1,9 @@
 """Messages between a federation and its stores: a header, tables, and an end that seals them.
 
-A message is a sequence of frames, each a letter, a length and bytes: ``H`` a JSON object, ``T`` a
-table as an Arrow IPC stream behind its name, compressed if it is large, ``E`` how many tables and
-rows there were and a checksum of all bytes before. What has no end was cut off, whatever it says.
+A message is a sequence of frames, each a letter, a length and bytes: ``H`` the header and tables of
+few values as JSON, compressed where that is shorter, ``T`` another table as an Arrow IPC stream
+behind its name, compressed if it is large, ``E`` how many tables and rows there were and a checksum
+of all bytes before. What has no end was cut off, whatever it says.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from graphquery.federation.errors import CutOffError, MessageError
+from graphquery.federation.small_tables import small_tables, table_of_texts, texts_of_table
 
 _FRAME = struct.Struct("<cQ")
 _SMALL = 400
@@ -64,9 +66,10 @@ class Message:
     def frames(self) -> Iterator[bytes]:
         """The message as bytes, piece by piece."""
         digest = hashlib.sha256()
-        text = json.dumps(self.header, ensure_ascii=False, separators=(",", ":"))
-        frames = [(b"H", text.encode())]
-        frames += [(b"T", _packed(name, table)) for name, table in self.tables.items()]
+        small = small_tables(self.tables)
+        large = {name: table for name, table in self.tables.items() if name not in small}
+        frames = [(b"H", _packed_header(self.header, small))]
+        frames += [(b"T", _packed(name, table)) for name, table in large.items()]
         for kind, content in frames:
             piece = _FRAME.pack(kind, len(content)) + content
             digest.update(piece)
@@ -111,7 +114,10 @@ def received(read: Read, limits: Limits = REPLY) -> Message:
             return Message(header, tables)
         digest.update(start + content)
         if kind == b"H" and header is None:
-            header = _json(content)
+            header, tables, size = _unpacked_header(content, min(left, limits.header))
+            left -= size
+            if len(tables) > limits.tables:
+                raise MessageError("The bytes are no message of a federation.")
         elif kind == b"T" and header is not None and len(tables) < limits.tables:
             name, table, size = _unpacked(content, left)
             left -= size
@@ -135,6 +141,33 @@ def _exactly(read: Read, count: int) -> bytes:
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
+
+
+def _packed_header(header: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> bytes:
+    small = {name: texts_of_table(table) for name, table in tables.items()}
+    text = json.dumps([header, small], ensure_ascii=False, separators=(",", ":")).encode()
+    shorter: bytes = pa.Codec("zstd").compress(text, asbytes=True)
+    if len(shorter) < len(text):
+        return len(text).to_bytes(8, "little") + shorter
+    return (0).to_bytes(8, "little") + text
+
+
+def _unpacked_header(content: bytes, limit: int) -> tuple[dict[str, Any], dict[str, pa.Table], int]:
+    """The header, the small tables, and how many bytes they were compressed from."""
+    size = int.from_bytes(content[:8], "little")
+    if size > limit:
+        raise MessageError(f"A header of {size:,} bytes is more than is read at once.")
+    try:
+        data = content[8:]
+        if size:
+            data = pa.Codec("zstd").decompress(data, size, asbytes=True)
+        header, small = json.loads(data)
+        tables = {str(name): table_of_texts(columns) for name, columns in small.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError, OSError) as error:
+        raise MessageError(f"The header of the message cannot be read: {error!r}.") from error
+    if not isinstance(header, dict):
+        raise MessageError("The header of the message is no object.")
+    return header, tables, size
 
 
 def _packed(name: str, table: pa.Table) -> bytes:
@@ -222,20 +255,13 @@ def _slot(data: bytes, table: int, field: int) -> int:
     return table + shift if shift else 0
 
 
-def _json(content: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise MessageError(f"The header of the message cannot be read: {error!r}.") from error
-    if not isinstance(document, dict):
-        raise MessageError("The header of the message is no object.")
-    return document
-
-
 def _check_end(
     content: bytes, header: object, tables: Mapping[str, pa.Table], checksum: str
 ) -> None:
-    end = _json(content)
+    try:
+        end = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise MessageError(f"The end of the message cannot be read: {error!r}.") from error
     rows = sum(len(table) for table in tables.values())
     expected = {"tables": len(tables), "rows": rows, "checksum": checksum}
     if header is None or end != expected:

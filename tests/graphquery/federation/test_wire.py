@@ -17,6 +17,7 @@ MESSAGE = Message(
     {"op": "head", "text": "ü"},
     {"a": pa.table({"x": np.arange(5000)}), "b": pa.table({"y": pa.array([], pa.string())})},
 )
+SMALL = pa.table({"n": pa.array([2**64 - 1, 0], pa.uint64()), "t": ["ü", ""]})
 
 
 def test_messages_arrive_as_they_were_sent() -> None:
@@ -26,6 +27,23 @@ def test_messages_arrive_as_they_were_sent() -> None:
         "a": True,
         "b": True,
     }
+
+
+@pytest.mark.parametrize(
+    ("table", "small"),
+    [
+        (SMALL, True),
+        (SMALL.slice(0, 0), True),
+        (pa.table({"x": pa.array([1, None])}), False),
+        (pa.table({"x": [1.5]}), False),
+        (pa.table([[1], [2]], ["x", "x"]), False),
+        (pa.table({"x": range(513)}), False),
+    ],
+)
+def test_tables_of_few_values_travel_as_json(table: pa.Table, small: bool) -> None:
+    message = Message({}, {"a": table})
+    assert received(reader(message.to_bytes())).tables["a"].equals(table)
+    assert [frame[:1] for frame in message.frames()] == [b"H"] + [b"T"] * (not small) + [b"E"]
 
 
 def test_messages_that_are_cut_off_are_noticed_wherever_it_is() -> None:
@@ -57,6 +75,12 @@ def test_larger_messages_than_allowed_are_not_read(limits: Limits, message: str)
         received(reader(MESSAGE.to_bytes()), limits)
 
 
+def _header(content: bytes, size: int = 0) -> bytes:
+    """A header as it travels."""
+    content = size.to_bytes(8, "little") + content
+    return b"H" + len(content).to_bytes(8, "little") + content
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -64,6 +88,15 @@ def test_larger_messages_than_allowed_are_not_read(limits: Limits, message: str)
         b"H" + (2**63).to_bytes(8, "little"),
         b"H" + (2).to_bytes(8, "little") + b"[]",
         b"H" + (3).to_bytes(8, "little") + b"{]}",
+        _header(b"{]}"),
+        _header(b"[]"),
+        _header(b"[[],{}]"),
+        _header(b'[{},{"a":{"x":["int8",[1000]]}}]'),
+        _header(b'[{},{"a":{"x":["int8",[true]]}}]'),
+        _header(b'[{},{"a":{"x":["float",[1]]}}]'),
+        _header(b'[{},{"a":{"x":["int8",[1]],"y":["int8",[]]}}]'),
+        _header(b"x", 10**15),
+        _header(pa.Codec("zstd").compress(bytes(10**6), asbytes=True), 10),
         b"E" + (2).to_bytes(8, "little") + b"{}",
         b"T" + (2).to_bytes(8, "little") + b"\x01a",
     ],
@@ -78,7 +111,7 @@ def _message(table: bytes, size: int = 0) -> bytes:
     digest = hashlib.sha256()
     pieces = []
     content = b"\x01a" + size.to_bytes(8, "little") + table
-    for kind, part in ((b"H", b"{}"), (b"T", content)):
+    for kind, part in ((b"H", bytes(8) + b"[{},{}]"), (b"T", content)):
         pieces.append(kind + len(part).to_bytes(8, "little") + part)
         digest.update(pieces[-1])
     end = {"tables": 1, "rows": 1, "checksum": digest.hexdigest()}

@@ -1,0 +1,145 @@
+"""What questions to one federation cost: drawn, asked in every way at every latency, averaged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmark_workflowgen.federation.stores import Exchange
+from benchmark_workflowgen.federation.ways import (
+    BATCHED,
+    BOUNDARY,
+    NAIVE,
+    OPTIONS,
+    Asked,
+    Network,
+    ask,
+    stores_on_paths,
+)
+from graphquery.federation import Federation
+from graphquery.store import Store
+from graphquery.store.crossing import exports
+
+WAYS = (NAIVE, *OPTIONS)
+_DRAWN = 200
+"""Pairs drawn for a question of each verdict, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question, its answer, and how many stores have a node on a path."""
+
+    source: str
+    target: str
+    verdict: str
+    stores: int
+
+
+def measured(
+    folder: Path,
+    stores: int,
+    *,
+    nodes: int,
+    questions: int,
+    naive: int,
+    latency: Sequence[float],
+    seed: int,
+) -> list[dict[str, Any]]:
+    """What questions to so many stores cost: a row for every way, verdict and latency.
+
+    Parameters
+    ----------
+    folder
+        Where the stores are, or are to be made.
+    questions
+        Of each verdict, as far as so many are drawn.
+    naive
+        How many of these are also asked with a request per crossing row.
+    """
+    exchange = Exchange(folder, stores, nodes, seed=seed)
+    started = time.perf_counter()
+    paths = exchange.paths() if exchange.is_there() else exchange.run()
+    made = time.perf_counter() - started
+    network = Network(paths)
+    federations = {way: network.federation(way) for way in WAYS}
+    at_hand = federations[BOUNDARY].cost.bytes - federations[BATCHED].cost.bytes
+    pairs = list(_pairs(exchange, federations, questions, seed))
+    common = {
+        "stores": stores,
+        "nodes": nodes,
+        **summary_bytes(paths),
+        "boundary_bytes_sent": at_hand,
+        "made_seconds": round(made, 1),
+    }
+    rows = []
+    for wait in latency:
+        for way, federation in federations.items():
+            network.seconds = wait
+            asked: dict[str, list[tuple[Pair, Asked]]] = {}
+            for pair in pairs:
+                if way != NAIVE or len(asked.get(pair.verdict, ())) < naive:
+                    found = ask(federation, way, pair.source, pair.target)
+                    assert found.verdict == pair.verdict, (way, pair)
+                    asked.setdefault(pair.verdict, []).append((pair, found))
+            for verdict, each in sorted(asked.items()):
+                rows.append({**common, "way": way, "latency": wait, **_row(verdict, each)})
+    return rows
+
+
+def _pairs(
+    exchange: Exchange, federations: dict[str, Federation], questions: int, seed: int
+) -> Iterator[Pair]:
+    """Pairs of a node of the first two epochs and one of the last, as many of each verdict."""
+    random = np.random.default_rng(seed)
+    left = {"yes": questions, "no": questions}
+    for _ in range(_DRAWN * questions):
+        source = f"S{random.integers(exchange.stores)}::e{random.integers(2)}/inner"
+        source += f"[{random.integers(exchange.rows * exchange.inner)}]"
+        target = f"S{random.integers(exchange.stores)}::e{exchange.epochs - 1}/out"
+        target += f"[{random.integers(exchange.rows)}]"
+        verdict = ask(federations[BOUNDARY], BOUNDARY, source, target).verdict
+        if left[verdict]:
+            left[verdict] -= 1
+            on_paths = stores_on_paths(federations[BATCHED], source, target)
+            yield Pair(source, target, verdict, on_paths)
+        if not any(left.values()):
+            return
+
+
+def _row(verdict: str, asked: Sequence[tuple[Pair, Asked]]) -> dict[str, Any]:
+    requests = [found.cost.requests for _, found in asked]
+    kilobytes = [found.cost.bytes / 1000 for _, found in asked]
+    return {
+        "verdict": verdict,
+        "questions": len(asked),
+        "requests": round(float(np.mean(requests)), 1),
+        "p95": int(np.percentile(requests, 95)),
+        "rounds": round(float(np.mean([found.cost.rounds for _, found in asked])), 1),
+        "most_rounds": max(found.cost.rounds for _, found in asked),
+        "kB": round(float(np.mean(kilobytes)), 1),
+        "p95_kB": round(float(np.percentile(kilobytes, 95)), 1),
+        "seconds": round(float(np.mean([found.seconds for _, found in asked])), 3),
+        "stores_on_paths": round(float(np.mean([pair.stores for pair, _ in asked])), 1),
+        "beyond": max(found.cost.requests - pair.stores for pair, found in asked),
+    }
+
+
+def summary_bytes(paths: dict[str, Path]) -> dict[str, float]:
+    """Bytes of summaries per exported row, as they are stored."""
+    rows = boundary = sketches = 0
+    for path in paths.values():
+        snapshot = Store.open(path).snapshot()
+        for each in exports(snapshot.records).values():
+            rows += each.count
+            boundary += snapshot.files[each.boundary or ""].size
+            sketches += snapshot.files[each.sketches or ""].size
+    return {
+        "exported_rows": rows,
+        "boundary_bytes_per_row": round(boundary / rows, 2),
+        "sketch_bytes_per_row": round(sketches / rows, 2),
+    }

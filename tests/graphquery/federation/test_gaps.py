@@ -1,0 +1,83 @@
+"""Edges of boundary graphs as gaps: what is read is what was written, in few bits."""
+
+from __future__ import annotations
+
+import contextlib
+from math import comb, log2
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from graphquery.federation.boundary import relation_of_table, relation_table
+from graphquery.federation.errors import MessageError
+from graphquery.federation.gaps import LARGEST, decoded, encoded
+from graphquery.federation.relation import Relation
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_sets_are_read_as_they_were_written(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    most = int(10.0 ** random.uniform(0, 18.6))
+    numbers = np.sort(random.integers(0, most, int(random.integers(0, 400))))
+    assert decoded(encoded(numbers)).tolist() == numbers.tolist()
+    runs = np.arange(seed * 7, dtype=np.int64) + seed
+    assert decoded(encoded(runs)).tolist() == runs.tolist()
+
+
+def test_random_sets_take_half_a_bit_more_than_they_must() -> None:
+    random = np.random.default_rng(0)
+    numbers = np.sort(random.choice(100_000, 3_000, replace=False))
+    least = log2(comb(100_000, 3_000)) / 3_000
+    assert least < 8 * len(encoded(numbers)) / 3_000 < least + 0.5
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_other_bytes_are_refused_or_read_but_never_harm(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    data = bytearray(encoded(np.sort(random.integers(0, 10**6, 40))))
+    for place in random.integers(0, len(data), int(random.integers(1, 4))):
+        data[place] = random.integers(256)
+    with contextlib.suppress(MessageError):
+        found = decoded(bytes(data[: len(data) - int(random.integers(0, 2))]))
+        assert len(found) <= 8 * len(data)
+        assert 0 <= found.min() <= found.max() < LARGEST
+
+
+def _relation(random: np.random.Generator, largest: int) -> Relation:
+    names = tuple(f"{n:032x}" for n in range(3))
+    edges = {tuple(map(int, random.integers(0, [3, largest, 9]))) for _ in range(30)}
+    channels, sources, targets = np.array(sorted(edges, key=lambda e: (e[2], e[0], e[1]))).T
+    return Relation(names, 9, channels.astype(np.uint16), sources, targets)
+
+
+@pytest.mark.parametrize("largest", [5, 10**6, 1 << 61])
+def test_relations_are_read_as_they_were_written(largest: int) -> None:
+    made = _relation(np.random.default_rng(largest % 7), largest)
+    table = relation_table(made)
+    assert (len(table) == 1) == (largest < 1 << 61)
+    found = relation_of_table(table, made.channels, made.count)
+    for name in ("source_channels", "sources", "targets"):
+        assert getattr(found, name).tolist() == getattr(made, name).tolist()
+
+
+def test_what_is_no_relation_is_refused() -> None:
+    made = _relation(np.random.default_rng(0), 100)
+    table = relation_table(made)
+    data = table.column("edges")[0].as_py()
+    wrong = [
+        pa.table({"edges": [data, data]}),
+        pa.table({"edges": [data[:10]]}),
+        pa.table({"edges": [data[:-1]]}),
+        pa.table({"edges": [(1 << 60).to_bytes(8, "little") + data[8:]]}),
+        pa.table({"edges": ["text"]}),
+        pa.table({"edges": pa.array([None], pa.binary())}),
+        pa.table({"source": [1], "target": [2]}),
+    ]
+    for each in wrong:
+        with pytest.raises(MessageError):
+            relation_of_table(each, made.channels, made.count)
+    with pytest.raises(MessageError, match="a channel or row that there is not"):
+        relation_of_table(table, made.channels[:1], made.count)
+    with pytest.raises(MessageError, match="more hubs than edges"):
+        relation_of_table(pa.table({"edges": [data]}), made.channels, -100)
