@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import lgamma, log
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from benchmark_workflowgen.federation.ways import (
     stores_on_paths,
 )
 from graphquery.federation import Federation
+from graphquery.federation.boundary import relation_of_table
+from graphquery.federation.relation import Relation
 from graphquery.store import Store
-from graphquery.store.crossing import exports
+from graphquery.store.crossing import exports, imports
 
 WAYS = (NAIVE, *OPTIONS)
 _DRAWN = 200
@@ -130,16 +133,35 @@ def _row(verdict: str, asked: Sequence[tuple[Pair, Asked]]) -> dict[str, Any]:
 
 
 def summary_bytes(paths: dict[str, Path]) -> dict[str, float]:
-    """Bytes of summaries per exported row, as they are stored."""
+    """Bytes of summaries per exported row, as they are stored, and the least that it can be."""
     rows = boundary = sketches = 0
+    least = 0.0
     for path in paths.values():
         snapshot = Store.open(path).snapshot()
+        known = exports(snapshot.records) | imports(snapshot.records)
         for each in exports(snapshot.records).values():
             rows += each.count
             boundary += snapshot.files[each.boundary or ""].size
             sketches += snapshot.files[each.sketches or ""].size
+            table = snapshot.read(each.boundary or "")
+            sources = sum(known[channel].count for channel in each.sources[:-1])
+            least += least_bytes(relation_of_table(table, each.sources, each.count), sources)
     return {
         "exported_rows": rows,
         "boundary_bytes_per_row": round(boundary / rows, 2),
+        "least_bytes_per_row": round(least / rows, 2),
         "sketch_bytes_per_row": round(sketches / rows, 2),
     }
+
+
+def least_bytes(relation: Relation, sources: int) -> float:
+    """Bytes that it takes at least to say which random rows of so many each row is made of.
+
+    That is log2 of the number of ways to choose them, where how many they are is known.
+    """
+    degrees, rows = np.unique(np.bincount(relation.targets), return_counts=True)
+    bits = 0.0
+    for degree, count in zip(degrees.tolist(), rows.tolist(), strict=True):
+        ways = lgamma(sources + 1) - lgamma(degree + 1) - lgamma(sources - degree + 1)
+        bits += count * ways / log(2)
+    return bits / 8

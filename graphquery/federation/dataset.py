@@ -30,6 +30,7 @@ def export_dataset(
     *,
     key: bytes = b"",
     summaries: Summaries | None = None,
+    rows: pa.Table | None = None,
 ) -> str:
     """Export a segment, and write the values of its nodes to a folder with the manifest.
 
@@ -37,6 +38,8 @@ def export_dataset(
     ----------
     folder
         That is not there, or empty.
+    rows
+        A row for each node, to be written in the place of its values.
 
     Returns
     -------
@@ -46,16 +49,21 @@ def export_dataset(
     Raises
     ------
     CrossingError
-        The segment has no values, or the folder has something in it.
+        The segment has no values, or not as many nodes as there are rows, or the folder has
+        something in it.
     """
     snapshot = writer.snapshot()
-    if segment not in snapshot.segments or snapshot.segments[segment].file is None:
+    known = snapshot.segments.get(segment)
+    if known is None or (rows is None and known.file is None):
         raise CrossingError(f"The store {writer.root} has no segment {segment!r} with values.")
+    if rows is not None and len(rows) != known.count:
+        raise CrossingError(f"Segment {segment!r} has {known.count} nodes for {len(rows)} rows.")
     root = Path(folder)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise CrossingError(f"{root} is not empty.\nGive a folder for the dataset alone.")
     root.mkdir(parents=True, exist_ok=True)
-    pq.write_table(snapshot.values(segment), root / DATA, compression="zstd")
+    table = snapshot.values(segment) if rows is None else rows
+    pq.write_table(table, root / DATA, compression="zstd")
     checksums = checksums_of(root, [DATA])
     channel = export(
         writer, segment, name, version, key=key, checksums=checksums, summaries=summaries

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphquery.model import Port
+from graphquery.reduced import check_whole, has_reduced
 from graphquery.view import Neighbours, Operation, Step, View
 from semiring.base import Array
 
@@ -37,6 +38,8 @@ def delete(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
     ------
     UnknownNameError, NotInGraphError
         Nodes that are not in the graph.
+    ReducedError
+        What a reduction has dropped decides it.
 
     Notes
     -----
@@ -85,7 +88,13 @@ def delete_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
 
 
 def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
-    """The ids of the nodes that deleting some nodes removes, themselves among them."""
+    """The ids of the nodes that deleting some nodes removes, themselves among them.
+
+    Raises
+    ------
+    ReducedError
+        What a reduction has dropped decides it.
+    """
     gone = np.zeros(graph.storage.size, dtype=np.bool_)
     gone[seeds] = True
     fragile = graph.storage.fragile
@@ -103,7 +112,10 @@ def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
             frontier = nodes[dead]
             gone[frontier] = True
             parts.append(frontier)
-    return np.concatenate(parts)
+    result = np.concatenate(parts)
+    if has_reduced(graph.storage):
+        check_whole(graph, np.unique(graph.outgoing(result).nodes).astype(np.int64))
+    return result
 
 
 def _counted(targets: Array) -> tuple[Array, Array]:

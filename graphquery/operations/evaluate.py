@@ -13,6 +13,7 @@ from graphquery.errors import GraphError
 from graphquery.model import Kind, Port
 from graphquery.operations.reach import reached
 from graphquery.order import layers
+from graphquery.reduced import check_whole, has_reduced
 from graphquery.storage import Storage
 from graphquery.view import Neighbours
 from semiring.base import Array, Semiring, TokenValuation
@@ -82,6 +83,8 @@ def evaluate(
         A `⊖` in a semiring without monus.
     ValuationError
         A value outside the semiring.
+    ReducedError
+        A node was made by operations that a reduction has dropped.
 
     Notes
     -----
@@ -92,6 +95,8 @@ def evaluate(
     operations = _operations(storage)
     leaves = _Leaves(graph, semiring, valuation)
     wanted = None if nodes is None else _wanted(graph, graph.resolve(nodes))
+    if has_reduced(storage):
+        check_whole(graph, graph.ids if wanted is None else np.flatnonzero(wanted))
     for layer in layers(graph):
         ids = layer if wanted is None else layer[wanted[layer]]
         neighbours = graph.incoming(ids, storage.subtracts)

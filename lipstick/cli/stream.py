@@ -168,6 +168,24 @@ def replay(told: Answer, recording: Stored, graph: str, period: tuple[int, int] 
 
 
 @stream.command()
+@store_argument
+@click.argument("sid", metavar="STREAM")
+@click.argument("name")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--version", default="1", show_default=True, help="Of the dataset.")
+@_query
+def export(store: Path, sid: str, name: str, folder: Path, version: str, query: str | None) -> None:
+    """Let others import the events of a STREAM of a STORE, as the dataset NAME in a new FOLDER.
+
+    A version has the events that are new since the versions before.
+    """
+    from lipstick.streams.exporting import export_stream
+
+    with reported():
+        click.echo(export_stream(store, sid, name, version, folder, query=query))
+
+
+@stream.command()
 @click.option("--events", type=click.IntRange(min=0), default=1_000_000, show_default=True)
 @recording_command
 def plan(told: Answer, recording: Stored, events: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlparse
@@ -28,7 +28,7 @@ from lipstick.crossing.errors import ExportError
 from lipstick.crossing.matching import occurrences
 from lipstick.derived.derivation import Derivation
 from lipstick.memory.keys import KeyTable
-from lipstick.naming import ROW_BITS
+from lipstick.naming import ROW_BITS, free_name
 from lipstick.source import FileState
 from lipstick.tracking import Naming
 from lipstick.workflow.nodes import Origin
@@ -85,12 +85,6 @@ def dataset_of(fingerprint: Sequence[FileState]) -> Path | None:
 def part_record(name: str, folder: str) -> str:
     """The record that says which nodes the rows of a part of a written table are."""
     return f"{PART}{name}/{folder}"
-
-
-def free_name(taken: Container[str], wanted: str) -> str:
-    """A name that is not taken, as near to one as there is."""
-    names = (wanted if number == 1 else f"{wanted}~{number}" for number in range(1, 1 << 31))
-    return next(name for name in names if name not in taken)
 
 
 class Arriving:

@@ -26,7 +26,6 @@ from lipstick.crossing.arriving import (
     Arriving,
     Read,
     dataset_of,
-    free_name,
     local_files,
     part_record,
     put_values,
@@ -40,6 +39,7 @@ from lipstick.memory.engine import Engine
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.reach import tokens
 from lipstick.memory.store import StoredDatasets
+from lipstick.naming import free_name
 from lipstick.source import Source
 from lipstick.tracking import Naming
 from lipstick.workflow.derive import derive

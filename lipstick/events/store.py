@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.model import EdgeSet, Kind, Segment
+from graphquery.reduced import REDUCED
 from graphquery.reduction import Final, Role
 from graphquery.reduction.reducer import final_table
 from graphquery.store import Snapshot, Transaction, Writer
@@ -25,7 +26,7 @@ RECORD = "events"
 """The record that says which topics there are, and how far each was reduced."""
 
 FORMAT = 1
-LABEL = "reduced"
+LABEL = REDUCED
 """What p-nodes of reduced graphs are labelled: what is behind them was dropped."""
 
 INPUTS, OUTPUTS, HUBS = "inputs", "outputs", "hubs"

@@ -161,7 +161,7 @@ def walk_back(
             found[name] = here
         if not node.inputs or (name in found and name not in above):
             continue
-        for source, ranges in _step_back(recording, node, here, links):
+        for source, ranges in step_back(recording, node, here, links):
             waiting.setdefault(source, []).append(ranges)
     distinct = {name: seen.events()[0] for name, seen in _distinct(found).items()}
     named = list(within or [source for source in graph.sources if source in found])
@@ -213,10 +213,16 @@ def _located(recording: Recording, sid: str, ranges: list[Ranges]) -> Visited:
     return Visited(keys, *merge_ranges(owner, start, stop))
 
 
-def _step_back(
+def step_back(
     recording: Recording, node: Node, here: Visited, links: list[Link] | None
 ) -> list[tuple[str, Ranges]]:
-    """From outputs of an operator to ranges of its inputs."""
+    """From outputs of an operator to ranges of its inputs.
+
+    Parameters
+    ----------
+    links
+        Gets the direct dependencies, if given.
+    """
     operator = node.operator
     assert operator is not None
     whole = operator.aligned and links is None

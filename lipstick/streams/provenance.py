@@ -1,30 +1,21 @@
-"""The ancestors of events as a table of steps, and as a provenance graph with operators as modules.
-
-A window's event is there when its trigger is, and δ of the sum of all in the window; a join's when
-an event of its tick is, and δ of both windows' sums. Of a join all events in the windows are meant,
-since keys do not say which pairs matched.
-"""
+"""The ancestors of events as a table of steps, and as a graph with operators as modules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
 from graphquery import ProvenanceGraph
-from graphquery.model import EdgeSet, Kind, Ordinals, Segment
+from graphquery.model import EdgeSet, Segment
 from lipstick.streams.ancestors import Link, Ranges, walk_back
 from lipstick.streams.events import Events, key_table, resolve
-from lipstick.streams.keys import Keys, distinct_keys, expand, search
-from lipstick.streams.node import Node
-from lipstick.streams.operators.base import Spans, at_trigger
+from lipstick.streams.keys import Keys, distinct_keys, expand
+from lipstick.streams.nodes import Nodes
 from lipstick.streams.recording import Recording
 from semiring.base import Array
-
-_WINDOWS = ("time_window", "length_window")
-_JOINS = ("time_join", "length_join")
 
 
 def trace(recording: Recording, events: Events, within: Sequence[str] | None = None) -> pa.Table:
@@ -90,137 +81,55 @@ def provenance_graph(recording: Recording, events: Events) -> ProvenanceGraph:
     keys = resolve(recording, events)
     links: list[Link] = []
     walk_back(recording, events.sid, Ranges.of(keys), None, links)
-    made = _Made(recording, links)
+    parts: dict[str, list[Keys]] = {}
+    for link in links:
+        places = np.unique(expand(link.low, link.high)[0])
+        parts.setdefault(link.source, []).append(link.inputs.take(places))
+    met = {sid: distinct_keys(each) for sid, each in parts.items()}
     start = graph.original(events.sid)
-    made.events[start] = keys
+    met[start] = keys
+    built = _Built()
+    nodes = Nodes(recording, built)
     for sid, node in graph.nodes.items():
-        if sid in made.events:
-            made.add(node, outward=sid == start)
-    return ProvenanceGraph.build(made.segments, made.edges, made.column)
+        if sid in met:
+            own = [link for link in links if link.sid == sid]
+            nodes.add(node, met[sid], own, outward=sid == start)
+    return ProvenanceGraph.build(built.segments, built.edge_sets, built.column)
 
 
 @dataclass(slots=True)
-class _Made:
-    """Segments and edges put together, stream by stream along the graph."""
+class _Built:
+    """Segments and edges in memory, as if they were files of a store."""
 
-    recording: Recording
-    links: Sequence[Link]
-    events: dict[str, Keys] = field(default_factory=dict)
     segments: list[Segment] = field(default_factory=list)
-    edges: list[EdgeSet] = field(default_factory=list)
+    edge_sets: list[EdgeSet] = field(default_factory=list)
     tables: dict[str, pa.Table] = field(default_factory=dict)
-    inside: dict[str, str] = field(default_factory=dict)
-    outside: dict[str, str] = field(default_factory=dict)
-    entered: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        parts: dict[str, list[Keys]] = {}
-        for link in self.links:
-            places = np.unique(expand(link.low, link.high)[0])
-            parts.setdefault(link.source, []).append(link.inputs.take(places))
-        for sid, each in parts.items():
-            self.events[sid] = distinct_keys(each)
 
     def column(self, file: str, name: str) -> pa.ChunkedArray:
         """A column of what would be a file of a store."""
         return self.tables[file].column(name)
 
-    def add(self, node: Node, *, outward: bool) -> None:
-        """Add the events of a stream, and what they were made of directly."""
-        sid, keys = node.sid, self.events[node.sid]
-        if node.operator is None:
-            self._segment(sid, Kind.TOKEN, "", keys, sid, None)
-            self.inside[sid] = self.outside[sid] = sid
-            return
-        module = node.module
-        invocation = f"{module}#1"
-        if invocation not in {segment.name for segment in self.segments}:
-            self.segments.append(Segment(invocation, Kind.INVOCATION, module, 1, module, 1, 0))
-        graph = self.recording.graph
-        consumers = [graph.node(each).module for each in graph.consumers(sid)]
-        leaves = outward or not consumers or any(each != module for each in consumers)
-        made = f"{invocation}/{sid}.{node.operator.kind}"
-        label = "·" if node.operator.kind in (*_WINDOWS, *_JOINS) else "+"
-        self.segments.append(Segment(made, Kind.DERIVED, label, len(keys), module, 1, 0))
-        self._operands(node, made)
-        self.inside[sid] = made
-        if leaves:
-            name = f"{invocation}/{sid}"
-            self._segment(name, Kind.OUTPUT, "·", keys, sid, module)
-            self._whole(made, name, len(keys))
-            self._whole(invocation, name, len(keys), Ordinals.ONE)
-            self.outside[sid] = name
+    def name(self, wanted: str) -> str:
+        """See `Sink`: a stream has one piece, so that names are free."""
+        return wanted
 
-    def _operands(self, node: Node, made: str) -> None:
-        operator = node.operator
-        assert operator is not None
-        links = [link for link in self.links if link.sid == node.sid]
-        if operator.kind in _WINDOWS:
-            (link,) = links
-            self._edges(node, link, at_trigger(link.outputs, link.inputs), made)
-            self._delta(node, link, made)
-        elif operator.kind in _JOINS:
-            ticks = f"{made}.tick"
-            count = len(links[0].outputs)
-            self.segments.append(Segment(ticks, Kind.DERIVED, "+", count, node.module, 1, 0))
-            for link in links:
-                self._edges(node, link, at_trigger(link.outputs, link.inputs), ticks)
-                self._delta(node, link, made)
-            self._whole(ticks, made, count)
-        else:
-            for link in links:
-                self._edges(node, link, (link.low, link.high), made)
+    def segment(self, segment: Segment, values: pa.Table | None = None) -> None:
+        """See `Sink`."""
+        if values is not None:
+            segment = replace(segment, file=self._file(values))
+        self.segments.append(segment)
 
-    def _delta(self, node: Node, link: Link, made: str) -> None:
-        """δ of the sum of a window's events, as a factor of its output."""
-        name = f"{made}.δ{link.which}"
-        count = len(link.outputs)
-        self.segments.append(Segment(name, Kind.DERIVED, "δ", count, node.module, 1, 0))
-        self._edges(node, link, (link.low, link.high), name)
-        self._whole(name, made, count)
-
-    def _edges(self, node: Node, link: Link, spans: Spans, target: str) -> None:
-        places, targets = expand(*spans)
-        found = self.events[link.source]
-        inputs = _rows(link.inputs, places)
-        sources = search(found.code, found.t, inputs.code, inputs.t)
-        file = f"edges/{len(self.tables)}"
-        self.tables[file] = pa.table({"source": sources, "target": targets})
-        source = self._input(node, link.source)
-        self.edges.append(EdgeSet(source, target, len(places), file=file))
-
-    def _input(self, node: Node, source: str) -> str:
-        """The segment that an operator reads a stream from: of its module's inputs, or inside."""
-        graph = self.recording.graph
-        if graph.node(source).module == node.module and graph.node(source).inputs:
-            return self.inside[source]
-        known = self.entered.get((node.module, source))
-        if known is not None:
-            return known
-        name = f"{node.module}#1/{source}.in"
-        keys = self.events[source]
-        self._segment(name, Kind.INPUT, "·", keys, source, node.module)
-        self._whole(self.outside[source], name, len(keys))
-        self._whole(f"{node.module}#1", name, len(keys), Ordinals.ONE)
-        self.entered[node.module, source] = name
-        return name
-
-    def _segment(
-        self, name: str, kind: Kind, label: str, keys: Keys, sid: str, module: str | None
+    def edges(
+        self, edges: EdgeSet, sources: Array | None = None, targets: Array | None = None
     ) -> None:
-        file = f"events/{len(self.tables)}"
-        columns = {"n": keys.n, "t": keys.t, "d": keys.d}
-        if keys.code is not None:
-            columns["key"] = self.recording.codes.decode(keys.code)
-        table = pa.table(columns)
-        key = ("n",) if keys.code is None else ("key", "n")
+        """See `Sink`."""
+        if sources is not None:
+            edges = replace(
+                edges, file=self._file(pa.table({"source": sources, "target": targets}))
+            )
+        self.edge_sets.append(edges)
+
+    def _file(self, table: pa.Table) -> str:
+        file = str(len(self.tables))
         self.tables[file] = table
-        number, execution = (None, None) if module is None else (1, 0)
-        self.segments.append(
-            Segment(name, kind, label, len(keys), module, number, execution, sid, key, file)
-        )
-
-    def _whole(
-        self, source: str, target: str, count: int, sources: Ordinals = Ordinals.ALL
-    ) -> None:
-        self.edges.append(EdgeSet(source, target, count, sources, Ordinals.ALL))
+        return file

@@ -32,6 +32,7 @@ def test_every_way_is_measured_and_the_boundary_graph_takes_two_rounds(tmp_path:
     rows = json.loads(output.read_text())
     assert len(rows) == 2 * len(WAYS)
     found = {(row["way"], row["verdict"]): row for row in rows}
+    assert rows[0]["least_bytes_per_row"] < rows[0]["boundary_bytes_per_row"]
     yes, no = found[BOUNDARY, "yes"], found[BOUNDARY, "no"]
     assert yes["most_rounds"] <= 2
     assert yes["beyond"] <= 1

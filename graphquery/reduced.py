@@ -1,0 +1,47 @@
+"""Nodes of which only is known who came from whom: a reduction has dropped by which operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphquery.errors import GraphError
+from graphquery.storage import Storage
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.graph import ProvenanceGraph
+
+REDUCED = "reduced"
+"""The label of such nodes."""
+
+
+class ReducedError(GraphError):
+    """A question that depends on operations that a reduction has dropped."""
+
+
+def has_reduced(storage: Storage) -> bool:
+    """Whether there may be such nodes."""
+    return any(segment.label == REDUCED for segment in storage.segments)
+
+
+def check_whole(graph: ProvenanceGraph, ids: Array) -> None:
+    """Raise if one of some nodes was made by operations that were dropped.
+
+    Raises
+    ------
+    ReducedError
+        One was.
+    """
+    storage = graph.storage
+    labels = np.array([segment.label == REDUCED for segment in storage.segments], dtype=np.bool_)
+    stored = ids[ids < storage.count]
+    found = stored[labels[storage.segment_of(stored)]]
+    made = found[graph.incoming(found).degrees > 0]
+    if len(made):
+        raise ReducedError(
+            f"{graph.name(int(made[0]))} is of a reduced graph, which says who came from whom, and "
+            "not by which operations: deletions and annotations cannot be told.\nAsk for ancestors,"
+            " descendants or paths to see what may be affected."
+        )
