@@ -10,6 +10,7 @@ import click
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.events_demo import demo
 from lipstick.cli.events_emit import emit
+from lipstick.cli.events_export import export
 from lipstick.cli.events_spark import (
     chosen,
     format_options,
@@ -42,6 +43,7 @@ def events() -> None:
 
 events.add_command(demo)
 events.add_command(emit)
+events.add_command(export)
 
 
 @events.command()

@@ -95,6 +95,13 @@ def validate(file: Path, imports: tuple[str, ...]) -> None:
     show_default=True,
     help="How many invocations may run at a time.",
 )
+@click.option(
+    "--export",
+    "exported",
+    metavar="NODE/RELATION=FOLDER",
+    multiple=True,
+    help="Let others import this output; what execution N gives is in FOLDER/N. May be repeated.",
+)
 @answer_options()
 def run(
     file: Path,
@@ -105,6 +112,7 @@ def run(
     first: int | None,
     plain: bool,
     parallelism: int,
+    exported: tuple[str, ...],
     format: str | None,
     output: Path | None,
     limit: int | None,
@@ -137,10 +145,21 @@ def run(
                 first=given.first,
                 tracked=not plain,
                 parallelism=parallelism,
+                exports=_exports(exported),
             )
         except PySparkException as error:
             raise Failure(f"{read.name}: {error}") from error
         _send_outputs(told, done, range(given.first, given.first + len(given)))
+
+
+def _exports(texts: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in texts:
+        output, separator, folder = text.partition("=")
+        if not separator:
+            raise Failure(f"{text!r} names no folder.\nWrite NODE/RELATION=FOLDER.")
+        found[output] = folder
+    return found
 
 
 def _check_java() -> None:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from graphquery import ProvenanceGraph
 from graphquery.store import Snapshot, Store
 from lipstick.events.errors import ReducedAwayError
-from lipstick.events.store import check_reduced
+from lipstick.events.store import check_reduced, entities
 
 
 class ReducedGraph:
@@ -44,9 +44,10 @@ class ReducedGraph:
     @cached_property
     def graph(self) -> ProvenanceGraph:
         """The graph as any other: for paths, subgraphs, pictures and exchange."""
-        return ProvenanceGraph.build(
-            self.snapshot.segments.values(), self.snapshot.edges, self.snapshot.column
-        )
+        segments = entities(self.snapshot)
+        names = {segment.name for segment in segments}
+        edges = [each for each in self.snapshot.edges if each.target in names]
+        return ProvenanceGraph.build(segments, edges, self.snapshot.column)
 
     def node(self, entity: str) -> int:
         """The id of an entity's node.

@@ -54,7 +54,7 @@ class ReducedWriter:
         self._bases = [0]
         snapshot = writer.snapshot()
         check_reduced(snapshot, empty=True)
-        for segment in snapshot.segments.values():
+        for segment in entities(snapshot):
             keys = snapshot.values(segment, ["id"]).column("id").combine_chunks()
             self._enter(segment.name, keys)
 
@@ -208,6 +208,15 @@ class ReducedWriter:
         if added:
             fresh = ReducedWriter(self._writer)
             self._index, self._names, self._bases = fresh._index, fresh._names, fresh._bases
+
+
+def entities(snapshot: Snapshot) -> list[Segment]:
+    """The segments that have entities; others have the rows of datasets that were exported."""
+    return [
+        segment
+        for segment in snapshot.segments.values()
+        if segment.kind is Kind.TOKEN or segment.label == LABEL
+    ]
 
 
 def check_reduced(snapshot: Snapshot, *, empty: bool = False) -> Mapping[str, Any]:

@@ -178,6 +178,7 @@ class Workflow:
         first: int = 0,
         tracked: bool = True,
         parallelism: int = 1,
+        exports: Mapping[str, str | os.PathLike[str]] | None = None,
     ) -> Run:
         """Run a sequence of executions, from the first invocation that is not done yet.
 
@@ -200,6 +201,9 @@ class Workflow:
             False: plain Spark, without provenance.
         parallelism
             How many invocations may run at a time. The outcome does not depend on it.
+        exports
+            By output, ``node/relation``, a folder: what each execution gives is written to
+            ``folder/number``, where other stores import it from.
 
         Raises
         ------
@@ -208,12 +212,15 @@ class Workflow:
         InputError
             For inputs or an initial state that do not fit.
         RunError
-            When the store holds a run of another workflow, or with other inputs.
+            When the store holds a run of another workflow, or with other inputs; for exports that
+            are no outputs.
         """
+        from lipstick.workflow.exporting import export_outputs, parsed_exports
         from lipstick.workflow.run import run
 
         self.check_imports()
-        return run(
+        exported = parsed_exports(self.shape, exports or {})
+        done = run(
             self,
             session,
             inputs,
@@ -223,6 +230,8 @@ class Workflow:
             tracked=tracked,
             parallelism=parallelism,
         )
+        export_outputs(done, exported)
+        return done
 
     # -- how it looks ----------------------------------------------------------------------
 

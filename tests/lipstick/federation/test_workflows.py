@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from graphquery.federation import CrossingError, Verdict, export_dataset
 from graphquery.store import Store, fsck
 from lipstick.workflow import Module, Relation, Specification, Workflow
+from lipstick.workflow.errors import RunError
 from semiring import semirings
 from tests.graphquery.federation.oracle import check_question, federation_of
 
@@ -38,12 +39,17 @@ def test_a_workflow_goes_on_where_another_store_exported(
 
     counting = Workflow("counting", {"c": Module("counter", COUNT)}, [], "c", "c")
     cars = [("C1", "Civic"), ("C2", "Civic"), ("C3", "Audi")]
-    counting.run(spark, [{"Cars": cars}], store=tmp_path / "counts")
-    data = tmp_path / "data"
-    with Store.open(tmp_path / "counts").writer() as writer:
+    exports = {"c/Counts": tmp_path / "data"}
+    with pytest.raises(RunError, match="There is no output 'c/Cars' to export"):
+        counting.run(spark, [], store=tmp_path / "counts", exports={"c/Cars": "x"})
+    for _ in range(2):  # what is there is not exported again
+        counting.run(spark, [{"Cars": cars}], store=tmp_path / "counts", exports=exports)
+    data = tmp_path / "data" / "0"
+    with (
+        Store.open(tmp_path / "counts").writer() as writer,
+        pytest.raises(CrossingError, match="is not empty"),
+    ):
         export_dataset(writer, "counter#1/Counts", "counts", "1", data)
-        with pytest.raises(CrossingError, match="is not empty"):
-            export_dataset(writer, "counter#1/Counts", "counts", "1", data)
     picking = Workflow("picking", {"p": Module("picker", PICK)}, [], "p", "p")
     run = picking.run(spark, [{"Counts": str(data)}], store=tmp_path / "models")
     assert {row.Model for row in run.output(0).collect()} == {"Civic", "Audi"}
