@@ -1,4 +1,4 @@
-"""Copies of stores, verified against the sealed log of their owner; from any file system.
+"""Copies of stores, verified against the sealed log of their owner; from wherever files are read.
 
 A store is files that never change and a log of sealed commits, each with the checksum of the one
 before and of its files. A copy therefore says by itself whether it is whole, whoever gave it, once
@@ -13,6 +13,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Protocol
 
 import pyarrow as pa
 from pyarrow import fs
@@ -34,9 +35,15 @@ from semiring.errors import LipstickError
 _UNREADABLE = (OSError, pa.ArrowException)
 
 
-def copy_store(
-    files: fs.FileSystem, location: str, folder: str | Path, head: Head | None = None
-) -> int:
+class Source(Protocol):
+    """Where files are read: a `pyarrow.fs.FileSystem`, or a server (`PeerFiles`)."""
+
+    def open_input_stream(self, path: str) -> contextlib.AbstractContextManager[Any]:
+        """A file, to be read within the context; `FileNotFoundError` where there is none."""
+        ...
+
+
+def copy_store(files: Source, location: str, folder: str | Path, head: Head | None = None) -> int:
     """Copy a store, or what a copy lacks of it.
 
     Parameters
@@ -86,9 +93,7 @@ def copy_store(
     return _advance(files, location, root, head, local)
 
 
-def _advance(
-    files: fs.FileSystem, location: str, root: Path, head: Head | None, local: Files
-) -> int:
+def _advance(files: Source, location: str, root: Path, head: Head | None, local: Files) -> int:
     """Copy the commits that a copy lacks, and their files."""
     state = log.load(root) if log.versions(root) else State(check_format(root).store)
     first = state.version
@@ -120,9 +125,7 @@ def _advance(
     return state.version
 
 
-def _copy_file(
-    files: fs.FileSystem, source: str, target: Path, entry: FileEntry, local: Files
-) -> None:
+def _copy_file(files: Source, source: str, target: Path, entry: FileEntry, local: Files) -> None:
     try:
         data = _read(files, source)
     except FileNotFoundError as error:
@@ -135,7 +138,7 @@ def _copy_file(
     local.replace(target, data)
 
 
-def _read(files: fs.FileSystem, path: str) -> bytes:
+def _read(files: Source, path: str) -> bytes:
     with files.open_input_stream(path) as stream:
         data: bytes = stream.read()
     return data

@@ -93,6 +93,12 @@ class Directory:
         """The version of each member that has a head."""
         return {alias: head.version for alias, head in self.heads.items()}
 
+    @property
+    def made_of(self) -> dict[str, tuple[str, ...]]:
+        """By channel that a member with a head exports, the channels that it is made of."""
+        heads = self.heads.values()
+        return {c: each.channels for head in heads for c, each in head.exports.items()}
+
     def exported(self, channel: str) -> Exported | None:
         """A channel as its exporter describes it, if that has a head."""
         alias = self.exporters.get(channel)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,6 +62,8 @@ class Federation:
         The member that the questions come from: asking it is not counted.
     cache
         Keeps replies of other members; None: none are kept.
+    noted
+        Is told, after every question, which members it needed.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Federation:
         timeout: float | None = None,
         home: str | None = None,
         cache: Cache | None = None,
+        noted: Callable[[Collection[str]], None] | None = None,
     ) -> None:
         if home is not None and home not in transports:
             raise FederationError(f"The federation has no member {home!r} to be at home in.")
@@ -80,6 +83,7 @@ class Federation:
         self._expected = dict(expected or {})
         self._options = options or Options()
         self._cache = cache
+        self._noted = noted
         self._exchange = Exchange(self._transports, timeout, home=home, cache=cache)
         self._relations: dict[str, Relation] = {}
         self._boundary = BoundaryGraph([])
@@ -147,7 +151,7 @@ class Federation:
         self._directory = Directory.of(heads, absent, expected)
         self._exchange.pinned = {alias: head.checksum for alias, head in heads.items()}
         if self._cache is not None:
-            self._cache.ranks = _ranks(self._directory)
+            self._cache.ranks = lineage_ranks(self._directory.made_of)[1]
         if self._options.boundary:
             self._fetch_boundary()
         return self._directory
@@ -402,6 +406,7 @@ class Federation:
             self._options,
             self._zoomed,
             before=self._exchange.cost,
+            noted=self._noted,
         )
 
     def _checked(self, answer: A) -> A:
@@ -409,16 +414,8 @@ class Federation:
         return answer
 
 
-def _ranks(directory: Directory) -> dict[str, float]:
-    """LineageRank of channels: against the data, so that what much is made of ranks high."""
-    edges: dict[str, tuple[str, ...]] = {}
-    for head in directory.heads.values():
-        for channel, each in head.exports.items():
-            edges[channel] = each.channels
-    return lineage_ranks(edges)[1]
-
-
 def _told(question: Question) -> tuple[Mapping[str, int], tuple[Missing, ...], Cost]:
+    question.note()
     return question.directory.versions, tuple(question.missing.values()), question.cost
 
 

@@ -8,7 +8,8 @@
 
 Relative locations are from the folder of the file. `store` is the identity of the store there, and
 may be left out; where it is given, another store at the location is refused. `copy` is a folder for
-a copy of the store (`graphquery.federation.copies`).
+a copy of the store (`graphquery.federation.copies`). A table [precaching] says what is copied ahead
+(`graphquery.federation.gossip`).
 """
 
 from __future__ import annotations
@@ -68,6 +69,62 @@ class Member:
         return self.location.startswith(("http://", "https://"))
 
 
+@dataclass(frozen=True, slots=True)
+class Precaching:
+    """Which copies a host keeps of what its questions need.
+
+    Parameters
+    ----------
+    host
+        The member that is this host's own.
+    folder
+        Where copies are, a folder each, called by alias; and the questions that were asked.
+    capacity
+        Bytes of copies at most.
+    price
+        What a byte of a copy costs, where a question of today is worth 1.
+    half_life
+        Days after which a question counts half.
+    """
+
+    host: str
+    folder: Path
+    capacity: int
+    price: float = 0.0
+    half_life: float = 7.0
+
+
+def read_precaching(path: str | os.PathLike[str]) -> Precaching | None:
+    """What the file of a federation says of copies; None where it says nothing.
+
+    Raises
+    ------
+    FederationError
+        The file is not there, or what it says cannot be understood.
+    """
+    file = Path(path)
+    document = _document(file)
+    if "precaching" not in document:
+        return None
+    try:
+        fields = dict(document["precaching"])
+        folder = file.absolute().parent / fields.pop("folder")
+        host, capacity = fields.pop("host"), int(fields.pop("capacity"))
+        price, half_life = float(fields.pop("price", 0.0)), float(fields.pop("half_life", 7.0))
+        if fields:
+            raise KeyError(next(iter(fields)))
+    except (KeyError, TypeError, ValueError) as error:
+        raise FederationError(
+            f"[precaching] of {file} has to have host, folder and capacity, and may have price and "
+            f"half_life: {error!r}."
+        ) from error
+    if host not in document["members"] or half_life <= 0:
+        raise FederationError(
+            f"[precaching] of {file}: the host is one of the members, and half_life is positive."
+        )
+    return Precaching(host, folder, capacity, price, half_life)
+
+
 def read_members(path: str | os.PathLike[str]) -> dict[str, Member]:
     """The members of a federation by alias, in the order of its file.
 
@@ -77,6 +134,14 @@ def read_members(path: str | os.PathLike[str]) -> dict[str, Member]:
         The file is not there, or says something else than members.
     """
     file = Path(path)
+    return {
+        alias: _member(alias, fields, file.absolute().parent, str(file))
+        for alias, fields in _document(file)["members"].items()
+    }
+
+
+def _document(file: Path) -> dict[str, Any]:
+    """What the file of a federation says."""
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -93,10 +158,7 @@ def read_members(path: str | os.PathLike[str]) -> dict[str, Member]:
     members = document.get("members")
     if not isinstance(members, dict) or not members:
         raise FederationError(f"{file} has no members.\nAdd [members.NAME] with a location.")
-    return {
-        alias: _member(alias, fields, file.absolute().parent, str(file))
-        for alias, fields in members.items()
-    }
+    return document
 
 
 def _member(alias: str, fields: Any, folder: Path, file: str) -> Member:

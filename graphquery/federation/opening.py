@@ -13,7 +13,8 @@ from graphquery.federation.copies import (
 )
 from graphquery.federation.federation import Federation
 from graphquery.federation.http import HttpTransport
-from graphquery.federation.members import Member, read_members
+from graphquery.federation.members import Member, read_members, read_precaching
+from graphquery.federation.noting import noting, with_copies
 from graphquery.federation.peers import read_token
 from graphquery.federation.question import Options
 from graphquery.federation.transport import LocalTransport, Transport
@@ -36,11 +37,19 @@ def open_federation(
     FederationError
         The file says something else than members, or members contradict each other.
     """
-    members = read_members(path)
+    members, precaching = read_members(path), read_precaching(path)
+    if precaching is not None:
+        members = with_copies(members, precaching)
     transports = {alias: transport_to(member) for alias, member in members.items()}
     expected = {alias: member.store for alias, member in members.items()}
     return Federation(
-        transports, expected, options=options, timeout=timeout, home=home, cache=cache
+        transports,
+        expected,
+        options=options,
+        timeout=timeout,
+        home=home,
+        cache=cache,
+        noted=None if precaching is None else noting(precaching),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -65,6 +65,15 @@ class Question:
     zoomed: Mapping[str, frozenset[str]]
     missing: dict[tuple[str, str, str | None], Missing] = field(default_factory=dict)
     before: Cost = field(default_factory=Cost)
+    noted: Callable[[Collection[str]], None] | None = None
+    needed: set[str] = field(default_factory=set)
+    """The aliases of the members that were asked, or were to be."""
+
+    def note(self) -> None:
+        """Tell whoever wants to know which members were needed."""
+        if self.noted is not None:
+            lost = {each.store for each in self.missing.values()}
+            self.noted(sorted(self.needed | (self.directory.absent.keys() & lost)))
 
     def version(self, alias: str) -> int:
         """The version that a member is asked about."""
@@ -105,6 +114,7 @@ class Question:
 
     def ask(self, requests: Mapping[str, Message]) -> dict[str, Message]:
         """Send a request to each of some members at once, and return the replies there are."""
+        self.needed |= requests.keys()
         replies = self.exchange.round(list(requests.items()))
         found = {}
         for (alias, request), reply in zip(requests.items(), replies, strict=True):

@@ -232,6 +232,12 @@ def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()
     return _message("names", version, zoomed, segments=counts, tables={"nodes": table})
 
 
+def file(name: str, offset: int, size: int) -> Message:
+    """A part of a file of the store: table `content`, where it is `there`; `bytes` of all files."""
+    header = {"op": "file", "protocol": PROTOCOL, "version": None}
+    return Message(header | {"name": name, "offset": offset, "size": size})
+
+
 def _message(
     op: str,
     version: int,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from graphquery.errors import GraphDataError
-from graphquery.federation import evaluating, reaching
+from graphquery.federation import evaluating, giving, reaching
 from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import FederationError, MessageError
 from graphquery.federation.head import head_of
@@ -44,8 +44,9 @@ _HANDLERS: Mapping[str, Handler] = {
     "remove": evaluating.remove,
     "evaluate": evaluating.evaluate,
     "names": evaluating.names,
+    "file": giving.file,
 }
-_WITHOUT_GRAPH = frozenset({"boundary", "sketches"})
+_WITHOUT_GRAPH = frozenset({"boundary", "sketches", "file"})
 
 
 class Responder:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.federation_copy import copy
+from lipstick.cli.federation_copy import copy, gossip
 from lipstick.cli.federation_demo import demo
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
@@ -34,6 +34,7 @@ def federation() -> None:
 
 federation.add_command(demo)
 federation.add_command(copy)
+federation.add_command(gossip)
 
 
 def federation_command(function: Command) -> Command:

@@ -1,4 +1,4 @@
-"""``lipstick federation copy``: a copy of a member's store that its owner's head verifies."""
+"""``lipstick federation copy`` and ``gossip``: copies that their owners' heads verify."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from lipstick.cli.errors import Failure, reported
     "--from",
     "source",
     metavar="LOCATION",
-    help="Who holds a copy: a folder, or s3://... By default the member itself.",
+    help="Who holds a copy: a folder, s3://..., or a server. By default the member itself.",
 )
 def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
     """Copy the store of MEMBER of the federation FILE to FOLDER, or what FOLDER lacks of it.
 
     The member says which commit is its last, and what is copied has to be that, whoever holds it.
-    A server gives no files: say who holds a copy with --from. With `copy = "FOLDER"` in FILE, the
+    Servers give files to those who are told all of their nodes. With `copy = "FOLDER"` in FILE, the
     copy answers while the member does not.
     """
-    from pyarrow import fs
-
     from graphquery.federation import Federation, copy_store, read_members
-    from graphquery.federation.copies import file_system
+    from graphquery.federation.gossip import source_of
+    from graphquery.federation.members import Member
     from graphquery.federation.opening import transport_to
 
     with reported():
@@ -37,16 +36,31 @@ def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
         if member not in members:
             raise Failure(f"There is no member {member!r}.\nThere are {', '.join(members)}.")
         found = members[member]
-        if source is None and found.remote:
-            raise Failure(f"{member} is a server: say who holds a copy with --from LOCATION.")
         expected = {member: found.store}
         with Federation({member: transport_to(found)}, expected) as owner:
             if member in owner.directory.absent:
                 raise Failure(f"{member}: {owner.directory.absent[member].message}")
             head = owner.directory.heads[member]
-        location = found.location if source is None else source
-        files: fs.FileSystem = fs.LocalFileSystem()
-        if "://" in location:
-            files, location = file_system(location)
-        version = copy_store(files, location, folder, head)
+        with source_of(found if source is None else Member(member, source)) as (files, location):
+            version = copy_store(files, location, folder, head)
     click.echo(f"{folder}: {member} at version {version}")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--timeout", type=float, metavar="SECONDS", help="That one reply may take.")
+def gossip(file: Path, timeout: float | None) -> None:
+    """Talk to the members of the federation FILE, and copy what this host's questions need.
+
+    The table [precaching] of FILE says where to, and how much at most. To be run now and then.
+    """
+    from graphquery.federation.gossip import gossip as talk
+
+    with reported():
+        found = talk(file, timeout=timeout)
+    for alias, version in found.taken.items():
+        click.echo(f"{alias}: copied, version {version}")
+    for alias in found.evicted:
+        click.echo(f"{alias}: evicted")
+    for alias, why in found.failed.items():
+        click.echo(f"{alias}: {why}", err=True)

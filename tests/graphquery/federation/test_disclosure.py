@@ -74,6 +74,7 @@ REQUESTS: dict[str, tuple[Disclosure, Message]] = {
     "between": (Disclosure.NODES, requests.between(2, None, {}, (), ROW, named=True)),
     "remove": (Disclosure.NODES, requests.remove(2, [NODE], {}, want="nodes")),
     "names": (Disclosure.NODES, requests.names(2, {0: np.array([0])})),
+    "file": (Disclosure.NODES, requests.file("format.json", 0, 100)),
     "unknown": (Disclosure.NODES, Message({"op": "dump", "protocol": requests.PROTOCOL})),
     "none": (Disclosure.NODES, Message({})),
 }
