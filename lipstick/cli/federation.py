@@ -32,9 +32,8 @@ def federation() -> None:
     """
 
 
-federation.add_command(demo)
-federation.add_command(copy)
-federation.add_command(gossip)
+for each in (demo, copy, gossip):
+    federation.add_command(each)
 
 
 def federation_command(function: Command) -> Command:
