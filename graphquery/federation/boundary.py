@@ -8,9 +8,7 @@ how, and nothing of nodes.
 from __future__ import annotations
 
 import io
-import struct
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,33 +16,23 @@ import pyarrow.parquet as pq
 
 from graphquery.csr import Block, Csr, compress, positions
 from graphquery.federation.errors import MessageError
-from graphquery.federation.gaps import LARGEST, decoded, encoded
 from graphquery.federation.hashing import row_hashes
 from graphquery.federation.relation import Relation
+from graphquery.federation.relation_code import decoded_edges, encoded_edges
 from graphquery.federation.sketches import Sketches, union
 from graphquery.operations.reach import unseen
 from semiring.base import Array
 
-_SIZES = struct.Struct("<QQ")
-
 _PLAIN = pa.schema([("channel", pa.uint16()), ("source", pa.int64()), ("target", pa.int64())])
-"""An edge a row: what version 0.2 wrote, and what is too large for numbers."""
+"""An edge a row: what version 0.2 wrote, and what is too large for the code."""
 
 
 def relation_table(relation: Relation) -> pa.Table:
-    """A relation as a table of one row: the numbers of its edges in Golomb-Rice code.
-
-    An edge's number is ``(channel · targets + target) · sources + source``; the channels are kept
-    in the record. Relations that are too large for such numbers have an edge a row.
-    """
-    targets = int(relation.targets.max(initial=-1)) + 1
-    sources = int(relation.sources.max(initial=-1)) + 1
-    if len(relation.channels) * targets * sources >= LARGEST:
-        columns = [relation.source_channels, relation.sources, relation.targets]
+    """A relation as a table of one row, its edges in code; its channels are kept in the record."""
+    columns = (relation.source_channels, relation.sources, relation.targets)
+    data = encoded_edges(len(relation.channels), *columns)
+    if data is None:
         return pa.table([pa.array(column) for column in columns], _PLAIN.names).cast(_PLAIN)
-    rows = relation.source_channels.astype(np.int64) * targets + relation.targets
-    numbers = np.sort(rows * sources + relation.sources)
-    data = _SIZES.pack(targets, sources) + encoded(numbers)
     return pa.table({"edges": pa.array([data], pa.binary())})
 
 
@@ -59,7 +47,10 @@ def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> R
     if table.schema.equals(_PLAIN) and not any(column.null_count for column in table.columns):
         channel, source, target = (column.to_numpy() for column in table.columns)
     elif table.schema.names == ["edges"] and len(table) == 1:
-        channel, source, target = _edges(table.column("edges")[0].as_py(), max(1, len(channels)))
+        data = table.column("edges")[0].as_py()
+        if not isinstance(data, bytes):
+            raise MessageError("The edges of a boundary graph are no bytes.")
+        channel, source, target = decoded_edges(data, len(channels), count)
     else:
         raise MessageError("A table of a boundary graph has edges.")
     if len(channel) and (
@@ -76,20 +67,6 @@ def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> R
         source[order].astype(np.int64),
         target[order].astype(np.int64),
     )
-
-
-def _edges(data: Any, channels: int) -> tuple[Array, Array, Array]:
-    if not isinstance(data, bytes) or len(data) < _SIZES.size:
-        raise MessageError("The edges of a boundary graph are cut off.")
-    targets, sources = _SIZES.unpack_from(data)
-    numbers = decoded(data[_SIZES.size :])
-    if channels * targets * sources >= LARGEST or (
-        len(numbers) and int(numbers[-1]) >= channels * targets * sources
-    ):
-        raise MessageError("A boundary graph refers to a channel or row that there is not.")
-    rows, source = np.divmod(numbers, max(1, sources))
-    channel, target = np.divmod(rows, max(1, targets))
-    return channel, source, target
 
 
 def relation_bytes(relation: Relation) -> bytes:

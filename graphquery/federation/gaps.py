@@ -1,7 +1,7 @@
-"""Sets of integers in few bits: their gaps in Golomb-Rice code.
+"""Integers that are small for the most part, in few bits: Golomb-Rice codes.
 
-Of each gap the low bits are written as they are, and the rest in unary. That is about half a bit
-more than what a random set of so many integers takes at least.
+The low bits are written as they are, and the rest in unary. Of gaps in a random set that is about
+half a bit more than they take at least.
 
 References
 ----------
@@ -19,61 +19,61 @@ import numpy as np
 from graphquery.federation.errors import MessageError
 from semiring.base import Array
 
-_HEAD = struct.Struct("<QQB")
+_HEAD = struct.Struct("<QB")
 LARGEST = 1 << 62
-"""Integers are below this."""
+"""Sums of integers are below this."""
 
 
-def encoded(numbers: Array) -> bytes:
-    """Integers, ascending and not negative, as bytes.
+def encoded(gaps: Array) -> bytes:
+    """Integers that are not negative as bytes; how many there are is not among them.
 
     Notes
     -----
     O(n) time, and as many bytes of memory as there are bits.
     """
-    gaps = np.diff(numbers, prepend=0)
     width = _width(gaps)
     quotients = gaps >> width
     unary = np.zeros(int(quotients.sum()) + len(gaps), dtype=np.bool_)
     unary[np.cumsum(quotients + 1) - 1] = True
-    places = np.arange(width, dtype=np.int64)
-    low = ((gaps[:, None] >> places) & 1).astype(np.bool_)
-    head = _HEAD.pack(len(gaps), len(unary), width)
+    low = ((gaps[:, None] >> np.arange(width, dtype=np.int64)) & 1).astype(np.bool_)
+    head = _HEAD.pack(len(unary), width)
     return head + np.packbits(low.ravel()).tobytes() + np.packbits(unary).tobytes()
 
 
-def decoded(data: bytes) -> Array:
-    """The inverse of `encoded`: int64.
+def decoded(data: bytes, start: int, count: int) -> tuple[Array, int]:
+    """The inverse of `encoded`: int64 of some length, and where they end.
 
     Raises
     ------
     MessageError
         Bytes that are not what `encoded` writes.
     """
-    if len(data) < _HEAD.size:
-        raise MessageError("A set of integers is cut off.")
-    count, length, width = _HEAD.unpack_from(data)
-    middle = _HEAD.size + (count * width + 7) // 8
-    if width > 62 or count > length or len(data) != middle + (length + 7) // 8:
-        raise MessageError("A set of integers is not as long as it says.")
-    bits = np.unpackbits(np.frombuffer(data, np.uint8, offset=middle), count=length)
+    first = start + _HEAD.size
+    if len(data) < first:
+        raise MessageError("A sequence of integers is cut off.")
+    length, width = _HEAD.unpack_from(data, start)
+    middle = first + (count * width + 7) // 8
+    end = middle + (length + 7) // 8
+    if width > 62 or count > length or len(data) < end:
+        raise MessageError("A sequence of integers is not as long as it says.")
+    bits = np.unpackbits(np.frombuffer(data, np.uint8, end - middle, middle), count=length)
     ends = np.flatnonzero(bits)
     if len(ends) != count or (count and int(ends[-1]) != length - 1):
-        raise MessageError("A set of integers has not as many as it says.")
-    packed = np.frombuffer(data, np.uint8, middle - _HEAD.size, _HEAD.size)
+        raise MessageError("A sequence of integers has not as many as it says.")
+    packed = np.frombuffer(data, np.uint8, middle - first, first)
     low = np.unpackbits(packed, count=count * width).reshape(count, width)
     quotients = np.diff(ends, prepend=-1) - 1
-    gaps = np.zeros(count, dtype=np.int64)
+    rest = np.zeros(count, dtype=np.int64)
     for place in range(width):
-        gaps |= low[:, place].astype(np.int64) << place
-    if float((quotients.astype(np.float64) * 2.0**width + gaps).sum()) >= LARGEST:
-        raise MessageError("A set of integers has one that is too large.")
-    numbers: Array = np.cumsum((quotients << width) | gaps)
-    return numbers
+        rest |= low[:, place].astype(np.int64) << place
+    if float((quotients.astype(np.float64) * 2.0**width + rest).sum()) >= LARGEST:
+        raise MessageError("A sequence of integers has one that is too large.")
+    gaps: Array = (quotients << width) | rest
+    return gaps, end
 
 
 def _width(gaps: Array) -> int:
-    """How many low bits of gaps make their code the shortest."""
+    """How many low bits of integers make their code the shortest."""
     if not len(gaps):
         return 0
     about = int(np.log2(max(1.0, float(gaps.mean()))))
