@@ -238,6 +238,13 @@ class CopiedTransport:
         self._copy = LocalTransport(folder, level)
         self.remote = origin.remote
 
+    @property
+    def path(self) -> Path:
+        """The folder of the store, or where that cannot be read here, of the copy."""
+        origin = self._origin
+        there = isinstance(origin, LocalTransport) and (origin.path / FORMAT_FILE).is_file()
+        return origin.path if there else self._copy.path  # type: ignore[attr-defined]
+
     @contextlib.contextmanager
     def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
         """See `Transport`."""

@@ -20,7 +20,7 @@ from graphquery.federation.answer import (
 )
 from graphquery.federation.boundary import BoundaryGraph, relation_of_table
 from graphquery.federation.cache import Cache, lineage_ranks
-from graphquery.federation.copies import ObjectTransport
+from graphquery.federation.copies import CopiedTransport, ObjectTransport
 from graphquery.federation.directory import Directory
 from graphquery.federation.errors import FederationError, MessageError
 from graphquery.federation.head import Head
@@ -348,7 +348,7 @@ class Federation:
         return result
 
     def merged(self) -> ProvenanceGraph:
-        """The merged graph, of members that are folders; at the versions of the federation.
+        """The merged graph, of folders and copies; at the versions of the federation.
 
         Raises
         ------
@@ -387,7 +387,7 @@ class Federation:
         snapshots = {}
         for alias, transport in self._transports.items():
             if (
-                not isinstance(transport, LocalTransport | ObjectTransport)
+                not isinstance(transport, LocalTransport | ObjectTransport | CopiedTransport)
                 or alias in self._directory.absent
             ):
                 raise FederationError(

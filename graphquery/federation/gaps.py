@@ -19,13 +19,18 @@ import numpy as np
 from graphquery.federation.errors import MessageError
 from semiring.base import Array
 
-_HEAD = struct.Struct("<QB")
+_HEAD = struct.Struct("<IB")
 LARGEST = 1 << 62
 """Sums of integers are below this."""
 
 
 def encoded(gaps: Array) -> bytes:
     """Integers that are not negative as bytes; how many there are is not among them.
+
+    Raises
+    ------
+    OverflowError
+        More bits than 32 bits can count.
 
     Notes
     -----
@@ -35,6 +40,8 @@ def encoded(gaps: Array) -> bytes:
     quotients = gaps >> width
     unary = np.zeros(int(quotients.sum()) + len(gaps), dtype=np.bool_)
     unary[np.cumsum(quotients + 1) - 1] = True
+    if len(unary) >= 1 << 32:
+        raise OverflowError("too many integers for one code")
     low = ((gaps[:, None] >> np.arange(width, dtype=np.int64)) & 1).astype(np.bool_)
     head = _HEAD.pack(len(unary), width)
     return head + np.packbits(low.ravel()).tobytes() + np.packbits(unary).tobytes()

@@ -19,7 +19,7 @@ from graphquery.federation.relation_code import encoded_edges
 @pytest.mark.parametrize("seed", range(60))
 def test_integers_are_read_as_they_were_written(seed: int) -> None:
     random = np.random.default_rng(seed)
-    most = int(10.0 ** random.uniform(0, 15))
+    most = int(10.0 ** random.uniform(0, 12))
     gaps = random.integers(0, most, int(random.integers(0, 400)))
     data = b"before" + encoded(gaps)
     found, end = decoded(data + b"after", 6, len(gaps))
@@ -84,7 +84,7 @@ def test_what_is_no_relation_is_refused() -> None:
         pa.table({"edges": [data, data]}),
         pa.table({"edges": [data[:10]]}),
         pa.table({"edges": [data[:-1]]}),
-        pa.table({"edges": [(1 << 60).to_bytes(8, "little") + data[8:]]}),
+        pa.table({"edges": [bytes([255]) * 8 + data[8:]]}),
         pa.table({"edges": [data + b" "]}),
         pa.table({"edges": ["text"]}),
         pa.table({"edges": pa.array([None], pa.binary())}),

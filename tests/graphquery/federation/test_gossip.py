@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from pyarrow import fs
 
 from graphquery.federation import (
     Disclosure,
@@ -84,7 +85,12 @@ def test_what_questions_needed_is_there_when_its_owner_is_not(
             assert federation.ancestors("B::b1").complete
             random = np.random.default_rng(0)
             graph = Federation({a: LocalTransport(p) for a, p in stores.items()}).merged()
+            with pytest.raises(FederationError, match="C cannot be read here, only asked"):
+                federation.merged()
             assert sum(check_question(federation, graph, random, str(n)) for n in range(5)) > 5
+        copy_store(fs.LocalFileSystem(), str(stores["C"]), kept / "C")
+        with open_federation(file, timeout=20) as federation:
+            assert federation.merged().equals(graph)
         again = gossip(file, timeout=20)
         assert set(again.failed) == {"A", "B"}
         assert (kept / "A").is_dir(), "a copy is kept while its owner is away"
