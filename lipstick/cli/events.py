@@ -41,9 +41,8 @@ def events() -> None:
     """Reduce streams of provenance events to who came from whom."""
 
 
-events.add_command(demo)
-events.add_command(emit)
-events.add_command(export)
+for each in (demo, emit, export):
+    events.add_command(each)
 
 
 @events.command()
