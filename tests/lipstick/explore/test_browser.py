@@ -209,7 +209,7 @@ def test_a_large_graph_is_shown_in_parts(page: Page, numbers: Numbers) -> None:
 @pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.slow)])
 def test_contrast_in_both_schemes(browser: Any, served: Any, numbers: Numbers, scheme: str) -> None:
     for page in opened(browser, served.url, color_scheme=scheme):
-        cut = '[{"delete":{"nation":[["1"]]}}]'
+        cut = '[{"delete":{"nation":[["24"]]}}]'
         screen = page.open(f"#s={numbers['suppliers']}&row=2&col=1&cut={cut}")
         screen.wait_for_selector(".panel .chart .bar")
         screen.wait_for_selector(".dock .summary")

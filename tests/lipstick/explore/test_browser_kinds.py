@@ -5,11 +5,14 @@ With `LIPSTICK_SCREENSHOTS` set to a folder, pictures of the views are written t
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import expect
 
@@ -299,6 +302,45 @@ def test_a_saved_page_has_streams_and_scripts(
         screen = page.open('#s=2&entity="m!"')
         screen.wait_for_selector(".lazy .links")
         page.check()
+
+
+def test_pictures_and_tables_are_saved(page: Page, paths: dict[str, Path]) -> None:
+    def saved(label: str) -> bytes:
+        with screen.expect_download() as download:
+            screen.get_by_label(label).first.click()
+        return Path(download.value.path()).read_bytes()
+
+    screen = page.open(at("sensors", stream="alarms"))
+    screen.wait_for_selector(".table-scroll .row .cell")
+    drawn = ElementTree.fromstring(saved("Save as SVG"))
+    words = {element.text for element in drawn.iter() if element.tag.endswith("text")}
+    assert words >= set(Stored(paths["sensors"]).graph.nodes)
+    assert saved("Save as PNG").startswith(b"\x89PNG")
+    table = pq.read_table(io.BytesIO(saved("Save as Parquet")))
+    assert table.column_names == ["key", "n", "t", "d"]
+    assert table.num_rows == len(Stored(paths["sensors"]).whole("alarms"))
+    assert saved("Save as CSV").count(b"\n") == table.num_rows + 1
+    page.check()
+
+
+def test_what_takes_a_while_is_told(page: Page) -> None:
+    waiting: list[Any] = []
+    told = [".skeleton", ".working"]
+
+    def held(route: Any) -> None:
+        waiting.append(route) if told else route.continue_()
+
+    page.page.route("**/ask", held)
+    page.page.goto(page.url + at("sensors"))
+    while told:
+        page.page.wait_for_timeout(200)
+        if page.page.locator(told[0]).count():
+            told.pop(0)
+        for route in waiting:
+            route.continue_()
+        waiting.clear()
+    page.page.wait_for_selector(".box.input")
+    page.check()
 
 
 @pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.slow)])
