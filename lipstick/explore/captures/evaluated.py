@@ -21,22 +21,29 @@ from semiring.errors import LipstickError
 
 _CHOSEN: dict[str, tuple[Semiring[Any], str, str]] = {
     "counting": (semirings.Counting(), "how many times the row is there", "integer"),
-    "boolean": (semirings.Boolean(), "whether the row is there", "integer"),
+    "boolean": (semirings.Boolean(), "whether the row is there", "truth"),
     "why": (semirings.Why(), "sets of inputs that suffice", ""),
     "which": (semirings.Which(), "all inputs that take part", ""),
     "posbool": (semirings.PosBool(), "the minimal sets of inputs", ""),
+    "trio": (semirings.Trio(), "sets of inputs, counted", ""),
+    "sorp": (semirings.Sorp(), "derivations that no shorter one is part of", ""),
+    "boolean_polynomials": (semirings.BooleanPolynomials(), "derivations, each once", ""),
+    "integers": (semirings.Integers(), "how often, after additions and deletions", "integer"),
     "tropical": (semirings.Tropical(), "least cost", "number"),
     "max_plus": (semirings.MaxPlus(), "largest gain", "number"),
     "viterbi": (semirings.Viterbi(), "confidence in the best derivation", "number"),
     "fuzzy": (semirings.Fuzzy(), "the weakest link of the best derivation", "number"),
     "lukasiewicz": (semirings.Lukasiewicz(), "truth that many doubts wear down", "number"),
+    "access": (semirings.AccessControl(), "the least clearance that sees it", "level"),
+    "validity": (semirings.Validity(), "the times at which it holds", "interval"),
 }
 
 SEMIRINGS = [
     {"id": key, "name": semiring.name, "says": says, "values": values}
     for key, (semiring, says, values) in _CHOSEN.items()
 ]
-"""The menu: ``values`` is what tokens may be given, ``integer``, ``number`` or nothing."""
+"""The menu: ``values`` is what tokens may be given: ``integer``, ``number``, ``truth``, ``level`` (such
+as ``SECRET``), ``interval`` (such as ``3..7``, without the 7) or nothing."""
 
 
 def evaluated(capture: Capture, windows: Windows, params: Params, budget: Budget) -> dict[str, Any]:
@@ -80,13 +87,6 @@ def _annotated(
         return {"refused": f"{total:,} derivations"}
     try:
         value = chosen.valuation(semiring, at)
-        return {"text": cell(_text(why.annotation(memory, at).evaluate(semiring, value)))}
+        return {"text": cell(semiring.render(why.annotation(memory, at).evaluate(semiring, value)))}
     except LipstickError as error:
         return {"refused": cell(str(error).partition("\n")[0])}
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, frozenset):
-        parts = sorted(_text(part) for part in value)
-        return "{" + ", ".join(parts) + "}"
-    return str(value)

@@ -22,6 +22,38 @@ Key = tuple[str, ...]
 _LOOKED_UP = 200_000
 
 
+def _truth(text: str) -> bool:
+    """``true`` or ``1``, ``false`` or ``0``."""
+    known = {"true": True, "1": True, "false": False, "0": False}
+    if text.strip().lower() not in known:
+        raise ValueError(text)
+    return known[text.strip().lower()]
+
+
+def _interval(text: str) -> tuple[float | None, float | None]:
+    """Two numbers with two dots between; one that is left out is no bound."""
+    first, dots, last = text.partition("..")
+    if not dots:
+        raise ValueError(text)
+    low, high = (_bound(bound.strip()) for bound in (first, last))
+    return low, high
+
+
+def _bound(text: str) -> float | None:
+    if not text:
+        return None
+    return float(text) if "." in text else int(text)
+
+
+_PARSED: dict[str, Callable[[str], Any]] = {
+    "integer": int,
+    "number": float,
+    "truth": _truth,
+    "level": lambda text: text.strip().upper(),
+    "interval": _interval,
+}
+
+
 class Chosen:
     """What the tokens of each relation are valued.
 
@@ -30,7 +62,7 @@ class Chosen:
     capture
         Whose tokens.
     sort
-        What values are, ``integer`` or ``number``; empty where tokens have no other values.
+        What values are, as the menu of semirings has it; empty where tokens have no other values.
     given
         Per relation a number as text, or ``{"column": name}``; others have the default.
 
@@ -53,6 +85,8 @@ class Chosen:
             if name not in capture.manifest.relations:
                 raise ExploreError(f"The query reads no relation {name!r}.")
             if isinstance(value, dict):
+                if sort not in ("integer", "number"):
+                    raise ExploreError(f"Columns of numbers are no values that are a {sort}.")
                 self.columns[name] = self._column(name, Params(value).text("column"))
             else:
                 self.numbers[name] = self._number(name, value)
@@ -66,7 +100,7 @@ class Chosen:
 
     def _number(self, name: str, text: Any) -> Any:
         try:
-            return int(str(text)) if self._sort == "integer" else float(str(text))
+            return _PARSED[self._sort](str(text))
         except ValueError as error:
             told = f"{text!r} is no {self._sort} for the tokens of {name}."
             raise ExploreError(told) from error

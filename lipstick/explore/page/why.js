@@ -35,6 +35,9 @@ function skeleton() {
   return h("div", { class: "skeleton", role: "status" }, h("span", { class: "out-of-sight" }, "Loading"), h("i"), h("i"), h("i"));
 }
 
+// What values are typed like, where they are no numbers.
+const EXAMPLES = { truth: "false", level: "SECRET", interval: "3..7" };
+
 const HEADINGS = {
   slow: "This takes too long",
   refused: "This cannot be answered",
@@ -359,8 +362,8 @@ export class Why {
       });
     };
     // What the tokens of a relation are valued: by default, by a number, or by one of its columns.
-    const valued = (relation, columns) => {
-      const number = h("input", { type: "text", inputmode: "decimal", size: 5, hidden: true, oninput: run, "aria-label": `Value of tokens of ${relation.name}` });
+    const valued = (relation, columns, sort) => {
+      const number = h("input", { type: "text", size: 8, placeholder: EXAMPLES[sort], hidden: true, oninput: run, "aria-label": `Value of tokens of ${relation.name}` });
       const choice = h(
         "select",
         {
@@ -372,8 +375,8 @@ export class Why {
           },
         },
         h("option", { value: "" }, "default"),
-        h("option", { value: "=" }, "a number"),
-        columns.map((column) => h("option", { value: `:${column}` }, column)),
+        h("option", { value: "=" }, sort in EXAMPLES ? `one ${sort}` : "a number"),
+        sort in EXAMPLES ? [] : columns.map((column) => h("option", { value: `:${column}` }, column)),
       );
       given.set(relation.name, () => (choice.value.startsWith(":") ? { column: choice.value.slice(1) } : choice.value && number.value.trim()));
       return h("div", { class: "valued" }, h("span", { class: "note" }, relation.name), choice, number);
@@ -383,14 +386,15 @@ export class Why {
       replace(values);
       run();
       const semiring = menu.value;
-      if (!this.about.semirings.find((one) => one.id === semiring).values) return;
+      const sort = this.about.semirings.find((one) => one.id === semiring).values;
+      if (!sort) return;
       let columns = {};
       try {
         columns = (await this.ask("numbers", {})).columns;
       } catch {
         // Without them there are numbers, still.
       }
-      if (menu.value === semiring) replace(values, this.about.relations.filter((relation) => relation.key.length).map((relation) => valued(relation, columns[relation.name] ?? [])));
+      if (menu.value === semiring) replace(values, this.about.relations.filter((relation) => relation.key.length).map((relation) => valued(relation, columns[relation.name] ?? [], sort)));
     };
     const details = h(
       "details",

@@ -190,12 +190,30 @@ def test_tokens_are_valued_by_columns(capture: Open, semiring: str, values: Any)
         ("tropical", {"orders": {"column": "o_clerk"}}, "has no column 'o_clerk' of numbers"),
         ("tropical", {"nobody": {"column": "n"}}, "reads no relation 'nobody'"),
         ("which", {"orders": {"column": "o_custkey"}}, "no other values"),
+        ("access", {"orders": {"column": "o_custkey"}}, "no values that are a level"),
+        ("validity", {"orders": "3"}, "is no interval"),
     ],
 )
 def test_what_values_no_token_is_told(capture: Open, semiring: str, values: Any, told: str) -> None:
     explorer = Explorer([CaptureSource("orders", capture("orders"))])
     found = explorer.ask({"view": "evaluate", "params": {"semiring": semiring, "values": values}})
     assert told in found["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("semiring", "value", "shown"),
+    [
+        ("access", "secret", "SECRET"),
+        ("validity", "3..7", "[3, 7)"),
+        ("integers", "-2", "-2"),
+        ("boolean", "false", "False"),
+    ],
+)
+def test_tokens_have_levels_and_times(capture: Open, semiring: str, value: str, shown: str) -> None:
+    source = CaptureSource("orders", capture("orders"))
+    told = ask(source, "evaluate", semiring=semiring, values={"orders": value}, at=3)
+    assert told["values"] == [{"text": shown}]
+    ran(told["python"])
 
 
 def test_values_outside_of_the_semiring_are_told(capture: Open) -> None:
