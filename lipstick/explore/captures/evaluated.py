@@ -42,8 +42,8 @@ SEMIRINGS = [
     {"id": key, "name": semiring.name, "says": says, "values": values}
     for key, (semiring, says, values) in _CHOSEN.items()
 ]
-"""The menu: ``values`` is what tokens may be given: ``integer``, ``number``, ``truth``, ``level`` (such
-as ``SECRET``), ``interval`` (such as ``3..7``, without the 7) or nothing."""
+"""The menu: ``values`` is what tokens may be given: ``integer``, ``number``, ``truth``, ``level``
+(such as ``SECRET``), ``interval`` (such as ``3..7``, without the 7) or nothing."""
 
 
 def evaluated(capture: Capture, windows: Windows, params: Params, budget: Budget) -> dict[str, Any]:

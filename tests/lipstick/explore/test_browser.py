@@ -130,7 +130,7 @@ def test_conditions_shares_and_semirings(page: Page, numbers: Numbers) -> None:
     screen.wait_for_selector(".evaluated")
     assert texts(screen, ".evaluated") == ["1"]
     screen.get_by_label("Semiring").select_option("boolean")
-    expect(screen.locator(".evaluated")).to_have_text("True")
+    expect(screen.locator(".evaluated")).to_have_text("true")
     screen.get_by_text("one line each").click()
     screen.wait_for_selector(".table.short .row .cell")
     shot(page, "row")

@@ -206,7 +206,7 @@ def test_what_values_no_token_is_told(capture: Open, semiring: str, values: Any,
         ("access", "secret", "SECRET"),
         ("validity", "3..7", "[3, 7)"),
         ("integers", "-2", "-2"),
-        ("boolean", "false", "False"),
+        ("boolean", "false", "false"),
     ],
 )
 def test_tokens_have_levels_and_times(capture: Open, semiring: str, value: str, shown: str) -> None:
