@@ -138,3 +138,4 @@ def _trace(folder: Path) -> None:
         click.echo(tweet)
     if len(found) > 10:
         click.echo(f"... {counted(len(found), 'tweet')} in all")
+    click.echo(f"\nLook at it in a browser: lipstick explore {store}")

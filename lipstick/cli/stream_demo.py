@@ -44,6 +44,7 @@ def demo(spark: bool, keep: Path | None) -> None:
         tell(Stored(store))
         if keep is not None:
             click.echo(f"\nThe store is {store}: lipstick stream show {store}")
+            click.echo(f"Look at it in a browser: lipstick explore {store}")
 
 
 def run_in_memory(store: Path, tables: Iterable[pa.Table]) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphquery.federation import Federation, NodesAnswer, PathsAnswer, open_federation
+from graphquery.federation import (
+    Federation,
+    NodesAnswer,
+    PathsAnswer,
+    open_federation,
+    read_members,
+)
 from lipstick.explore.budget import Budget
 from lipstick.explore.cells import cell
 from lipstick.explore.errors import ExploreError
+from lipstick.explore.graphs.boxes import counted
 from lipstick.explore.graphs.layout import Box, layout
 from lipstick.explore.params import Params
 
@@ -28,12 +35,21 @@ class FederationSource:
         What is asked; the versions of its members are those when it was opened.
     opening
         The Python that opens it.
+    disclosed
+        By alias what is looked at of a member, where that is known here.
     """
 
     kind = "federation"
 
-    def __init__(self, name: str, federation: Federation, opening: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        federation: Federation,
+        opening: str,
+        disclosed: Mapping[str, str] | None = None,
+    ) -> None:
         self.name = name
+        self._disclosed = dict(disclosed or {})
         self.federation = federation
         self._opening = opening
 
@@ -41,7 +57,11 @@ class FederationSource:
     def open(cls, name: str, path: Path) -> FederationSource:
         """Open the federation of a file of members."""
         opening = f"import lipstick\n\nfederation = lipstick.federation({str(path)!r})"
-        return cls(name, open_federation(path), opening)
+        disclosed = {
+            alias: "as its server says" if member.remote else member.disclosure.name.lower()
+            for alias, member in read_members(path).items()
+        }
+        return cls(name, open_federation(path), opening, disclosed)
 
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
@@ -58,7 +78,9 @@ class FederationSource:
             export = directory.heads[exporter].exports[channel]
             for importer in directory.importers.get(channel, ()):
                 pair = place[exporter], place[importer]
-                channels.setdefault(pair, []).append(f"{export.name}, {export.count:,} rows")
+                channels.setdefault(pair, []).append(
+                    f"{export.name}, {counted(export.count, 'row')}"
+                )
         boxes = [Box(max(120.0, 8.0 * len(alias) + 40), 58.0) for alias in members]
         placed = layout(boxes, list(channels))
         absent = directory.absent
@@ -67,6 +89,7 @@ class FederationSource:
                 {
                     "alias": cell(alias),
                     "version": directory.heads[alias].version if alias in directory.heads else None,
+                    "discloses": self._disclosed.get(alias),
                     "absent": cell(str(absent[alias].message)) if alias in absent else None,
                     "at": [
                         float(side[number])

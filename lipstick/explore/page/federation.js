@@ -4,6 +4,7 @@ import { h, s, replace, button, many } from "./dom.js";
 import { Latest } from "./state.js";
 import { smooth } from "./picture.js";
 import { load, section } from "./why.js";
+import { plainTable } from "./table.js";
 import { pictureButtons, pythonButton } from "./exporting.js";
 
 const QUESTIONS = [
@@ -58,11 +59,20 @@ export class FederationView {
         h("header", { class: "panel-head" }, h("h2", null, this.app.sources[this.source].name)),
         section("Ask all stores", "", h("form", { class: "controls", onsubmit: go }, nodes, ask, targets, h("button", { type: "submit", class: "plain" }, "Ask"))),
         this.result,
+        section("Members", "what crosses, and what is disclosed", this.members(about)),
         about.members.some((member) => member.absent) &&
           section("Out of reach", "answers may be incomplete", about.members.filter((member) => member.absent).map((member) => h("p", { class: "bad" }, `${member.alias}: ${member.absent}`))),
         pythonButton(about.python),
       ),
     );
+  }
+
+  members(about) {
+    const columns = ["member", "version", "discloses", "crosses to"].map((name) => ({ name, kind: "text" }));
+    const names = about.members.map((member) => member.alias);
+    const to = (number) => about.channels.filter((channel) => channel.source === number).map((channel) => `${names[channel.target]}: ${channel.names.join("; ")}`);
+    const rows = about.members.map((member, number) => [member.alias, member.absent ? "out of reach" : String(member.version), member.discloses ?? "", to(number).join("\n")]);
+    return plainTable(columns, rows, { label: "Members" });
   }
 
   drawMap(counts, missing = []) {
@@ -84,7 +94,7 @@ export class FederationView {
           s("title", null, member.absent ?? `version ${member.version}`),
           s("rect", { x, y, width: w, height: tall, rx: 8 }),
           s("text", { class: "label", x: x + w / 2, y: y + 24, "text-anchor": "middle" }, member.alias),
-          s("text", { class: "line", x: x + w / 2, y: y + 43, "text-anchor": "middle" }, lost ? "out of reach" : count ? `${count.toLocaleString("en")} found` : `version ${member.version}`),
+          s("text", { class: "line", x: x + w / 2, y: y + 43, "text-anchor": "middle" }, member.absent ? "out of reach" : lost ? "does not tell" : count ? `${count.toLocaleString("en")} found` : `version ${member.version}`),
         );
       }),
     );

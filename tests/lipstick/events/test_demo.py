@@ -29,11 +29,12 @@ def shown(folder: Path, *more: str) -> None:
     assert result.exit_code == 0, result.output
     *_, command = [line for line in result.output.splitlines() if line.startswith("$ ")]
     tag = command.split("'")[1]
-    told = result.output.partition(command)[2].split()
+    told = result.output.partition(command)[2].partition("\n\n")[0].split()
     rows = hashtags.tweets(400).to_pylist()
     tweets = sorted(row["tweet"] for row in rows if tag in row["text"].split())
     assert len(tweets) >= 3
     assert told[:10] == tweets[:10]
+    assert f"lipstick explore {folder / 'store'}" in result.output
     again = CliRunner().invoke(main, ["events", "demo", str(folder)])
     assert "has something in it already" in again.output
     traced = CliRunner().invoke(main, ["events", "trace", str(folder / "store"), tag])

@@ -83,6 +83,8 @@ def paths(home: Path, live: recorded.Recording) -> dict[str, Path]:
     lines = ["format = 1"]
     for alias, store in stores.items():
         lines += [f"[members.{alias}]", f'location = "{store}"']
+        if alias == "sales":
+            lines += ['disclosure = "boundary"']
     lines += ["[members.archive]", f'location = "{home / "nowhere"}"']
     (home / "federation.toml").write_text("\n".join(lines) + "\n")
     return dict(
@@ -246,7 +248,11 @@ def test_a_federation_says_what_is_out_of_reach(page: Page, paths: dict[str, Pat
     screen.get_by_role("button", name="Ask", exact=True).click()
     screen.wait_for_selector(".panel .links li")
     assert texts(screen, ".panel .links li") == list(names)
-    assert texts(screen, ".map .box.is-gone .label") == ["archive"]
+    assert texts(screen, ".map .box.is-gone .line") == ["does not tell", "out of reach"]
+    disclosed = texts(screen, ".panel tbody td:nth-child(3)")
+    assert disclosed == ["boundary", "nodes", "nodes", "nodes"]
+    assert wanted.complete == (screen.locator(".summary .count.added").count() == 1)
+    assert not wanted.complete
     shot(page, "federation")
     accessible(page, always=True)
     page.check()
