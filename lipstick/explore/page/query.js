@@ -9,14 +9,21 @@ const WORDS = new Set(
   "select from where group by having order limit offset join left right full inner outer cross on using and or not in exists as with union all except intersect distinct case when then else end between like is null asc desc over partition date interval true false lateral view rows range semi anti values cast".split(" "),
 );
 
-// The text with keywords set off and the names of relations marked.
-export function sqlText(text, mentions, colors, relation) {
+// The names in an expression, as they are compared: in lower case, without functions.
+function namesIn(expression) {
+  const found = [...expression.matchAll(/'(?:[^'\\]|\\.|'')*'|([A-Za-z_]\w*)(?!\w*\s*\()/g)];
+  return new Set(found.map((match) => match[1]?.toLowerCase()).filter((name) => name && !WORDS.has(name)));
+}
+
+// The text with keywords set off, the names of relations marked, and those of an expression lit.
+export function sqlText(text, mentions, colors, relation, lit = new Set()) {
   const parts = [];
   let at = 0;
   const plain = (piece) => {
     for (const match of piece.matchAll(/'(?:[^'\\]|\\.|'')*'|--[^\n]*|\w+|\s+|./gs)) {
       const word = match[0];
-      if (WORDS.has(word.toLowerCase())) parts.push(h("span", { class: "keyword" }, word));
+      if (lit.has(word.toLowerCase())) parts.push(h("mark", { class: "lit-name" }, word));
+      else if (WORDS.has(word.toLowerCase())) parts.push(h("span", { class: "keyword" }, word));
       else if (word.startsWith("'")) parts.push(h("span", { class: "literal" }, word));
       else if (word.startsWith("--")) parts.push(h("span", { class: "comment" }, word));
       else if (/^\d/.test(word)) parts.push(h("span", { class: "literal" }, word));
@@ -55,7 +62,8 @@ export class Query {
     const block = found.blocks.find((one) => one.name === chosen);
     const reading = (name) => found.blocks.find((one) => one.name === name);
     const relations = (one) => [...one.relations, ...one.reads.flatMap((name) => relations(reading(name)))];
-    const text = sqlText(found.text, found.mentions, app.colors, block && relations(block));
+    const part = app.place.text("part");
+    const text = sqlText(found.text, found.mentions, app.colors, block && relations(block), part === undefined ? undefined : namesIn(part));
     return [
       h(
         "div",
@@ -68,7 +76,7 @@ export class Query {
           "what each is made of",
           plainTable(
             [{ name: "column", kind: "text" }, { name: "made of", kind: "text" }, { name: "under a deletion", kind: "text" }],
-            found.lineage.map((one) => [h("strong", null, one.column), h("code", null, one.from), one.stable ? "stays" : "may change"]),
+            found.lineage.map((one) => [h("strong", null, one.column), this.part(one.from), one.stable ? "stays" : "may change"]),
             { label: "Lineage of columns" },
           ),
         ),
@@ -89,6 +97,13 @@ export class Query {
     ];
   }
 
+  // An expression, whose names are lit in the text when it is pressed.
+  part(text) {
+    if (!namesIn(text).size) return h("code", null, text);
+    const on = this.app.place.text("part") === text;
+    return button(h("code", null, text), () => this.app.place.go({ part: on ? undefined : text }, true), { class: `more part${on ? " on" : ""}`, "aria-pressed": String(on), title: "Show it in the query" });
+  }
+
   block(one, open) {
     const numbers = [one.members !== null && one.members !== undefined && many(one.members, "member"), one.rows !== null && one.rows !== undefined && many(one.rows, "row")].filter(Boolean);
     const go = () => this.app.place.go({ block: open ? undefined : one.name });
@@ -105,7 +120,7 @@ export class Query {
       h("pre", { class: "code small" }, one.type),
       one.relations.length > 0 && h("p", { class: "reads" }, "from ", one.relations.map((name) => h("span", { class: "mention", style: { "--hue": this.app.colors(name) } }, name))),
       one.reads.length > 0 && h("p", { class: "reads" }, "reads ", one.reads.map((name) => button(name, () => this.app.place.go({ block: name }), { class: "more" }))),
-      one.details.map((detail) => h("p", { class: "detail" }, h("span", { class: "note" }, detail.what), " ", h("code", null, detail.text))),
+      one.details.map((detail) => h("p", { class: "detail" }, h("span", { class: "note" }, detail.what), " ", this.part(detail.text))),
     );
   }
 }

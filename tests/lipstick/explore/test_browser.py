@@ -143,6 +143,10 @@ def test_a_query_is_shown_with_its_blocks(page: Page, capture: Open, numbers: Nu
     screen.wait_for_selector(".sql")
     assert screen.locator(".sql").inner_text() == capture("q3").query
     assert texts(screen, ".sql .mention") == ["customer", "orders", "lineitem"]
+    screen.get_by_role("button", name="SUM(l_extendedprice").first.click()
+    screen.wait_for_selector(".sql .lit-name")
+    assert texts(screen, ".sql .lit-name") == ["l_extendedprice", "l_discount"]
+    assert screen.locator(".sql").inner_text() == capture("q3").query
     shot(page, "query")
     accessible(page)
     page.check()
