@@ -54,7 +54,16 @@ print(len(orders), file=sys.stderr)
 summary.to_csv("summary.csv")
 '''
 
-KINDS = ("sensors", "live", "reduced", "script", "federation", "hostile", "hostile events")
+KINDS = (
+    "sensors",
+    "live",
+    "reduced",
+    "script",
+    "federation",
+    "hostile",
+    "hostile events",
+    "hostile script",
+)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +87,8 @@ def paths(home: Path, live: recorded.Recording) -> dict[str, Path]:
     assert live
     script = home / "summary.py"
     script.write_text(SCRIPT)
-    (home / "hostile.py").write_text(f"x = {HOSTILE[0]!r}\nopen({HOSTILE[1]!r})\n")
+    hostile = home / '"><img src=x onerror=window.stolen=1>.py'
+    hostile.write_text(f"x = {HOSTILE[0]!r}\ny = open({HOSTILE[1]!r}).read() + x  # {HOSTILE[2]}\n")
     stores = make_stores(home / "federation")
     lines = ["format = 1"]
     for alias, store in stores.items():
@@ -98,6 +108,7 @@ def paths(home: Path, live: recorded.Recording) -> dict[str, Path]:
                 home / "federation.toml",
                 recorded.hostile(home / "hostile", HOSTILE_NAMES),
                 recorded.reduced(home / "hostile events", HOSTILE_NAMES),
+                hostile,
             ),
             strict=True,
         )
@@ -269,6 +280,9 @@ def test_hostile_streams_and_events_are_text(page: Page) -> None:
         page.open(at("hostile events", entity=text)).wait_for_selector(".lazy .actions, .trouble")
     page.open(at("hostile", stream=names[0])).wait_for_selector(".table-scroll .row .cell")
     page.open(at("hostile events", pane="graph")).wait_for_selector(".box")
+    page.open(at("hostile script", ask=HOSTILE[1])).wait_for_selector(".line-of-code")
+    page.open(at("hostile script", ask="y")).wait_for_selector(".line-of-code.lit")
+    page.open(at("federation", nodes=[HOSTILE[0]])).wait_for_selector(".lazy .trouble")
     page.open(at("hostile", stream={"a": 1}, event=[1])).wait_for_selector(".box")
     page.open(at("hostile", stream="nowhere", event={"n": 1})).wait_for_selector(".trouble")
     assert screen.locator("script").count() == 2
