@@ -16,11 +16,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import CycleError, Partial, Reducer, merge
+from graphquery.reduction import CycleError, Partial, Reducer
 from graphquery.reduction.reducer import BATCH
 from graphquery.store import Store
 from lipstick.events.attempts import OVERLAP, Attempts
 from lipstick.events.blocks import blocks_of, by_topic
+from lipstick.events.cyclic import acyclic
 from lipstick.events.errors import EventsError, MessageError
 from lipstick.events.formats import FORMATS, MESSAGES, PROV
 from lipstick.events.letters import append_letters, read_letters
@@ -283,43 +284,19 @@ class Reduction:
     def documents(self, files: Sequence[Path]) -> None:
         """Read documents; one with a cycle, also by what those before it say, is refused."""
         reducer = self._plain()
-        parts: list[tuple[Path, Partial]] = []
+        parts: list[tuple[str, Partial]] = []
         for file in files:
             try:
                 for document in read_documents(file):
                     if document.edges:
                         document.check_acyclic()
-                        parts.append((file, document.partial(self.settings.semiring)))
+                        parts.append((str(file), document.partial(self.settings.semiring)))
             except (MessageError, CycleError) as error:
                 self.refuse([DeadLetter(str(file), 1, str(error), "")])
-        while (first := self._first_cyclic(parts)) is not None:
-            number, why = first
-            file, _ = parts.pop(number)
-            self.refuse([DeadLetter(str(file), 1, f"with the files before it: {why}", "")])
-        for _, part in parts:
+        good, letters = acyclic(parts, self.settings.semiring, hubs=self.settings.hubs)
+        self.refuse(letters)
+        for part in good:
             reducer.add(part)
-
-    def _first_cyclic(self, parts: list[tuple[Path, Partial]]) -> tuple[int, str] | None:
-        """The first document that closes a cycle with those before it, and what is said of it.
-
-        By bisection: O(log documents) reductions.
-        """
-        good, bad, why = 0, len(parts) + 1, ""
-        trial = len(parts)
-        while bad - good > 1:
-            try:
-                self._check_acyclic([part for _, part in parts[:trial]])
-                good = trial
-            except CycleError as error:
-                bad, why = trial, str(error)
-            trial = (good + bad) // 2
-        return None if bad > len(parts) else (bad - 1, why)
-
-    def _check_acyclic(self, parts: Sequence[Partial]) -> None:
-        if parts:
-            alone = Reducer(self.settings.semiring, hubs=self.settings.hubs)
-            alone.add(merge(parts, self.settings.semiring))
-            alone.seal()
 
     def lineage(self, files: Sequence[Path]) -> None:
         reducer = self._plain()

@@ -28,6 +28,7 @@ from lipstick.events.letters import (
 from lipstick.events.message import SCHEMA
 from lipstick.events.parse import DeadLetter
 from lipstick.events.store import ReducedWriter
+from lipstick.events.stream.cyclic import logged, may_lack_documents, resettled
 from lipstick.events.stream.gathered import Gathered, added, gather
 from lipstick.events.stream.lineage import take_events, tell_runs
 from lipstick.events.stream.plan import STATE, BatchPlan, TopicPlan
@@ -35,7 +36,7 @@ from lipstick.events.stream.pruning import forgetting, prune, sweep_log, sweep_s
 from lipstick.events.stream.rows import Row
 from lipstick.events.stream.settings import BatchProgress, StreamSettings, progress_of, size_of
 from lipstick.events.stream.settling import Settling
-from lipstick.events.stream.wire import concatenated, table_bytes, table_of
+from lipstick.events.stream.wire import concatenated, table_bytes
 from lipstick.events.topic import Progress, mend
 from lipstick.events.watermark import Watermark
 
@@ -225,6 +226,9 @@ class Batches:
             settling.deliver(fresh)
         settling.settle()
         if small is None:
+            if may_lack_documents(self.settings, known) and not settling.is_resolved:
+                settling, letters = resettled(plan, topic, known)
+                self._refuse(letters)
             settling.check_resolved()
         gathered.finals.setdefault(topic, []).extend(settling.finals)
         gathered.topics[topic] = settling.write()
@@ -239,7 +243,7 @@ class Batches:
     ) -> None:
         known = settling.known
         was_sealed = self.topics.get(topic, TopicPlan()).sealed
-        raw = self._logged(plan, topic)
+        raw = logged(plan, topic)
         final = [each.keys for each in gathered.finals.get(topic, [])]
         fresh = pa.chunked_array(final, pa.string())
 
@@ -268,10 +272,6 @@ class Batches:
         """Put late messages with the lines that were refused."""
         self._refuse(letters := late_letters(concatenated(late, SCHEMA), NONE_KEPT))
         return added(known, late=len(letters))
-
-    def _logged(self, plan: BatchPlan, topic: str) -> pa.Table:
-        files = sorted(plan.log_of(topic).glob("[0-9]*.arrow"))
-        return concatenated((table_of(file.read_bytes()) for file in files), SCHEMA)
 
     def _refuse(self, letters: list[DeadLetter]) -> None:
         if not letters:

@@ -86,6 +86,11 @@ class Settling:
         self.known = with_peaks(self.known, peaks)
         return bool(self._told)
 
+    @property
+    def is_resolved(self) -> bool:
+        """Whether no edges are left."""
+        return not any(len(part.leaving) for parts in self._parts.values() for part in parts)
+
     def check_resolved(self) -> None:
         """Raise where a topic that is over has edges left.
 

@@ -23,6 +23,9 @@ from semiring.base import Array
 BLOCK = 8 << 20
 """Bytes of lines that are parsed at a time."""
 
+DOCUMENT = "document"
+"""The function of messages that name a document."""
+
 _NAMES = {kind: name for name, kind in TYPES.items()}
 
 
@@ -89,17 +92,20 @@ def _documents(topic: str, data: bytes, origin: str, line: int, time: int) -> Pa
 
 
 def _lines(document: Document, topic: str, name: str, time: int) -> Iterator[str]:
-    """A message for every activity of a document, and one for its other edges.
+    """A message for every activity of a document, and one of its name with its other edges.
 
-    Its number is made of the document's name: it is the same if the document comes again.
+    Their number is made of the name: it is the same if the document comes again.
     """
     seq = int.from_bytes(sha256(name.encode()).digest()[:8], "big") >> 1
-    edges: dict[str, list[tuple[str, str, str]]] = {}
+    edges: dict[str, list[tuple[str, str, str]]] = {name: []} if document.edges else {}
     for source, dest, kind in document.edges:
         activity = {EdgeType.USED: source, EdgeType.GENERATED: dest}.get(kind, name)
         edges.setdefault(activity, []).append((source, dest, _NAMES[kind]))
-    for activity, own in edges.items():
-        yield Message(topic, EDGES, activity, None, PROV, "documents", seq, time, own).line()
+    for activity, activity_edges in edges.items():
+        function = DOCUMENT if activity == name else PROV
+        yield Message(
+            topic, EDGES, activity, None, function, "documents", seq, time, activity_edges
+        ).line()
 
 
 def _events(data: bytes, origin: str, first: int) -> Part:

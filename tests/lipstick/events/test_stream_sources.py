@@ -106,6 +106,24 @@ def test_documents_of_prov_in_any_order_and_batches(seed: int, tmp_path: Path) -
     ]  # fmt: skip
 
 
+def test_documents_that_close_a_cycle_with_others_are_refused_in_the_end(tmp_path: Path) -> None:
+    def derived(effect: str, cause: str) -> bytes:
+        edge = {"prov:generatedEntity": effect, "prov:usedEntity": cause}
+        return json.dumps({"wasDerivedFrom": {"_:d": edge}}).encode()
+
+    files = [("a.json", derived("a", "b")), ("b.json", derived("b", "c")),
+             ("c.json", derived("c", "a")), ("d.json", derived("d", "a"))]  # fmt: skip
+    settings = StreamSettings(format="prov")
+    with Batches(tmp_path / "store", settings, tmp_path / "own") as state:
+        for number, file in enumerate(files):
+            run_batch(state, number, [files_as([file])], np.random.default_rng(number))
+        state.close(stepped)
+    (letter,) = read_letters(tmp_path / "store.dead.jsonl")
+    assert letter.origin == "file:/in/c.json#1"
+    assert letter.reason.startswith("with the files before it: The edges have a cycle")
+    assert sorted(edges_in(tmp_path / "store")) == whole(files, tmp_path, "prov")
+
+
 def event(kind: str, run: str, hour: float, reads: list[Any], writes: list[Any]) -> dict[str, Any]:
     time = f"2026-01-{1 + int(hour // 24):02}T{int(hour % 24):02}:{int(hour % 1 * 60):02}:00+00:00"
     return {

@@ -1,0 +1,65 @@
+"""Documents of PROV whose edges have a cycle together, taken out when the stream is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphquery.reduction import Partial
+from lipstick.events.cyclic import acyclic
+from lipstick.events.formats import PROV
+from lipstick.events.message import SCHEMA
+from lipstick.events.parse import DeadLetter
+from lipstick.events.partials import partial_of
+from lipstick.events.stream.plan import BatchPlan, TopicPlan
+from lipstick.events.stream.settings import StreamSettings
+from lipstick.events.stream.settling import Settling
+from lipstick.events.stream.sources import DOCUMENT
+from lipstick.events.stream.wire import concatenated, table_of
+
+
+def logged(plan: BatchPlan, topic: str) -> pa.Table:
+    """The messages of a topic that counted, as far as they are kept."""
+    files = sorted(plan.log_of(topic).glob("[0-9]*.arrow"))
+    return concatenated((table_of(file.read_bytes()) for file in files), SCHEMA)
+
+
+def _batches(plan: BatchPlan, topic: str) -> Iterator[pa.Table]:
+    """The messages of every batch, all of a document in one."""
+    files = sorted(plan.log_of(topic).glob("[0-9]*.arrow"))
+    for _, group in groupby(files, key=lambda file: file.name.partition("-")[0]):
+        yield concatenated((table_of(file.read_bytes()) for file in group), SCHEMA)
+
+
+def _place(document: tuple[str, Partial]) -> tuple[str, int]:
+    """Documents of a batch come by their files, and where they stand in them."""
+    path, _, number = document[0].rpartition("#")
+    return path, int(number)
+
+
+def may_lack_documents(settings: StreamSettings, known: TopicPlan) -> bool:
+    """Whether documents can be taken out: all are kept, and nothing is final."""
+    kept = settings.log and not known.kept_from and not known.counts.get("kept")
+    return settings.format == PROV and kept
+
+
+def resettled(plan: BatchPlan, topic: str, known: TopicPlan) -> tuple[Settling, list[DeadLetter]]:
+    """The shards of a topic, of which nothing is final, without documents that close cycles."""
+    documents: list[tuple[str, Partial]] = []
+    for batch in _batches(plan, topic):
+        came = []
+        for number in batch.column("seq").unique().to_pylist():
+            rows = batch.filter(pc.equal(batch.column("seq"), number))
+            named = rows.filter(pc.equal(rows.column("function"), DOCUMENT)).column("exec")
+            came.append((named[0].as_py(), partial_of(rows, plan.semiring)))
+        documents += sorted(came, key=_place)
+    good, letters = acyclic(documents, plan.semiring, hubs=plan.hubs)
+    settling = Settling(plan, replace(known, open={}, told={}))
+    for part in good:
+        settling.deliver(part)
+    settling.settle()
+    return settling, letters
