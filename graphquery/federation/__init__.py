@@ -27,7 +27,7 @@ from graphquery.federation.errors import (
     CutOffError,
     FederationError,
     IncompleteError,
-    MessageError,
+    WireError,
 )
 from graphquery.federation.federation import Federation
 from graphquery.federation.members import Member, read_members
@@ -49,7 +49,6 @@ __all__ = [
     "IncompleteError",
     "LocalTransport",
     "Member",
-    "MessageError",
     "Missing",
     "NodesAnswer",
     "Offer",
@@ -61,6 +60,7 @@ __all__ = [
     "ValuesAnswer",
     "Verdict",
     "VerdictAnswer",
+    "WireError",
     "checksums_of",
     "copy_store",
     "export",

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphquery.csr import Block, Csr, compress, positions
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.hashing import row_hashes
 from graphquery.federation.relation import Relation
 from graphquery.federation.relation_code import decoded_edges, encoded_edges
@@ -41,7 +41,7 @@ def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> R
 
     Raises
     ------
-    MessageError
+    WireError
         A table that is no relation of so many channels.
     """
     if table.schema.equals(_PLAIN) and not any(column.null_count for column in table.columns):
@@ -49,16 +49,16 @@ def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> R
     elif table.schema.names == ["edges"] and len(table) == 1:
         data = table.column("edges")[0].as_py()
         if not isinstance(data, bytes):
-            raise MessageError("The edges of a boundary graph are no bytes.")
+            raise WireError("The edges of a boundary graph are no bytes.")
         channel, source, target = decoded_edges(data, len(channels), count)
     else:
-        raise MessageError("A table of a boundary graph has edges.")
+        raise WireError("A table of a boundary graph has edges.")
     if len(channel) and (
         int(channel.max()) >= len(channels) or min(source.min(), target.min()) < 0
     ):
-        raise MessageError("A boundary graph refers to a channel or row that there is not.")
+        raise WireError("A boundary graph refers to a channel or row that there is not.")
     if len(target) and int(target.max()) >= count + len(target):
-        raise MessageError("A boundary graph has more hubs than edges.")
+        raise WireError("A boundary graph has more hubs than edges.")
     order = np.lexsort((source, channel, target))
     return Relation(
         tuple(channels),
@@ -116,7 +116,7 @@ def sketches_of(relation: Relation, known: Mapping[str, Sketches], blocks: int) 
     while not bool(done.all()):
         ready = np.flatnonzero(~done & (waiting == 0))
         if len(ready) == 0:
-            raise MessageError("The hubs of a boundary graph form a cycle.")
+            raise WireError("The hubs of a boundary graph form a cycle.")
         rank = np.full(size, -1, dtype=np.int64)
         rank[ready] = np.arange(len(ready))
         edges = np.flatnonzero(rank[relation.targets] >= 0)

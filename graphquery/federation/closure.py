@@ -11,7 +11,7 @@ from graphquery.federation import nodes as stored
 from graphquery.federation import requests
 from graphquery.federation import rows as crossing
 from graphquery.federation.answer import DAMAGED
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.nodes import StoredNodes
 from graphquery.federation.question import Question
 from graphquery.federation.rows import Rows
@@ -196,7 +196,7 @@ def take_nodes(
     """Add the nodes of a reply; what cannot be understood is missing."""
     try:
         nodes = stored.from_message(reply.header.get("segments"), reply.tables.get("nodes"))
-    except MessageError as error:
+    except WireError as error:
         question.lose(alias, Failure(DAMAGED, str(error)))
         return
     nodes_by_alias[alias] = (

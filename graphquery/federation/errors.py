@@ -14,7 +14,7 @@ __all__ = [
     "CutOffError",
     "FederationError",
     "IncompleteError",
-    "MessageError",
+    "WireError",
 ]
 
 
@@ -26,11 +26,11 @@ class CrossingError(FederationError):
     """Exports and imports that do not fit each other."""
 
 
-class MessageError(FederationError):
+class WireError(FederationError):
     """Bytes that are no message, were cut off, or are more than is allowed."""
 
 
-class CutOffError(MessageError):
+class CutOffError(WireError):
     """A message that ends before its end mark: who sent it was stopped within it."""
 
 

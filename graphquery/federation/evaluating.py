@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.federation import rows as crossing
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.nodes import ids_of, split, to_message
 from graphquery.federation.reaching import check_rows, names_in, names_of
 from graphquery.federation.requests import NODES, ROWS
@@ -64,7 +64,7 @@ def remove(
             split(site, graph, own_nodes), names_of(graph)
         )
     elif want != ROWS:
-        raise MessageError(f"Wanted are {NODES} or {ROWS}.")
+        raise WireError(f"Wanted are {NODES} or {ROWS}.")
     return Message(reply, reply_tables)
 
 
@@ -74,7 +74,7 @@ def evaluate(
     """See :func:`graphquery.federation.requests.evaluate`."""
     semiring = SEMIRINGS.get(header["semiring"])
     if semiring is None:
-        raise MessageError(f"Annotations in {header['semiring']} do not travel as numbers.")
+        raise WireError(f"Annotations in {header['semiring']} do not travel as numbers.")
     rows, places = crossing.from_table(header["channels"], tables["rows"])
     exits, order = crossing.from_table(header["leaving"], tables["exits"])
     check_rows(rows, site.incoming.channels)
@@ -115,7 +115,7 @@ def names(
     for segment_number, count in header["segments"]:
         ids = ids_of(graph, int(segment_number), ordinals[start : start + int(count)])
         if len(ids) and not len(site.own(graph, ids)):
-            raise MessageError("There is no such segment.")
+            raise WireError("There is no such segment.")
         texts += graph.names(ids)
         start += int(count)
     return Message({}, {"names": pa.table({"name": pa.array(texts, pa.string())})})
@@ -127,7 +127,7 @@ def _given(
     """The values of tokens that are named, by id."""
     given = header["given"]
     if not isinstance(given, dict):
-        raise MessageError("Values of tokens are given by name.")
+        raise WireError("Values of tokens are given by name.")
     ids = site.resolve(graph, list(given))
     return {
         int(node): semiring.check(value)

@@ -22,7 +22,7 @@ from graphquery.federation.boundary import BoundaryGraph, relation_of_table
 from graphquery.federation.cache import Cache, lineage_ranks
 from graphquery.federation.copies import CopiedTransport, ObjectTransport
 from graphquery.federation.directory import Directory
-from graphquery.federation.errors import FederationError, MessageError
+from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.head import Head
 from graphquery.federation.merged import SEPARATOR, merged_graph, merged_on_spark
 from graphquery.federation.question import Options, Question
@@ -145,7 +145,7 @@ class Federation:
                 continue
             try:
                 heads[alias] = Head.from_json(reply.header["head"])
-            except (KeyError, MessageError) as error:
+            except (KeyError, WireError) as error:
                 absent[alias] = Failure("damaged", str(error))
         expected = {alias: self._expected.get(alias) for alias in aliases}
         self._directory = Directory.of(heads, absent, expected)
@@ -178,7 +178,7 @@ class Federation:
         try:
             named = [str(each) for each in sources[channel]]
             relation = relation_of_table(table, named, export.count)
-        except (KeyError, TypeError, MessageError):
+        except (KeyError, TypeError, WireError):
             return
         if named[-1:] != [channel] or not set(named[:-1]) <= set(export.channels):
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from graphquery.federation import requests
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.giving import LARGEST
 from graphquery.federation.transport import Exchange, Failure, Transport
 from graphquery.federation.wire import Message
@@ -70,5 +70,5 @@ class PeerFiles:
         if not isinstance(reply.header.get("bytes"), int) or (
             reply.header.get("there") and "content" not in reply.tables
         ):
-            raise MessageError("The reply has no part of a file.")
+            raise WireError("The reply has no part of a file.")
         return reply

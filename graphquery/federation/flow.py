@@ -15,7 +15,7 @@ import numpy as np
 from graphquery.federation import requests
 from graphquery.federation import rows as crossing
 from graphquery.federation.answer import OUTSIDE, Missing, Verdict
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.hashing import Hashes, row_hashes
 from graphquery.federation.question import Question
 from graphquery.federation.rows import Rows
@@ -275,7 +275,7 @@ def _sketches(question: Question, reply: Message, rows: Rows) -> Sketches | None
         return None
     try:
         column = Sketches.from_arrow(reply.tables["sketches"], int(reply.header["blocks"]))
-    except (KeyError, TypeError, ValueError, MessageError):
+    except (KeyError, TypeError, ValueError, WireError):
         return None  # of what cannot be read, anything may be behind
     return column if len(column) == crossing.count(rows) else None
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.federation import nodes as stored
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.question import SEPARATOR
 from graphquery.federation.wire import Message
 from graphquery.graph import ProvenanceGraph
@@ -59,7 +59,7 @@ def join(replies: Mapping[str, Message]) -> Joined:
 
     Raises
     ------
-    MessageError
+    WireError
         A reply that is no fragment.
     """
     join = _Join()
@@ -72,7 +72,7 @@ def join(replies: Mapping[str, Message]) -> Joined:
         join.cross()
         return join.done(replies)
     except _NONSENSE as error:
-        raise MessageError(f"A fragment cannot be understood: {error!r}.") from error
+        raise WireError(f"A fragment cannot be understood: {error!r}.") from error
 
 
 class _Join:
@@ -156,7 +156,7 @@ class _Join:
             plain, zoomed = name.removesuffix(ZOOMED_SUFFIX), name.endswith(ZOOMED_SUFFIX)
             names = [f"{plain}[{n}]{ZOOMED_SUFFIX if zoomed else ''}" for n in numbers]
         if len(names) != len(ordinals):
-            raise MessageError("A fragment has fewer names than nodes.")
+            raise WireError("A fragment has fewer names than nodes.")
         self.names[self.count] = names
 
     def add_edges(self, alias: str, reply: Message) -> None:

@@ -16,7 +16,7 @@ import struct
 
 import numpy as np
 
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from semiring.base import Array
 
 _HEAD = struct.Struct("<IB")
@@ -52,21 +52,21 @@ def decoded(data: bytes, start: int, count: int) -> tuple[Array, int]:
 
     Raises
     ------
-    MessageError
+    WireError
         Bytes that are not what `encoded` writes.
     """
     first = start + _HEAD.size
     if len(data) < first:
-        raise MessageError("A sequence of integers is cut off.")
+        raise WireError("A sequence of integers is cut off.")
     length, width = _HEAD.unpack_from(data, start)
     middle = first + (count * width + 7) // 8
     end = middle + (length + 7) // 8
     if width > 62 or count > length or len(data) < end:
-        raise MessageError("A sequence of integers is not as long as it says.")
+        raise WireError("A sequence of integers is not as long as it says.")
     bits = np.unpackbits(np.frombuffer(data, np.uint8, end - middle, middle), count=length)
     ends = np.flatnonzero(bits)
     if len(ends) != count or (count and int(ends[-1]) != length - 1):
-        raise MessageError("A sequence of integers has not as many as it says.")
+        raise WireError("A sequence of integers has not as many as it says.")
     packed = np.frombuffer(data, np.uint8, middle - first, first)
     low = np.unpackbits(packed, count=count * width).reshape(count, width)
     quotients = np.diff(ends, prepend=-1) - 1
@@ -74,7 +74,7 @@ def decoded(data: bytes, start: int, count: int) -> tuple[Array, int]:
     for place in range(width):
         rest |= low[:, place].astype(np.int64) << place
     if float((quotients.astype(np.float64) * 2.0**width + rest).sum()) >= LARGEST:
-        raise MessageError("A sequence of integers has one that is too large.")
+        raise WireError("A sequence of integers has one that is too large.")
     gaps: Array = (quotients << width) | rest
     return gaps, end
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.site import Site
 from graphquery.federation.wire import Message
 from graphquery.store.format import FORMAT_FILE, LOG
@@ -26,9 +26,9 @@ def file(
     name, offset, size = header["name"], header["offset"], header["size"]
     snapshot = site.snapshot
     if not isinstance(name, str) or not isinstance(offset, int) or not isinstance(size, int):
-        raise MessageError("A part of a file is given by its name, offset and size.")
+        raise WireError("A part of a file is given by its name, offset and size.")
     if offset < 0 or not 0 <= size <= LARGEST:
-        raise MessageError(f"Of a file, {LARGEST:,} bytes are given at once.")
+        raise WireError(f"Of a file, {LARGEST:,} bytes are given at once.")
     total = sum(entry.size for entry in snapshot.files.values())
     known = name == FORMAT_FILE or _ENTRY.fullmatch(name) or name in snapshot.files
     if not known or not (snapshot.root / name).is_file():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.site import Site
 from graphquery.store import log
 from graphquery.store.format import check_format
@@ -87,7 +87,7 @@ class Head:
 
         Raises
         ------
-        MessageError
+        WireError
             What is no head.
         """
         try:
@@ -100,7 +100,7 @@ class Head:
             version = int(document["version"])
             return cls(str(document["store"]), version, str(document["checksum"]), exported, taken)
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-            raise MessageError(f"The head of a store cannot be understood: {error!r}.") from error
+            raise WireError(f"The head of a store cannot be understood: {error!r}.") from error
 
 
 def head_of(site: Site) -> Head:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.site import Site
 from graphquery.graph import ProvenanceGraph
 from semiring.base import Array
@@ -79,21 +79,21 @@ def ids_of(graph: ProvenanceGraph, segment_number: int, ordinals: Array) -> Arra
 
     Raises
     ------
-    MessageError
+    WireError
         There are no such nodes.
     """
     storage = graph.storage
     if not 0 <= segment_number < len(storage.segments):
-        raise MessageError("There is no such segment.")
+        raise WireError("There is no such segment.")
     base, end = storage.bases[segment_number], storage.bases[segment_number + 1]
     plain = base + np.where(ordinals < 0, -1 - ordinals, ordinals)
     if len(plain) and not base <= int(plain.min()) <= int(plain.max()) < end:
-        raise MessageError("There is no such node.")
+        raise WireError("There is no such node.")
     zoomed = ordinals < 0
     ids: Array = np.array(plain, dtype=np.int64)
     ids[zoomed] = storage.count + np.searchsorted(storage.invocations, plain[zoomed])
     if not bool(graph.has(ids).all()):
-        raise MessageError("There is no such node in the graph.")
+        raise WireError("There is no such node in the graph.")
     return ids
 
 
@@ -112,11 +112,11 @@ def from_message(segments: Any, table: pa.Table | None) -> StoredNodes:
 
     Raises
     ------
-    MessageError
+    WireError
         What is no nodes.
     """
     if table is None:
-        raise MessageError("A reply has no table of nodes.")
+        raise WireError("A reply has no table of nodes.")
     try:
         ordinals = table.column("ordinal").cast(pa.int64()).to_numpy()
         ordinals_by_segment, names, start = {}, {}, 0
@@ -125,7 +125,7 @@ def from_message(segments: Any, table: pa.Table | None) -> StoredNodes:
             names[int(segment_number)] = str(name)
             start += count
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
-        raise MessageError(f"Nodes of a reply cannot be understood: {error!r}.") from error
+        raise WireError(f"Nodes of a reply cannot be understood: {error!r}.") from error
     if start != len(ordinals) or len(ordinals_by_segment) != len(segments):
-        raise MessageError("Nodes of a reply are more or fewer than it says.")
+        raise WireError("Nodes of a reply are more or fewer than it says.")
     return StoredNodes(ordinals_by_segment, names)

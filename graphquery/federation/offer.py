@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphquery.federation.boundary import relation_bytes, relation_of_table
-from graphquery.federation.errors import CrossingError, MessageError
+from graphquery.federation.errors import CrossingError, WireError
 from graphquery.federation.relation import Relation
 from graphquery.federation.sketches import Sketches
 from graphquery.store.crossing import channel_id, exports
@@ -172,7 +172,7 @@ class Offer:
             table = _read(root / _SKETCHES, summary["sha256"])
             sketches = Sketches.from_arrow(table, summary["blocks"])
             if len(sketches) != count:
-                raise MessageError(f"There are {len(sketches)} sketches of {count} rows.")
+                raise WireError(f"There are {len(sketches)} sketches of {count} rows.")
         summary = document.get("boundary")
         if isinstance(summary, dict):
             table = _read(root / _BOUNDARY, summary["sha256"])

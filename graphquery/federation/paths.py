@@ -9,7 +9,7 @@ import numpy as np
 from graphquery.federation import requests
 from graphquery.federation import rows as crossing
 from graphquery.federation.answer import DAMAGED, Verdict
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.flow import Flow, at_hand, flow
 from graphquery.federation.fragments import join
 from graphquery.federation.question import Question
@@ -50,7 +50,7 @@ def paths(
             )
     try:
         joined = join(question.ask(batch))
-    except MessageError as error:
+    except WireError as error:
         question.lose("?", Failure(DAMAGED, str(error)))
         return verdict, []
     from_ids = np.concatenate([*joined.sources.values(), np.empty(0, np.int64)])

@@ -11,7 +11,7 @@ from graphquery.federation import rows as crossing
 from graphquery.federation.answer import DAMAGED, Cost, Missing
 from graphquery.federation.boundary import BoundaryGraph
 from graphquery.federation.directory import Directory
-from graphquery.federation.errors import FederationError, MessageError
+from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.replies import fault
 from graphquery.federation.rows import Rows
 from graphquery.federation.transport import Exchange, Failure
@@ -178,7 +178,7 @@ class Question:
         known = head.imports if imported else head.exports
         try:
             rows, _ = crossing.from_table(reply.header.get("channels"), reply.tables.get("rows"))
-        except MessageError as error:
+        except WireError as error:
             self.lose(alias, Failure(DAMAGED, str(error)))
             return {}
         strange = [channel for channel in rows if channel not in known]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from graphquery.federation import rows as crossing
 from graphquery.federation.boundary import relation_of_table, relation_table
-from graphquery.federation.errors import CrossingError, MessageError
+from graphquery.federation.errors import CrossingError, WireError
 from graphquery.federation.nodes import ids_of, split, to_message
 from graphquery.federation.requests import NODES, ROWS
 from graphquery.federation.rows import Rows
@@ -81,7 +81,7 @@ def reach(
         parts = split(site, graph, site.own(graph, found))
         reply["segments"], made["nodes"] = to_message(parts, names_of(graph))
     elif want != ROWS:
-        raise MessageError(f"Wanted are {NODES} or {ROWS}.")
+        raise WireError(f"Wanted are {NODES} or {ROWS}.")
     hits = site.resolve(graph, names_in(header, "hits"))
     reply["hit"] = bool(np.isin(hits, found).any())
     more = {} if left_of is None else {"left": _left(site, crossed, leaving, found, left_of)}
@@ -242,12 +242,12 @@ def names_in(header: Mapping[str, Any], argument: str) -> list[str]:
 
     Raises
     ------
-    MessageError
+    WireError
         It is none.
     """
     value = header.get(argument) or []
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise MessageError(f"{argument} is no list of names.")
+        raise WireError(f"{argument} is no list of names.")
     return value
 
 

@@ -12,7 +12,7 @@ import struct
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.gaps import LARGEST, decoded, encoded
 from semiring.base import Array
 
@@ -64,20 +64,20 @@ def decoded_edges(data: bytes, channels: int, most: int) -> tuple[Array, Array, 
 
     Raises
     ------
-    MessageError
+    WireError
         Bytes that are not what `encoded_edges` writes.
     """
     place = _HEAD.size + 4 * channels
     if len(data) < place:
-        raise MessageError("The edges of a boundary graph are cut off.")
+        raise WireError("The edges of a boundary graph are cut off.")
     count, length = _HEAD.unpack_from(data)
     sizes = np.frombuffer(data, "<u4", channels, _HEAD.size).astype(np.int64)
     if count > most + 8 * len(data) or len(data) < place + length:
-        raise MessageError("A boundary graph has more hubs than edges, or is cut off.")
+        raise WireError("A boundary graph has more hubs than edges, or is cut off.")
     degrees, place = _degrees(data, place, count, length)
     total = int(degrees.sum())
     if total > 8 * len(data):
-        raise MessageError("A boundary graph has more edges than bits for them.")
+        raise WireError("A boundary graph has more edges than bits for them.")
     classes = _classes(degrees)
     of_edge = np.repeat(classes, degrees)
     gaps = np.zeros(total, dtype=np.int64)
@@ -85,12 +85,12 @@ def decoded_edges(data: bytes, channels: int, most: int) -> tuple[Array, Array, 
         chosen = of_edge == each
         gaps[chosen], place = decoded(data, place, int(chosen.sum()))
     if place != len(data) or float(gaps.astype(np.float64).sum()) >= LARGEST:
-        raise MessageError("A boundary graph is followed by something else.")
+        raise WireError("A boundary graph is followed by something else.")
     ends = np.concatenate([[0], np.cumsum(gaps)])
     starts = np.cumsum(degrees) - degrees
     numbers = ends[1:] - np.repeat(ends[starts], degrees)
     if total and int(numbers.max()) >= int(sizes.sum()):
-        raise MessageError("A boundary graph refers to rows that there are not.")
+        raise WireError("A boundary graph refers to rows that there are not.")
     bounds = np.cumsum(sizes)
     channel = np.searchsorted(bounds, numbers, side="right")
     targets = np.repeat(np.arange(count, dtype=np.int64), degrees)
@@ -107,13 +107,13 @@ def _degrees(data: bytes, place: int, count: int, length: int) -> tuple[Array, i
     try:
         told = pa.Codec("zstd").decompress(data[place : place + length], count, asbytes=True)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise MessageError(f"The edges of a boundary graph cannot be read: {error!r}.") from error
+        raise WireError(f"The edges of a boundary graph cannot be read: {error!r}.") from error
     degrees = np.frombuffer(told, np.uint8).astype(np.int64)
     place += length
     many = np.flatnonzero(degrees == _MANY)
     if len(degrees) != count or len(data) < place + 8 * len(many):
-        raise MessageError("The edges of a boundary graph are cut off.")
+        raise WireError("The edges of a boundary graph are cut off.")
     degrees[many] = np.frombuffer(data, "<i8", len(many), place)
     if len(many) and not _MANY <= int(degrees[many].min()) <= int(degrees.max()) < 8 * len(data):
-        raise MessageError("A boundary graph has more edges than bits for them.")
+        raise WireError("A boundary graph has more edges than bits for them.")
     return degrees, place + 8 * len(many)

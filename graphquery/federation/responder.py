@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from graphquery.errors import GraphDataError
 from graphquery.federation import evaluating, giving, reaching
 from graphquery.federation.disclosure import Disclosure
-from graphquery.federation.errors import FederationError, MessageError
+from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.head import head_of
 from graphquery.federation.requests import PROTOCOL, needed
 from graphquery.federation.site import Site
@@ -87,13 +87,13 @@ class Responder:
         if level is Disclosure.NOTHING or needed(header) > level:
             return refusal("refused", "The store does not disclose this.")
         if header.get("protocol") != PROTOCOL:
-            raise MessageError(f"This store speaks version {PROTOCOL} of the protocol.")
+            raise WireError(f"This store speaks version {PROTOCOL} of the protocol.")
         site = self._site(header.get("version"))
         op = header["op"]
         if op == "head":
             return Message({"head": head_of(site).to_json()})
         if op not in _HANDLERS:
-            raise MessageError(f"There is no request {op!r}.")
+            raise WireError(f"There is no request {op!r}.")
         if op in _WITHOUT_GRAPH:
             # A graph is not built for what is stored.
             return _HANDLERS[op](site, None, header, request.tables)  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ class Responder:
 
     def _site(self, version: Any) -> Site:
         if version is not None and (not isinstance(version, int) or version < 0):
-            raise MessageError("The version of a request is no number.")
+            raise WireError("The version of a request is no number.")
         with self._mutex:
             newest = self._store.snapshot()
             wanted = newest.version if version is None else version
@@ -133,7 +133,7 @@ def _kind(error: LipstickError) -> str:
         return "behind"
     if isinstance(error, (GraphDataError, StoreDamagedError)):
         return "damaged"
-    if isinstance(error, MessageError):
+    if isinstance(error, WireError):
         return "malformed"
     if isinstance(error, StoreError):
         return "damaged"
@@ -142,5 +142,5 @@ def _kind(error: LipstickError) -> str:
 
 def _texts(value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise MessageError("A list of names is not one.")
+        raise WireError("A list of names is not one.")
     return value

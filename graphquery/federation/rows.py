@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from semiring.base import Array
 
 Rows: TypeAlias = Mapping[str, Array]
@@ -83,7 +83,7 @@ def from_table(channels: Any, table: pa.Table | None) -> tuple[dict[str, Array],
 
     Raises
     ------
-    MessageError
+    WireError
         What is no rows of channels.
     """
     if table is None:
@@ -91,20 +91,20 @@ def from_table(channels: Any, table: pa.Table | None) -> tuple[dict[str, Array],
     if not isinstance(channels, list) or not all(
         isinstance(each, str) and _CHANNEL.fullmatch(each) for each in channels
     ):
-        raise MessageError("Crossing rows are of channels that are called by 32 digits.")
+        raise WireError("Crossing rows are of channels that are called by 32 digits.")
     try:
         number = table.column("channel").cast(pa.uint16()).to_numpy()
         row = table.column("row").cast(pa.int64()).to_numpy()
     except (KeyError, pa.ArrowException) as error:
-        raise MessageError(f"Crossing rows have columns channel and row: {error}.") from error
+        raise WireError(f"Crossing rows have columns channel and row: {error}.") from error
     if len(row) and (int(number.max()) >= len(channels) or int(row.min()) < 0):
-        raise MessageError("A crossing row is of no channel, or negative.")
+        raise WireError("A crossing row is of no channel, or negative.")
     rows, places = {}, {}
     for channel_number in np.unique(number).tolist():
         chosen = np.flatnonzero(number == channel_number)
         chosen = chosen[np.argsort(row[chosen], kind="stable")]
         numbers = row[chosen]
         if len(numbers) > 1 and bool((numbers[1:] == numbers[:-1]).any()):
-            raise MessageError("A crossing row occurs twice in one set.")
+            raise WireError("A crossing row occurs twice in one set.")
         rows[channels[channel_number]], places[channels[channel_number]] = numbers, chosen
     return rows, places

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from graphquery.federation.disclosure import Disclosure
-from graphquery.federation.errors import FederationError, MessageError
+from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.peers import Peer, Peers
 from graphquery.federation.responder import Responder, refusal
 from graphquery.federation.wire import REQUEST, Limits, Message, received
@@ -239,7 +239,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             request = received(self._body(int(length)), federation.settings.request)
-        except MessageError as error:
+        except WireError as error:
             self._reply(refusal("malformed", str(error)), peer, "malformed", started)
             self.close_connection = True
             return

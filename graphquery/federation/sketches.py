@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from graphquery.federation import filters
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.hashing import Hashes
 from semiring.base import Array
 
@@ -160,17 +160,17 @@ class Sketches:
 
         Raises
         ------
-        MessageError
+        WireError
             A table that holds no sketches of so many blocks.
         """
         if table.schema.names != SCHEMA.names:
-            raise MessageError("A table of sketches has the columns kind and content.")
+            raise WireError("A table of sketches has the columns kind and content.")
         try:
             table = table.cast(SCHEMA).combine_chunks()
         except pa.ArrowException as error:
-            raise MessageError(f"A table of sketches cannot be read: {error}.") from error
+            raise WireError(f"A table of sketches cannot be read: {error}.") from error
         if table.column("kind").null_count or table.column("content").null_count:
-            raise MessageError("A table of sketches has NULLs.")
+            raise WireError("A table of sketches has NULLs.")
         kinds = table.column("kind").to_numpy()
         content = pa.concat_arrays(table.column("content").chunks or [pa.array([], SCHEMA[1].type)])
         bounds = np.frombuffer(content.buffers()[1] or b"\0" * 8, dtype=np.int64)
@@ -183,7 +183,7 @@ class Sketches:
         exact = kinds == EXACT
         wrong = (exact & (sizes % 8 != 0)) | (held & (sizes != whole)) | (kinds > TOP)
         if bool(wrong.any()) or bool((sizes[exact] > 8 * LARGEST_EXACT).any()):
-            raise MessageError(f"Sketch {int(wrong.argmax())} is none of {blocks} blocks.")
+            raise WireError(f"Sketch {int(wrong.argmax())} is none of {blocks} blocks.")
         lengths = np.where(exact, sizes // 8, 0)
         return cls(
             kinds,

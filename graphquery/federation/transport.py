@@ -16,7 +16,7 @@ from graphquery.federation import answer as reasons
 from graphquery.federation.answer import Cost
 from graphquery.federation.cache import Cache
 from graphquery.federation.disclosure import Disclosure
-from graphquery.federation.errors import CutOffError, FederationError, MessageError
+from graphquery.federation.errors import CutOffError, FederationError, WireError
 from graphquery.federation.responder import Responder
 from graphquery.federation.wire import REPLY, REQUEST, Limits, Message, Read, reader, received
 from semiring.errors import LipstickError
@@ -193,7 +193,7 @@ class Exchange:
             return Failure(error.reason, str(error))
         except CutOffError as error:
             return Failure(reasons.INTERRUPTED, str(error))
-        except MessageError as error:
+        except WireError as error:
             return Failure(reasons.DAMAGED, str(error))
         finally:
             if alias != self.home:

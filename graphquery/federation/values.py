@@ -18,7 +18,7 @@ from graphquery.errors import UnknownNameError
 from graphquery.federation import requests
 from graphquery.federation.answer import DAMAGED, OUTSIDE
 from graphquery.federation.closure import Reached, walk
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.evaluating import SEMIRINGS, unpacked
 from graphquery.federation.fragments import Joined, join
 from graphquery.federation.question import SEPARATOR, Question
@@ -201,7 +201,7 @@ def _by_fragments(
         return {}
     try:
         joined = join(replies)
-    except MessageError as error:
+    except WireError as error:
         question.lose("?", Failure(DAMAGED, str(error)))
         return {}
     if isinstance(valuation, Mapping):

@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphquery.federation.errors import CutOffError, MessageError
+from graphquery.federation.errors import CutOffError, WireError
 from graphquery.federation.small_tables import small_tables, table_of_texts, texts_of_table
 
 _FRAME = struct.Struct("<cQ")
@@ -91,7 +91,7 @@ def received(read: Read, limits: Limits = REPLY) -> Message:
     ------
     CutOffError
         The bytes end before the message does.
-    MessageError
+    WireError
         Bytes that are no message, or more than is allowed.
     """
     digest = hashlib.sha256()
@@ -103,7 +103,7 @@ def received(read: Read, limits: Limits = REPLY) -> Message:
         kind, length = _FRAME.unpack(start)
         left -= length + _FRAME.size
         if left < 0 or (kind != b"T" and length > limits.header):
-            raise MessageError(
+            raise WireError(
                 f"A message of more than {limits.size:,} bytes, or with a header of more than "
                 f"{limits.header:,}, is not read.\nAsk for less at once."
             )
@@ -117,13 +117,13 @@ def received(read: Read, limits: Limits = REPLY) -> Message:
             header, tables, size = _unpacked_header(content, min(left, limits.header))
             left -= size
             if len(tables) > limits.tables:
-                raise MessageError("The bytes are no message of a federation.")
+                raise WireError("The bytes are no message of a federation.")
         elif kind == b"T" and header is not None and len(tables) < limits.tables:
             name, table, size = _unpacked(content, left)
             left -= size
             tables[name] = table
         else:
-            raise MessageError("The bytes are no message of a federation.")
+            raise WireError("The bytes are no message of a federation.")
 
 
 def reader(data: bytes) -> Read:
@@ -156,7 +156,7 @@ def _unpacked_header(content: bytes, limit: int) -> tuple[dict[str, Any], dict[s
     """The header, the small tables, and how many bytes they were compressed from."""
     size = int.from_bytes(content[:8], "little")
     if size > limit:
-        raise MessageError(f"A header of {size:,} bytes is more than is read at once.")
+        raise WireError(f"A header of {size:,} bytes is more than is read at once.")
     try:
         data = content[8:]
         if size:
@@ -164,9 +164,9 @@ def _unpacked_header(content: bytes, limit: int) -> tuple[dict[str, Any], dict[s
         header, small = json.loads(data)
         tables = {str(name): table_of_texts(columns) for name, columns in small.items()}
     except (ValueError, TypeError, AttributeError, RecursionError, OSError) as error:
-        raise MessageError(f"The header of the message cannot be read: {error!r}.") from error
+        raise WireError(f"The header of the message cannot be read: {error!r}.") from error
     if not isinstance(header, dict):
-        raise MessageError("The header of the message is no object.")
+        raise WireError("The header of the message is no object.")
     return header, tables, size
 
 
@@ -191,12 +191,12 @@ def _unpacked(content: bytes, limit: int) -> tuple[str, pa.Table, int]:
         size = int.from_bytes(content[start - 8 : start], "little")
         data = content[start:]
         if size > limit:
-            raise MessageError(f"A table of {size:,} bytes is more than is read at once.")
+            raise WireError(f"A table of {size:,} bytes is more than is read at once.")
         if size:
             data = pa.Codec("zstd").decompress(data, size, asbytes=True)
         table = _stream(data)
     except (IndexError, UnicodeDecodeError, ValueError, pa.ArrowException, OSError) as error:
-        raise MessageError(f"A table of the message cannot be read: {error!r}.") from error
+        raise WireError(f"A table of the message cannot be read: {error!r}.") from error
     return name, table, size
 
 
@@ -207,13 +207,13 @@ def _stream(data: bytes) -> pa.Table:
         while True:
             metadata = pa.ipc.read_message(source).metadata
             if _is_compressed(metadata.to_pybytes()):
-                raise MessageError("Tables of a message are compressed whole, not by column.")
+                raise WireError("Tables of a message are compressed whole, not by column.")
     with pa.ipc.open_stream(pa.py_buffer(data)) as stream:
         batches = []
         for batch in stream:
             # Columns without buffers may claim any number of rows.
             if batch.num_rows > 8 * len(data):
-                raise MessageError("A table of the message has more rows than bytes for them.")
+                raise WireError("A table of the message has more rows than bytes for them.")
             batches.append(batch)
         table = pa.Table.from_batches(batches, stream.schema)
     table.validate(full=True)
@@ -261,8 +261,8 @@ def _check_end(
     try:
         end = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise MessageError(f"The end of the message cannot be read: {error!r}.") from error
+        raise WireError(f"The end of the message cannot be read: {error!r}.") from error
     rows = sum(len(table) for table in tables.values())
     expected = {"tables": len(tables), "rows": rows, "checksum": checksum}
     if header is None or end != expected:
-        raise MessageError("The message is not what was sent: its end mark does not fit it.")
+        raise WireError("The message is not what was sent: its end mark does not fit it.")

@@ -11,7 +11,7 @@ import click
 from lipstick.cli.errors import Failure, reported
 
 if TYPE_CHECKING:
-    from lipstick.record import Recording
+    from lipstick.record import CommandRecording
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -56,7 +56,7 @@ def record(
     sys.exit(recording.code)
 
 
-def _summary(recording: Recording) -> str:
+def _summary(recording: CommandRecording) -> str:
     read = {path for paths in recording.read.values() for path in paths}
     written = {path for paths in recording.written.values() for path in paths}
     addresses = {each for peers in recording.connected.values() for each in peers}
@@ -77,13 +77,13 @@ def stitch(recordings: tuple[str, ...], skew: float) -> None:
     RECORDING is a file that ``lipstick record --save`` wrote. What one host sent and another
     received crosses from store to store; a federation of the stores follows it.
     """
-    from lipstick.record import Recording, store_recordings
+    from lipstick.record import CommandRecording, store_recordings
 
     pairs = [each.rpartition("=") for each in recordings]
     if any(not name or not store for name, _, store in pairs):
         raise Failure("Give each recording with its store: FILE=STORE.")
     with reported():
-        by_store = {Path(store): Recording.load(name) for name, _, store in pairs}
+        by_store = {Path(store): CommandRecording.load(name) for name, _, store in pairs}
         if len(by_store) < len(pairs):
             raise Failure("Two recordings have the same store: store them one after the other.")
         for store, number in store_recordings(by_store, skew).items():

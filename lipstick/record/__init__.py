@@ -8,7 +8,7 @@ the graph has no cycles: a process that reads what it wrote goes on as its next 
 from __future__ import annotations
 
 from lipstick.record.errors import RecordError
-from lipstick.record.recording import Recording, record
+from lipstick.record.recording import CommandRecording, record
 from lipstick.record.storing import store_recordings
 
-__all__ = ["RecordError", "Recording", "record", "store_recordings"]
+__all__ = ["CommandRecording", "RecordError", "record", "store_recordings"]

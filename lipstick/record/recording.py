@@ -47,7 +47,7 @@ class FileState:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class CommandRecording:
     """What a command and its children did.
 
     Parameters
@@ -89,7 +89,7 @@ class Recording:
             json.dump(document, file)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Recording:
+    def load(cls, path: str | os.PathLike[str]) -> CommandRecording:
         """Read what `save` wrote.
 
         Raises
@@ -109,7 +109,7 @@ class Recording:
 
 def record(
     command: Sequence[str], raw: str | os.PathLike[str] | None = None, hashed: int = HASHED
-) -> Recording:
+) -> CommandRecording:
     """Run a command, and note what it and its children read, write and send.
 
     Parameters
@@ -134,7 +134,7 @@ def record(
         seconds = time.time() - started
         with path.open(encoding="latin-1") as lines:
             versions = read_trace(lines, str(Path.cwd()))
-    return Recording(
+    return CommandRecording(
         host=socket.gethostname(),
         user=os.getuid(),
         command=tuple(command),
@@ -194,3 +194,8 @@ def _typed(document: dict[str, Any]) -> dict[str, Any]:
         },
         **{n: {p: tuple(e) for p, e in by_number(document[n]).items()} for n in paths},
     }
+
+
+def storable(text: str) -> str:
+    """Return a text as it can be stored: bytes of paths that are no text are escaped."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from lipstick.record.errors import RecordError
-from lipstick.record.recording import Recording
+from lipstick.record.recording import CommandRecording
 from semiring.base import Array
 
 SKEW = 60.0
@@ -19,7 +19,7 @@ Crossing = tuple[int, int, int, int]
 """A recording and a vertex that was sent, and a recording and a vertex that arrived."""
 
 
-def crossing_bytes(recordings: Sequence[Recording], skew: float = SKEW) -> list[Crossing]:
+def crossing_bytes(recordings: Sequence[CommandRecording], skew: float = SKEW) -> list[Crossing]:
     """Which flows that arrived in one recording were sent in another: those with the same bytes."""
     sent: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for number, recording in enumerate(recordings):
@@ -39,13 +39,13 @@ def crossing_bytes(recordings: Sequence[Recording], skew: float = SKEW) -> list[
     return crossings
 
 
-def _together(recording: Recording, other: Recording, skew: float) -> bool:
+def _together(recording: CommandRecording, other: CommandRecording, skew: float) -> bool:
     """Whether two recordings were made at the same time; ports are used again at others."""
     ends = recording.started + recording.seconds + skew, other.started + other.seconds + skew
     return recording.started <= ends[1] and other.started <= ends[0]
 
 
-def layers_of(recordings: Sequence[Recording], crossings: Sequence[Crossing]) -> list[Array]:
+def layers_of(recordings: Sequence[CommandRecording], crossings: Sequence[Crossing]) -> list[Array]:
     """How many crossings the longest way to each vertex has."""
     bases = np.cumsum([0, *(len(recording.vertices) for recording in recordings)])
     edges = [

@@ -23,7 +23,7 @@ from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store import Snapshot, Store, Transaction
 from graphquery.store.format import FORMAT_FILE
 from graphquery.store.writer import Writer
-from lipstick.record.recording import Recording
+from lipstick.record.recording import CommandRecording, storable
 from lipstick.record.stitching import SKEW, Crossing, crossing_bytes, layers_of
 from semiring.base import Array
 
@@ -32,7 +32,9 @@ _NAMES = {"file": "files", "process": "processes", "pipe": "pipes", "flow": "flo
 _KEYS = {"file": ("path", "version"), "process": ("name", "pid", "version")}
 
 
-def store_recordings(recordings: Mapping[Path, Recording], skew: float = SKEW) -> dict[str, int]:
+def store_recordings(
+    recordings: Mapping[Path, CommandRecording], skew: float = SKEW
+) -> dict[str, int]:
     """Store recordings, each in a store, which is made if it is not there.
 
     Parameters
@@ -105,13 +107,13 @@ class _Run:
         By place of a vertex, its segment and ordinal, as far as it is stored.
     """
 
-    recording: Recording
+    recording: CommandRecording
     number: int
     given: dict[int, tuple[str, int]]
     nodes: dict[int, tuple[str, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, snapshot: Snapshot, recording: Recording) -> _Run:
+    def of(cls, snapshot: Snapshot, recording: CommandRecording) -> _Run:
         """What is to be stored, beside what is there."""
         number = 1 + sum(name.startswith(RUN) for name in snapshot.records)
         return cls(recording, number, _given(snapshot, recording))
@@ -225,7 +227,7 @@ class _Run:
     def _values(self, kind: str, places: Sequence[int]) -> pa.Table:
         vertices = [self.recording.vertices[index] for index in places]
         columns: dict[str, list[object]] = {
-            "path" if kind == "file" else "name": [_text(each.name) for each in vertices],
+            "path" if kind == "file" else "name": [storable(each.name) for each in vertices],
             "version": [each.version for each in vertices],
             "time": [each.time for each in vertices],
         }
@@ -234,11 +236,11 @@ class _Run:
             columns["size"] = [None if each is None else each.size for each in states]
             columns["modified"] = [None if each is None else each.modified for each in states]
             columns["sha256"] = [None if each is None else each.sha256 for each in states]
-            columns["names"] = [None if e is None else list(map(_text, e.names)) for e in states]
+            columns["names"] = [None if e is None else list(map(storable, e.names)) for e in states]
         elif kind == "process":
             columns["pid"] = [each.pid for each in vertices]
             columns["parent"] = [each.parent for each in vertices]
-            columns["command"] = [_text(each.command) for each in vertices]
+            columns["command"] = [storable(each.command) for each in vertices]
         elif kind == "flow":
             columns["first"] = [each.first for each in vertices]
             columns["last"] = [each.last for each in vertices]
@@ -251,7 +253,7 @@ class _Run:
             "format": 1,
             "host": recording.host,
             "user": recording.user,
-            "command": [_text(each) for each in recording.command],
+            "command": [storable(each) for each in recording.command],
             "code": recording.code,
             "started": recording.started,
             "seconds": recording.seconds,
@@ -267,16 +269,11 @@ _TYPES = {
 }
 
 
-def _text(text: str) -> str:
-    """A text that can be stored; bytes of paths that are no text are escaped."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def _given(snapshot: Snapshot, recording: Recording) -> dict[int, tuple[str, int]]:
+def _given(snapshot: Snapshot, recording: CommandRecording) -> dict[int, tuple[str, int]]:
     """Files as they were before the command that an earlier recording left so, by checksum."""
     written = {target for _, target in recording.edges}
     wanted = {
-        (_text(recording.vertices[index].name), state.sha256): index
+        (storable(recording.vertices[index].name), state.sha256): index
         for index, state in recording.states.items()
         if index not in written and state.sha256 is not None
     }

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from graphquery.federation.boundary import relation_of_table, relation_table
-from graphquery.federation.errors import MessageError
+from graphquery.federation.errors import WireError
 from graphquery.federation.gaps import decoded, encoded
 from graphquery.federation.relation import Relation
 from graphquery.federation.relation_code import encoded_edges
@@ -52,7 +52,7 @@ def test_other_bytes_are_refused_or_read_but_never_harm(seed: int) -> None:
     for place in random.integers(0, len(data), int(random.integers(1, 4))):
         data[place] = random.integers(256)
     table = pa.table({"edges": [bytes(data[: len(data) - int(random.integers(0, 2))])]})
-    with contextlib.suppress(MessageError):
+    with contextlib.suppress(WireError):
         found = relation_of_table(table, made.channels, made.count)
         assert len(found.sources) <= 8 * len(data)
         assert found.sources.min(initial=0) >= 0
@@ -91,9 +91,9 @@ def test_what_is_no_relation_is_refused() -> None:
         pa.table({"source": [1], "target": [2]}),
     ]
     for each in wrong:
-        with pytest.raises(MessageError):
+        with pytest.raises(WireError):
             relation_of_table(each, made.channels, made.count)
-    with pytest.raises(MessageError, match=r"that there|cut off|cannot be read"):
+    with pytest.raises(WireError, match=r"that there|cut off|cannot be read"):
         relation_of_table(table, made.channels[:1], made.count)
-    with pytest.raises(MessageError, match="more hubs"):
+    with pytest.raises(WireError, match="more hubs"):
         relation_of_table(pa.table({"edges": [data]}), made.channels, -100)

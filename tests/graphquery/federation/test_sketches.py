@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphquery.federation import filters
-from graphquery.federation.errors import FederationError, MessageError
+from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.sketches import BLOOM, EXACT, TOP, Sketches, union
 
 
@@ -94,7 +94,7 @@ def test_columns_of_sketches_come_back_as_they_were(seed: int) -> None:
     assert back.to_arrow().equals(table.slice(3, 20).combine_chunks())
     mixed = Sketches.concatenated([back, Sketches.top(2, 64), Sketches.empty(0)], 64)
     assert mixed.kinds.tolist() == [*back.kinds.tolist(), TOP, TOP]
-    with pytest.raises(MessageError, match="is none of 16 blocks"):
+    with pytest.raises(WireError, match="is none of 16 blocks"):
         Sketches.from_arrow(table, 16)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphquery.federation.errors import CutOffError, MessageError
+from graphquery.federation.errors import CutOffError, WireError
 from graphquery.federation.wire import Limits, Message, reader, received
 
 MESSAGE = Message(
@@ -58,7 +58,7 @@ def test_altered_messages_are_noticed() -> None:
     for place in [*range(0, len(data), 53), len(data) - 1]:
         altered = bytearray(data)
         altered[place] ^= 4
-        with pytest.raises(MessageError):
+        with pytest.raises(WireError):
             received(reader(bytes(altered)), Limits(size=len(data) + 100))
 
 
@@ -71,7 +71,7 @@ def test_altered_messages_are_noticed() -> None:
     ],
 )
 def test_larger_messages_than_allowed_are_not_read(limits: Limits, message: str) -> None:
-    with pytest.raises(MessageError, match=message):
+    with pytest.raises(WireError, match=message):
         received(reader(MESSAGE.to_bytes()), limits)
 
 
@@ -102,7 +102,7 @@ def _header(content: bytes, size: int = 0) -> bytes:
     ],
 )
 def test_other_bytes_are_no_message(data: bytes) -> None:
-    with pytest.raises(MessageError):
+    with pytest.raises(WireError):
         received(reader(data))
 
 
@@ -139,7 +139,7 @@ def _stream(table: pa.Table, compression: str | None = None) -> bytes:
 )
 def test_small_messages_that_grow_in_being_read_are_refused(data: bytes, message: str) -> None:
     assert len(data) < 20_000
-    with pytest.raises(MessageError, match=message):
+    with pytest.raises(WireError, match=message):
         received(reader(data), Limits(size=10**6))
 
 
@@ -155,5 +155,5 @@ def test_random_bytes_in_a_table_are_refused_or_read_but_never_harm(seed: int) -
     data = bytearray(_stream(pa.table({"x": np.arange(20), "s": ["é"] * 20})))
     for place in random.integers(0, len(data), 3):
         data[place] = random.integers(256)
-    with contextlib.suppress(MessageError):
+    with contextlib.suppress(WireError):
         received(reader(_message(bytes(data)).replace(b'"rows":1', b'"rows":20')))

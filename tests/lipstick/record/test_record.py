@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from graphquery.federation import Verdict
 from graphquery.store import Store, fsck
 from lipstick.cli import main
-from lipstick.record import RecordError, Recording, record, store_recordings
+from lipstick.record import CommandRecording, RecordError, record, store_recordings
 from lipstick.record.recording import read_trace
 from lipstick.record.stitching import crossing_bytes, layers_of
 from lipstick.record.versions import Versions
@@ -64,10 +64,12 @@ def test_versions_say_what_flowed_where_and_have_no_cycles() -> None:
     assert compared > 1000
 
 
-def _recording(versions: Versions) -> Recording:
+def _recording(versions: Versions) -> CommandRecording:
     nothing: dict[int, tuple[str, ...]] = {}
     vertices, edges = tuple(versions.vertices), tuple(versions.edges)
-    return Recording("h", 0, ("x",), 0, 0.0, 1.0, vertices, edges, {}, nothing, nothing, nothing)
+    return CommandRecording(
+        "h", 0, ("x",), 0, 0.0, 1.0, vertices, edges, {}, nothing, nothing, nothing
+    )
 
 
 def test_what_hosts_sent_each_other_is_joined_by_its_bytes(tmp_path: Path) -> None:
@@ -106,7 +108,7 @@ def test_what_hosts_sent_each_other_is_joined_by_its_bytes(tmp_path: Path) -> No
 
 def _check_stored(
     folder: Path,
-    recordings: list[Recording],
+    recordings: list[CommandRecording],
     expected: Mapping[str, frozenset[str]],
     each: list[Versions],
 ) -> None:
@@ -237,7 +239,7 @@ def test_both_ends_of_a_connection_stitch(tmp_path: Path) -> None:
         folder.mkdir()
         for name in files:
             (folder / name).write_text(name)
-    recordings: list[Recording] = []
+    recordings: list[CommandRecording] = []
     command = [sys.executable, "-S", "-c", SERVER, str(server)]
     thread = threading.Thread(target=lambda: recordings.append(record(command)))
     thread.start()
@@ -281,7 +283,7 @@ def test_both_ends_of_a_connection_stitch(tmp_path: Path) -> None:
 
 def test_what_cannot_be_recorded_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RecordError, match="no recording"):
-        Recording.load(Path(__file__))
+        CommandRecording.load(Path(__file__))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RecordError, match="There is no command 'nothing'"):
         record(["nothing"])
