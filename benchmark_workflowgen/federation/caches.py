@@ -55,9 +55,9 @@ def compared(
     random = np.random.default_rng(seed)
     noted = _Noted()
     with Network(paths).federation(BATCHED, noted) as federation:
-        asked = [_asked(federation, noted, exchange, random) for _ in range(targets)]
+        requests_by_target = [_asked(federation, noted, exchange, random) for _ in range(targets)]
     ranks = noted.ranks
-    whole = sum({r.key: r.size for each in asked for r in each}.values())
+    whole = sum({r.key: r.size for each in requests_by_target for r in each}.values())
     rows = []
     for exponent in EXPONENTS:
         weights = np.arange(1, targets + 1) ** -exponent
@@ -75,7 +75,9 @@ def compared(
                             "capacity": f"{share:.0%}",
                             "worth": worth,
                             "bypass": bypass,
-                            "fetched": round(_fetched(cache, [asked[n] for n in order]), 3),
+                            "fetched": round(
+                                _fetched(cache, [requests_by_target[n] for n in order]), 3
+                            ),
                         }
                     )
     return rows
@@ -90,9 +92,9 @@ def _asked(
     return noted.requests
 
 
-def _fetched(cache: Cache, asked: Sequence[Sequence[_Request]]) -> float:
+def _fetched(cache: Cache, requests_by_target: Sequence[Sequence[_Request]]) -> float:
     """The share of the bytes answered that was not kept."""
-    for requests in asked:
+    for requests in requests_by_target:
         for each in requests:
             if cache.get(each.key) is None:
                 cache.put(each.key, _NOTHING, each.size, each.channels)

@@ -95,8 +95,8 @@ def ask(federation: Federation, way: str, source: str, target: str) -> Asked:
         verdict, cost = _naive(federation, source, target)
         return Asked(verdict.value, cost, time.perf_counter() - started)
     with reading() if way == RELEASED else contextlib.nullcontext():
-        found = federation.paths(source, target, 1)
-    return Asked(found.verdict.value, found.cost, time.perf_counter() - started)
+        answer = federation.paths(source, target, 1)
+    return Asked(answer.verdict.value, answer.cost, time.perf_counter() - started)
 
 
 def stores_on_paths(federation: Federation, source: str, target: str) -> int:
@@ -118,17 +118,17 @@ def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, C
     (home, name), (away, other) = target.split("::", 1), source.split("::", 1)
     seen: dict[str, Array] = {}
     batch: list[tuple[str, Message]] = [(home, _step(federation, home, [name], {}, away, other))]
-    found = False
-    while batch and not found:
+    hit = False
+    while batch and not hit:
         replies = exchange.round(batch)
         reached: list[dict[str, Array]] = []
         for reply in replies:
             assert isinstance(reply, Message)
-            found |= bool(reply.header["hit"])
+            hit |= bool(reply.header["hit"])
             rows, numbers = reply.header["channels"], reply.tables["rows"]
-            place = numbers.column("channel").to_numpy()
+            channels = numbers.column("channel").to_numpy()
             row = numbers.column("row").to_numpy()
-            reached.append({c: np.unique(row[place == n]) for n, c in enumerate(rows)})
+            reached.append({c: np.unique(row[channels == n]) for n, c in enumerate(rows)})
         fresh = difference(union(reached), seen)
         seen = union([seen, fresh])
         batch = [
@@ -137,7 +137,7 @@ def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, C
             for alias in [directory.exporters[channel]]
             for row in rows.tolist()
         ]
-    return (Verdict.YES if found else Verdict.NO), exchange.cost - before
+    return (Verdict.YES if hit else Verdict.NO), exchange.cost - before
 
 
 def _step(

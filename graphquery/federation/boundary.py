@@ -100,13 +100,13 @@ def sketches_of(relation: Relation, known: Mapping[str, Sketches], blocks: int) 
     size = int(max(relation.count, relation.targets.max(initial=-1) + 1))
     members = [Sketches.empty(0, blocks)]
     places = np.zeros(len(relation.sources), dtype=np.int64)
-    own = np.zeros(len(relation.sources), dtype=np.uint64)
+    hashes_of_sources = np.zeros(len(relation.sources), dtype=np.uint64)
     start = 0
     for number, channel in enumerate(relation.channels[:-1]):
         of_channel = np.flatnonzero((relation.source_channels == number) & ~is_hub)
         rows, inverse = np.unique(relation.sources[of_channel], return_inverse=True)
         places[of_channel] = start + inverse
-        own[of_channel] = row_hashes(channel, relation.sources[of_channel])
+        hashes_of_sources[of_channel] = row_hashes(channel, relation.sources[of_channel])
         part = known[channel].take(rows) if channel in known else Sketches.top(len(rows), blocks)
         members.append(part)
         start += len(rows)
@@ -127,8 +127,10 @@ def sketches_of(relation: Relation, known: Mapping[str, Sketches], blocks: int) 
         edges, sources = edges[order], sources[order]
         column = Sketches.concatenated(members, blocks)
         members = [column]
-        made = union(len(ready), rank[relation.targets[edges]], column, sources, own[edges])
-        members.append(made)
+        united = union(
+            len(ready), rank[relation.targets[edges]], column, sources, hashes_of_sources[edges]
+        )
+        members.append(united)
         place_of[ready] = start + np.arange(len(ready))
         start += len(ready)
         done[ready] = True
@@ -148,10 +150,10 @@ class BoundaryGraph:
     """
 
     def __init__(self, relations: Iterable[Relation]) -> None:
-        made = list(relations)
-        self.known = frozenset(relation.channels[-1] for relation in made)
+        listed = list(relations)
+        self.known = frozenset(relation.channels[-1] for relation in listed)
         sizes: dict[str, int] = {}
-        for relation in made:
+        for relation in listed:
             for number, channel in enumerate(relation.channels):
                 rows = relation.sources[relation.source_channels == number]
                 sizes[channel] = max(sizes.get(channel, 0), int(rows.max(initial=-1)) + 1)
@@ -160,8 +162,8 @@ class BoundaryGraph:
         self.channels = tuple(sizes)
         self._number = {channel: number for number, channel in enumerate(self.channels)}
         self._bases = np.concatenate([[0], np.cumsum(list(sizes.values()))]).astype(np.int64)
-        self._counts = {relation.channels[-1]: relation.count for relation in made}
-        blocks = [block for relation in made for block in self._blocks(relation)]
+        self._counts = {relation.channels[-1]: relation.count for relation in listed}
+        blocks = [block for relation in listed for block in self._blocks(relation)]
         turned = [
             Block(b.count, b.other, b.other_ordinals, b.own, b.own_ordinals, 0) for b in blocks
         ]
@@ -191,36 +193,41 @@ class BoundaryGraph:
         return self._rows(np.flatnonzero(seen))
 
     def _blocks(self, relation: Relation) -> Iterable[Block]:
-        own = int(self._bases[self._number[relation.channels[-1]]])
+        own_base = int(self._bases[self._number[relation.channels[-1]]])
         for number, channel in enumerate(relation.channels):
             chosen = relation.source_channels == number
             base = int(self._bases[self._number[channel]])
             yield Block(
-                int(chosen.sum()), base, relation.sources[chosen], own, relation.targets[chosen], 0
+                int(chosen.sum()),
+                base,
+                relation.sources[chosen],
+                own_base,
+                relation.targets[chosen],
+                0,
             )
 
     def _ids(self, rows: Mapping[str, Array]) -> Array:
         parts = [np.empty(0, dtype=np.int64)]
         for channel, numbers in rows.items():
             if channel in self._number:
-                place = self._number[channel]
-                base, end = self._bases[place], self._bases[place + 1]
+                number = self._number[channel]
+                base, end = self._bases[number], self._bases[number + 1]
                 parts.append(base + numbers[numbers < end - base])
         return np.unique(np.concatenate(parts))
 
     def _rows(self, ids: Array) -> dict[str, Array]:
-        found = {}
+        rows_by_channel = {}
         owners = np.searchsorted(self._bases, ids, side="right") - 1
-        for place in np.unique(owners).tolist():
-            rows = ids[owners == place] - self._bases[place]
-            channel = self.channels[place]
+        for number in np.unique(owners).tolist():
+            rows = ids[owners == number] - self._bases[number]
+            channel = self.channels[number]
             rows = rows[rows < self._counts.get(channel, self.size)]
             if len(rows):
-                found[channel] = rows
-        return found
+                rows_by_channel[channel] = rows
+        return rows_by_channel
 
 
 def _neighbours(csr: Csr, ids: Array) -> Array:
-    place, _ = positions(csr, ids)
-    found: Array = csr.nodes[place]
-    return found
+    indices, _ = positions(csr, ids)
+    neighbours: Array = csr.nodes[indices]
+    return neighbours

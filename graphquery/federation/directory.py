@@ -83,8 +83,8 @@ class Directory:
                     )
             for channel in head.imports:
                 importers.setdefault(channel, []).append(alias)
-        made = {channel: tuple(each) for channel, each in importers.items()}
-        directory = cls(heads, absent, identities, exporters, made)
+        importing = {channel: tuple(each) for channel, each in importers.items()}
+        directory = cls(heads, absent, identities, exporters, importing)
         directory._check_imports()
         return directory
 

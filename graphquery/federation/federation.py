@@ -218,10 +218,10 @@ class Federation:
             raise FederationError(f"A distance of {distance} edges is none.\nGive 0 or more.")
         question = self._question()
         if distance is None:
-            found = closure.walk(question, _listed(nodes), forwards=forwards).nodes
+            reached = closure.walk(question, _listed(nodes), forwards=forwards).nodes
         else:
-            found = closure.walk_within(question, _listed(nodes), distance, forwards=forwards)
-        return self._checked(NodesAnswer(*_told(question), found))
+            reached = closure.walk_within(question, _listed(nodes), distance, forwards=forwards)
+        return self._checked(NodesAnswer(*_told(question), reached))
 
     def flow(self, sources: Names, targets: Names) -> VerdictAnswer:
         """Whether data could have flowed from any of some nodes to any of others.
@@ -250,23 +250,23 @@ class Federation:
             raise FederationError("Limits of paths are not negative.\nGive 0 or more.")
         question = self._question()
         ends = (_listed(sources), _listed(targets))
-        verdict, found = paths.paths(question, *ends, limit, longest)
+        verdict, shortest = paths.paths(question, *ends, limit, longest)
         if verdict is Verdict.NO:
             question.missing.clear()
-        return self._checked(PathsAnswer(*_told(question), verdict, tuple(found)))
+        return self._checked(PathsAnswer(*_told(question), verdict, tuple(shortest)))
 
     def delete(self, nodes: Names) -> NodesAnswer:
         """What is gone without some nodes, themselves among it; if incomplete, at least this."""
         question = self._question()
-        found = closure.removal(question, _listed(nodes))
-        return self._checked(NodesAnswer(*_told(question), found.nodes))
+        removal = closure.removal(question, _listed(nodes))
+        return self._checked(NodesAnswer(*_told(question), removal.nodes))
 
     def depends(self, nodes: Names, on: Names) -> VerdictAnswer:
         """Whether every one of some nodes is gone once all of others are deleted."""
         question = self._question()
-        asked = _listed(nodes)
-        found = closure.removal(question, _listed(on), asked, requests.ROWS)
-        gone = all(found.gone.get(name, False) for name in asked)
+        listed = _listed(nodes)
+        removal = closure.removal(question, _listed(on), listed, requests.ROWS)
+        gone = all(removal.gone.get(name, False) for name in listed)
         verdict = Verdict.YES if gone else Verdict.UNKNOWN if question.missing else Verdict.NO
         if gone:
             question.missing.clear()
@@ -296,26 +296,26 @@ class Federation:
         """The federation with every invocation of some modules, ``alias::module``, as one node."""
         zoomed = dict(self._zoomed)
         for module in modules:
-            alias, own = self._module(module)
-            zoomed[alias] = zoomed.get(alias, frozenset()) | {own}
+            alias, own_name = self._module(module)
+            zoomed[alias] = zoomed.get(alias, frozenset()) | {own_name}
         return self._viewed(zoomed)
 
     def zoom_in(self, *modules: str) -> Federation:
         """The inverse of `zoom_out`."""
         zoomed = dict(self._zoomed)
         for module in modules:
-            alias, own = self._module(module)
-            zoomed[alias] = zoomed.get(alias, frozenset()) - {own}
+            alias, own_name = self._module(module)
+            zoomed[alias] = zoomed.get(alias, frozenset()) - {own_name}
         return self._viewed(zoomed)
 
     def _module(self, module: str) -> tuple[str, str]:
-        alias, separator, own = module.partition(SEPARATOR)
+        alias, separator, own_name = module.partition(SEPARATOR)
         if not separator or alias not in self._transports:
             raise FederationError(
                 f"{module!r} names no module of a member.\nModules are called "
                 f"ALIAS{SEPARATOR}MODULE."
             )
-        return alias, own
+        return alias, own_name
 
     def _viewed(self, zoomed: Mapping[str, frozenset[str]]) -> Federation:
         other = object.__new__(Federation)

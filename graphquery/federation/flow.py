@@ -108,11 +108,11 @@ def _behind(question: Question, state: Flow) -> bool:
 
 def _behind_targets(question: Question, state: Flow) -> set[str]:
     """The channels that the stores of the targets import, and those that these are made of."""
-    found = set()
+    channels = set()
     for alias in state.targets:
         for channel, taken in question.directory.heads[alias].imports.items():
-            found.update([channel, *taken.channels])
-    return found
+            channels.update([channel, *taken.channels])
+    return channels
 
 
 def _ends(question: Question, state: Flow) -> Frontier:
@@ -189,12 +189,12 @@ def _promising(
     kept = {}
     start = 0
     for channel, numbers in rows.items():
-        place = np.arange(start, start + len(numbers))
+        index = np.arange(start, start + len(numbers))
         start += len(numbers)
         if state.exported.keys().isdisjoint(taken[channel].channels):
             continue
         if column is not None and hashes is not None:
-            numbers = numbers[column.take(place).may_contain(hashes)]  # noqa: PLW2901
+            numbers = numbers[column.take(index).may_contain(hashes)]  # noqa: PLW2901
         if len(numbers):
             kept[channel] = numbers
     return kept

@@ -96,9 +96,9 @@ class Question:
         FederationError
             A name without an alias, or with one that no member has.
         """
-        found: dict[str, list[str]] = {}
+        names_by_alias: dict[str, list[str]] = {}
         for name in names:
-            alias, separator, own = name.partition(SEPARATOR)
+            alias, separator, own_name = name.partition(SEPARATOR)
             if not separator:
                 raise FederationError(
                     f"{name!r} names no member.\nNodes are called ALIAS{SEPARATOR}NODE."
@@ -109,22 +109,22 @@ class Question:
                 members = ", ".join([*self.directory.heads, *self.directory.absent])
                 raise FederationError(f"There is no member {alias!r}.\nThere are {members}.")
             else:
-                found.setdefault(alias, []).append(own)
-        return found
+                names_by_alias.setdefault(alias, []).append(own_name)
+        return names_by_alias
 
     def ask(self, requests: Mapping[str, Message]) -> dict[str, Message]:
         """Send a request to each of some members at once, and return the replies there are."""
         self.needed |= requests.keys()
         replies = self.exchange.round(list(requests.items()))
-        found = {}
+        replies_by_alias = {}
         for (alias, request), reply in zip(requests.items(), replies, strict=True):
             wrong = None if isinstance(reply, Failure) else fault(request, reply)
             failure = reply if isinstance(reply, Failure) else Failure(DAMAGED, wrong or "")
             if isinstance(reply, Message) and wrong is None:
-                found[alias] = reply
+                replies_by_alias[alias] = reply
             else:
                 self.lose(alias, failure, _rows_asked(request))
-        return found
+        return replies_by_alias
 
     def lose(self, alias: str, failure: Failure, rows: Rows | None = None) -> None:
         """Write down that a member did not answer, and which rows were to be followed there."""
@@ -144,7 +144,7 @@ class Question:
 
     def to_exporters(self, alias: str, rows: Rows) -> dict[str, dict[str, Array]]:
         """Rows that a member imports, by the alias of who exports them; others are missing."""
-        found: dict[str, dict[str, Array]] = {}
+        rows_by_exporter: dict[str, dict[str, Array]] = {}
         lost = {}
         for channel, numbers in rows.items():
             exporter = self.directory.exporters.get(channel)
@@ -152,22 +152,22 @@ class Question:
                 lost[channel] = numbers
             else:
                 self._check_count(alias, channel, numbers)
-                found.setdefault(exporter, {})[channel] = numbers
+                rows_by_exporter.setdefault(exporter, {})[channel] = numbers
         self.add(self.directory.reason(alias, lost))
-        return found
+        return rows_by_exporter
 
     def to_importers(self, rows: Rows) -> dict[str, dict[str, Array]]:
         """Exported rows by the aliases of who imports their channels.
 
         Members without a head may do so too, and are missing.
         """
-        found: dict[str, dict[str, Array]] = {}
+        rows_by_importer: dict[str, dict[str, Array]] = {}
         for channel, numbers in rows.items():
             for importer in self.directory.importers.get(channel, ()):
-                found.setdefault(importer, {})[channel] = numbers
+                rows_by_importer.setdefault(importer, {})[channel] = numbers
         if rows:
             self.add(self.directory.all_absent())
-        return found
+        return rows_by_importer
 
     def crossed(self, alias: str, reply: Message, *, imported: bool) -> dict[str, Array]:
         """The crossing rows of a reply: of channels that the member imports, or exports.

@@ -27,15 +27,17 @@ def boundary(
     site: Site, graph: object, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
 ) -> Message:
     """See :func:`graphquery.federation.requests.boundary`."""
-    found, made = {}, {}
+    sources_by_channel, reply_tables = {}, {}
     for channel in names_in(header, "channels"):
         export = site.exports.get(channel)
         if export is None or export.boundary is None:
             raise CrossingError(f"There is no boundary graph of channel {channel}.")
         table = site.snapshot.read(export.boundary)
-        made[channel] = relation_table(relation_of_table(table, export.sources, export.count))
-        found[channel] = list(export.sources)
-    return Message({"sources": found}, made)
+        reply_tables[channel] = relation_table(
+            relation_of_table(table, export.sources, export.count)
+        )
+        sources_by_channel[channel] = list(export.sources)
+    return Message({"sources": sources_by_channel}, reply_tables)
 
 
 def sketches(
@@ -43,9 +45,9 @@ def sketches(
 ) -> Message:
     """See :func:`graphquery.federation.requests.sketches`."""
     rows, places = crossing.from_table(header["channels"], tables["rows"])
-    made = stored(site, rows)
+    column = stored(site, rows)
     order = np.argsort(np.concatenate([*places.values(), np.empty(0, np.int64)]), kind="stable")
-    return Message({"blocks": made.blocks}, {"sketches": made.take(order).to_arrow()})
+    return Message({"blocks": column.blocks}, {"sketches": column.take(order).to_arrow()})
 
 
 def reach(
@@ -68,28 +70,30 @@ def reach(
         budgets = np.zeros(len(starts), dtype=np.int64)
     if budgets is None:
         ids = np.unique(np.concatenate([named, starts]))
-        found, left_of = reached(graph, ids, forwards=forwards), None
+        nodes_reached, left_of = reached(graph, ids, forwards=forwards), None
     else:
         budget = 0 if distance is None else int(distance)
         budgets = np.concatenate([np.full(len(named), budget), budgets])
         starts = np.concatenate([named, starts])
-        found, left_of = _within(graph, starts, budgets, forwards)
-    crossed = leaving.rows_of(found)
+        nodes_reached, left_of = _within(graph, starts, budgets, forwards)
+    crossed = leaving.rows_of(nodes_reached)
     reply: dict[str, Any] = {}
-    made: dict[str, pa.Table] = {}
+    reply_tables: dict[str, pa.Table] = {}
     if want == NODES:
-        parts = split(site, graph, site.own(graph, found))
-        reply["segments"], made["nodes"] = to_message(parts, names_of(graph))
+        parts = split(site, graph, site.own(graph, nodes_reached))
+        reply["segments"], reply_tables["nodes"] = to_message(parts, names_of(graph))
     elif want != ROWS:
         raise WireError(f"Wanted are {NODES} or {ROWS}.")
     hits = site.resolve(graph, names_in(header, "hits"))
-    reply["hit"] = bool(np.isin(hits, found).any())
-    more = {} if left_of is None else {"left": _left(site, crossed, leaving, found, left_of)}
-    reply["channels"], made["rows"] = crossing.to_table(crossed, **more)
+    reply["hit"] = bool(np.isin(hits, nodes_reached).any())
+    more = (
+        {} if left_of is None else {"left": _left(site, crossed, leaving, nodes_reached, left_of)}
+    )
+    reply["channels"], reply_tables["rows"] = crossing.to_table(crossed, **more)
     if header.get("sketched") and crossed:
         column = stored(site, crossed)
-        reply["blocks"], made["sketches"] = column.blocks, column.to_arrow()
-    return Message(reply, made)
+        reply["blocks"], reply_tables["sketches"] = column.blocks, column.to_arrow()
+    return Message(reply, reply_tables)
 
 
 def ends(
@@ -105,11 +109,11 @@ def ends(
     reply: dict[str, Any] = {"joined": bool(np.isin(targets, after).any())}
     reply["exported"], exported = crossing.to_table(out)
     reply["imported"], imported = crossing.to_table(into)
-    made = {"exports": exported, "imports": imported}
+    reply_tables = {"exports": exported, "imports": imported}
     if into and header.get("sketched"):
         column = stored(site, into)
-        reply["blocks"], made["sketches"] = column.blocks, column.to_arrow()
-    return Message(reply, made)
+        reply["blocks"], reply_tables["sketches"] = column.blocks, column.to_arrow()
+    return Message(reply, reply_tables)
 
 
 def between(
@@ -146,19 +150,19 @@ def _fragment(
     storage = graph.storage
     parts = split(site, graph, site.own(graph, np.flatnonzero(wanted)))
     ids = np.concatenate([*(ids_of(graph, *part) for part in parts), np.empty(0, np.int64)])
-    place = np.full(storage.size, -1, dtype=np.int32)
-    place[ids] = np.arange(len(ids), dtype=np.int32)
+    number_of = np.full(storage.size, -1, dtype=np.int32)
+    number_of[ids] = np.arange(len(ids), dtype=np.int32)
     reply: dict[str, Any] = {"attributes": {}}
     for name, named in zip(("sources", "targets"), ends, strict=True):
-        reply[name] = place[named].tolist()
-    found = graph.outgoing(ids, ports=True)
-    chosen = place[found.nodes] >= 0
+        reply[name] = number_of[named].tolist()
+    adjacent = graph.outgoing(ids, ports=True)
+    chosen = number_of[adjacent.nodes] >= 0
     edges = {
-        "source": np.repeat(np.arange(len(ids), dtype=np.int32), found.degrees)[chosen],
-        "target": place[found.nodes[chosen]],
+        "source": np.repeat(np.arange(len(ids), dtype=np.int32), adjacent.degrees)[chosen],
+        "target": number_of[adjacent.nodes[chosen]],
     }
-    if found.ports is not None and bool(found.ports[chosen].any()):
-        edges["port"] = found.ports[chosen]
+    if adjacent.ports is not None and bool(adjacent.ports[chosen].any()):
+        edges["port"] = adjacent.ports[chosen]
     entering = graph.incoming(ids)
     leaving = graph.outgoing(ids)
     reply["segments"], nodes = to_message(parts, names_of(graph))
@@ -174,28 +178,28 @@ def _fragment(
             list(segment.key),
             segment.count,
         ]
-    made = {"nodes": nodes, "edges": pa.table({k: pa.array(v) for k, v in edges.items()})}
+    reply_tables = {"nodes": nodes, "edges": pa.table({k: pa.array(v) for k, v in edges.items()})}
     for name, near, crossings in (
         ("entries", entering, site.incoming),
         ("exits", leaving, site.outgoing),
     ):
         owners = np.repeat(np.arange(len(ids), dtype=np.int32), near.degrees)
         channels, table = _crossed(crossings, near.nodes, owners, wanted)
-        reply[name], made[name] = channels, table
+        reply[name], reply_tables[name] = channels, table
     if header.get("named"):
         # The others are called by their segment and ordinal, which are there.
         keyed = [bool(storage.segments[number].key) for number, _ in parts]
         chosen = np.repeat(np.array(keyed, dtype=np.bool_), [len(part) for _, part in parts])
         texts = graph.names(ids[chosen])
-        made["names"] = pa.table({"name": pa.array(texts, pa.string())})
+        reply_tables["names"] = pa.table({"name": pa.array(texts, pa.string())})
     if header.get("keys"):
         for number, ordinals in parts:
             segment = storage.segments[number]
             if segment.kind is Kind.TOKEN and segment.key:
                 numbers = pa.array(ordinals)
                 columns = {n: storage.column(segment, n).take(numbers) for n in segment.key}
-                made[f"keys {number}"] = pa.table(columns)
-    return Message(reply, made)
+                reply_tables[f"keys {number}"] = pa.table(columns)
+    return Message(reply, reply_tables)
 
 
 def _crossed(crossings: Any, ends: Array, owners: Array, wanted: Array) -> tuple[list[str], Any]:
@@ -261,22 +265,22 @@ def _within(
     seen = np.zeros(graph.storage.size, dtype=np.bool_)
     started = np.full(graph.storage.size, -1, dtype=np.int64)
     np.maximum.at(started, starts, budgets)
-    found, left = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    layers, left = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     frontier = np.empty(0, np.int64)
     for budget in range(int(budgets.max(initial=0)), 0, -1):
         fresh = np.flatnonzero(started == budget)
         frontier = np.union1d(frontier, fresh)
         near = graph.outgoing(frontier) if forwards else graph.incoming(frontier)
         frontier = unseen(near.nodes, seen)
-        found.append(frontier)
+        layers.append(frontier)
         left.append(np.full(len(frontier), budget - 1))
-    return np.concatenate(found), np.concatenate(left)
+    return np.concatenate(layers), np.concatenate(left)
 
 
-def _left(site: Site, rows: Rows, crossings: Any, found: Array, left: Array) -> Array:
+def _left(site: Site, rows: Rows, crossings: Any, nodes_reached: Array, left: Array) -> Array:
     """How many edges are left at crossing rows, in their order: the most of several."""
     most = np.full(site.graph.storage.size, -1, dtype=np.int64)
-    most[found] = left
+    most[nodes_reached] = left
     ids, places = crossings.nodes(rows)
     result = np.zeros(crossing.count(rows), dtype=np.int64)
     np.maximum.at(result, places, most[ids])

@@ -56,9 +56,9 @@ def relation_of(snapshot: Snapshot, segment: str, channel: str) -> Relation:
     -----
     O(edges between what was exported before and the segment), in some rounds of sorting.
     """
-    made, taken = exports(snapshot.records), imports(snapshot.records)
+    exported, taken = exports(snapshot.records), imports(snapshot.records)
     before: dict[str, str] = {}
-    for name, export in made.items():
+    for name, export in exported.items():
         if name == channel:
             break
         before.setdefault(export.segment, name)
@@ -94,18 +94,22 @@ def _walked(
             if name not in names:
                 names.append(name)
             rows[ids], owner[ids] = numbers, names.index(name)
-    own = storage.ids_of(storage.position[segment])
-    sources, targets, hubs = _contracted(graph, np.flatnonzero(rows >= 0), own)
+    exported_ids = storage.ids_of(storage.position[segment])
+    sources, targets, hubs = _contracted(graph, np.flatnonzero(rows >= 0), exported_ids)
     is_row = sources < storage.count
-    place = np.minimum(sources, storage.count - 1)
-    is_row &= rows[place] >= 0
-    channels = np.where(is_row, owner[place], len(names)).astype(np.uint16)
-    numbers = np.where(is_row, rows[place], hubs[place])
+    clipped = np.minimum(sources, storage.count - 1)
+    is_row &= rows[clipped] >= 0
+    channels = np.where(is_row, owner[clipped], len(names)).astype(np.uint16)
+    numbers = np.where(is_row, rows[clipped], hubs[clipped])
     order = np.lexsort((numbers, channels, targets))
-    return Relation((*names, channel), len(own), channels[order], numbers[order], targets[order])
+    return Relation(
+        (*names, channel), len(exported_ids), channels[order], numbers[order], targets[order]
+    )
 
 
-def _contracted(graph: ProvenanceGraph, starts: Array, own: Array) -> tuple[Array, Array, Array]:
+def _contracted(
+    graph: ProvenanceGraph, starts: Array, exported_ids: Array
+) -> tuple[Array, Array, Array]:
     """Edges among crossing rows behind `own`, hubs, and the rows that `own` are exported as.
 
     Returns
@@ -119,29 +123,29 @@ def _contracted(graph: ProvenanceGraph, starts: Array, own: Array) -> tuple[Arra
     """
     count = graph.storage.count
     back = np.zeros(count, dtype=np.bool_)
-    back[reached(graph, own, forwards=False)] = True
-    back[own] = True
+    back[reached(graph, exported_ids, forwards=False)] = True
+    back[exported_ids] = True
     seen = np.zeros(count, dtype=np.bool_)
     seen[reached(graph, starts[back[starts]], forwards=True)] = True
     seen[starts] = True
     between = np.flatnonzero(back & seen)
-    found = graph.outgoing(between)
-    sources = np.repeat(between, found.degrees)
-    inside = (back & seen)[found.nodes]
-    ends = np.flatnonzero(seen[own])
-    kept = np.zeros(count + len(own), dtype=np.bool_)
+    adjacent = graph.outgoing(between)
+    sources = np.repeat(between, adjacent.degrees)
+    inside = (back & seen)[adjacent.nodes]
+    ends = np.flatnonzero(seen[exported_ids])
+    kept = np.zeros(count + len(exported_ids), dtype=np.bool_)
     kept[starts] = True
     kept[count:] = True
     sources, targets = contract(
-        count + len(own),
+        count + len(exported_ids),
         kept,
-        np.concatenate([sources[inside], own[ends]]).astype(np.int64),
-        np.concatenate([found.nodes[inside], count + ends]).astype(np.int64),
+        np.concatenate([sources[inside], exported_ids[ends]]).astype(np.int64),
+        np.concatenate([adjacent.nodes[inside], count + ends]).astype(np.int64),
     )
     left = np.unique(targets[targets < count])
     left = left[~kept[left]]
     hubs = np.full(count, -1, dtype=np.int64)
-    hubs[left] = len(own) + np.arange(len(left))
+    hubs[left] = len(exported_ids) + np.arange(len(left))
     # A row that is itself exported stays a source: nothing leads into imported rows.
     rows = np.where(targets >= count, targets - count, hubs[np.minimum(targets, count - 1)])
     return sources, rows, hubs
@@ -179,9 +183,9 @@ def _rows(
 
 def imported_rows(snapshot: Snapshot, segment: str, column: str | None) -> Array:
     """The rows of the channel that the nodes of an import's segment are: int64, by ordinal."""
-    found = snapshot.segment(segment)
+    imported_segment = snapshot.segment(segment)
     if column is None:
-        return np.arange(found.count, dtype=np.int64)
-    values = snapshot.values(found, [column]).column(column)
+        return np.arange(imported_segment.count, dtype=np.int64)
+    values = snapshot.values(imported_segment, [column]).column(column)
     rows: Array = values.to_numpy().astype(np.int64)
     return rows

@@ -226,7 +226,7 @@ def evaluate(
 
 def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()) -> Message:
     """The names of nodes, by the place of their segment and their ordinals: table `names`."""
-    counts = [[place, len(ordinals)] for place, ordinals in nodes.items()]
+    counts = [[segment_number, len(ordinals)] for segment_number, ordinals in nodes.items()]
     ordinals = np.concatenate([*nodes.values(), np.empty(0, np.int64)])
     table = pa.table({"ordinal": pa.array(ordinals)})
     return _message("names", version, zoomed, segments=counts, tables={"nodes": table})

@@ -93,8 +93,8 @@ class LocalTransport:
                     self._responder = Responder(self.path)
         except LipstickError as error:
             raise TransportError(reasons.UNREACHABLE, str(error)) from error
-        asked = received(reader(request), REQUEST)
-        yield io.BytesIO(self._responder.answer(asked, self.level).to_bytes()).read
+        question = received(reader(request), REQUEST)
+        yield io.BytesIO(self._responder.answer(question, self.level).to_bytes()).read
 
     def close(self) -> None:
         """See `Transport`."""
@@ -157,9 +157,9 @@ class Exchange:
         """
         if not requests:
             return []
-        asked = [(alias, message, message.to_bytes()) for alias, message in requests]
-        known = [self._kept(alias, message, data) for alias, message, data in asked]
-        sent = [request for request, reply in zip(asked, known, strict=True) if reply is None]
+        prepared = [(alias, message, message.to_bytes()) for alias, message in requests]
+        known = [self._kept(alias, message, data) for alias, message, data in prepared]
+        sent = [request for request, reply in zip(prepared, known, strict=True) if reply is None]
         replies = iter(self._sent(sent))
         return [next(replies) if reply is None else reply for reply in known]
 

@@ -242,8 +242,8 @@ def _is_compressed(metadata: bytes) -> bool:
     return _slot(metadata, batch, 3) > 0
 
 
-def _offset(data: bytes, place: int) -> int:
-    return place + int.from_bytes(data[place : place + 4], "little")
+def _offset(data: bytes, offset: int) -> int:
+    return offset + int.from_bytes(data[offset : offset + 4], "little")
 
 
 def _slot(data: bytes, table: int, field: int) -> int:

@@ -20,7 +20,6 @@ from lipstick.cli.events_spark import (
 )
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
-from lipstick.events.formats import MESSAGES
 
 _STORE = click.option(
     "--store",
@@ -194,7 +193,7 @@ def serve(
                 workers=workers,
             )
         return
-    if source != MESSAGES:
+    if source != "messages":
         raise click.UsageError(f"Without --spark {source} is reduced whole: `events reduce`.")
     settings = Settings(lateness=_micros(lateness), workers=workers)
     with reported(), Follower(folder, store, settings) as follower:
@@ -276,8 +275,8 @@ def trace(store: Path, entity: str, forward: bool) -> None:
 
     with reported():
         graph = ReducedGraph.open(store)
-        found = graph.descendants(entity) if forward else graph.lineage(entity)
-    for each in found:
+        names = graph.descendants(entity) if forward else graph.lineage(entity)
+    for each in names:
         click.echo(each)
 
 

@@ -65,13 +65,13 @@ def _count(folder: Path, number: int, seed: int) -> None:
     table = hashtags.tweets(number, seed)
     half = len(table) // 2
     parts = [table.slice(0, half), table.slice(half)]
-    others = [
-        multiprocessing.get_context("spawn").Process(target=_part, args=(folder, part, str(place)))
-        for place, part in enumerate(parts)
+    processes = [
+        multiprocessing.get_context("spawn").Process(target=_part, args=(folder, part, str(number)))
+        for number, part in enumerate(parts)
     ]
-    for process in others:
+    for process in processes:
         process.start()
-    for process in others:
+    for process in processes:
         process.join()
     groups: dict[str, list[str]] = {}
     for place, part in enumerate(parts):
@@ -132,10 +132,10 @@ def _trace(folder: Path) -> None:
     tags = sorted(tag for tag in graph.effects if tag.startswith("#"))
     sizes = {tag: len(graph.lineage(tag)) for tag in tags[:50]}
     tag = min(sizes, key=lambda each: (sizes[each] < 3, sizes[each], each))
-    found = graph.lineage(tag)
+    names = graph.lineage(tag)
     click.echo(f"\n$ lipstick events trace {store} '{tag}'")
-    for tweet in found[:10]:
+    for tweet in names[:10]:
         click.echo(tweet)
-    if len(found) > 10:
-        click.echo(f"... {counted(len(found), 'tweet')} in all")
+    if len(names) > 10:
+        click.echo(f"... {counted(len(names), 'tweet')} in all")
     click.echo(f"\nLook at it in a browser: lipstick explore {store}")

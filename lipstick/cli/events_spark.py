@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import click
 
 from lipstick.cli.output import counted
-from lipstick.events.formats import FORMATS, MESSAGES
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -71,8 +70,8 @@ def format_options(command: C) -> C:
     return click.option(
         "--format",
         "source",
-        type=click.Choice(FORMATS),
-        default=MESSAGES,
+        type=click.Choice(["messages", "prov", "openlineage"]),
+        default="messages",
         show_default=True,
         help="Of the events.",
     )(command)

@@ -61,7 +61,7 @@ def federation_command(function: Command) -> Command:
             with open_federation(file, options=options, timeout=timeout, home=home) as opened:
                 function(opened.zoom_out(*zoom_out) if zoom_out else opened, told, **arguments)
 
-    made: Command = answer_options()(command)
+    decorated: Command = answer_options()(command)
     for option in (
         click.option(
             "--zoom-out",
@@ -77,9 +77,9 @@ def federation_command(function: Command) -> Command:
         click.option("--sketches/--no-sketches", default=True, help="Whether to use sketches."),
         click.option("--strict", is_flag=True, help="Fail unless the answer is complete."),
     ):
-        made = option(made)
+        decorated = option(decorated)
     argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-    return argument(made)
+    return argument(decorated)
 
 
 @federation.command()
@@ -259,13 +259,13 @@ def _valuation(given: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _send_nodes(opened: Federation, told: Answer, found: NodesAnswer) -> None:
-    names = opened.names(found, told.rows)
+def _send_nodes(opened: Federation, told: Answer, nodes: NodesAnswer) -> None:
+    names = opened.names(nodes, told.rows)
     if told.format == JSON:
-        _send(told, found, {"count": len(found), "nodes": names})
+        _send(told, nodes, {"count": len(nodes), "nodes": names})
         return
-    told.table([{"node": name} for name in names], len(found))
-    _send(told, found, {}, counted(len(found), "node"))
+    told.table([{"node": name} for name in names], len(nodes))
+    _send(told, nodes, {}, counted(len(nodes), "node"))
 
 
 def _send(told: Answer, found: Answered, document: dict[str, Any], *lines: str) -> None:

@@ -35,13 +35,13 @@ def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
         members = read_members(file)
         if member not in members:
             raise Failure(f"There is no member {member!r}.\nThere are {', '.join(members)}.")
-        found = members[member]
-        expected = {member: found.store}
-        with Federation({member: transport_to(found)}, expected) as owner:
+        chosen = members[member]
+        expected = {member: chosen.store}
+        with Federation({member: transport_to(chosen)}, expected) as owner:
             if member in owner.directory.absent:
                 raise Failure(f"{member}: {owner.directory.absent[member].message}")
             head = owner.directory.heads[member]
-        with source_of(found if source is None else Member(member, source)) as (files, location):
+        with source_of(chosen if source is None else Member(member, source)) as (files, location):
             version = copy_store(files, location, folder, head)
     click.echo(f"{folder}: {member} at version {version}")
 

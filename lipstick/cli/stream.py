@@ -68,8 +68,8 @@ def question_command(function: Command) -> Command:
         within: tuple[str, ...],
         **more: Any,
     ) -> None:
-        asked = _asked(recording, events, key, period)
-        function(told, recording, asked, within or None, **more)
+        events_asked = _asked(recording, events, key, period)
+        function(told, recording, events_asked, within or None, **more)
 
     for option in reversed(_QUESTION):
         command = option(command)
@@ -111,27 +111,32 @@ def show(told: Answer, recording: Stored) -> None:
 @click.option("--steps", is_flag=True, help="Every step from event to event instead.")
 @question_command
 def ancestors(
-    told: Answer, recording: Stored, asked: Events, within: tuple[str, ...] | None, *, steps: bool
+    told: Answer,
+    recording: Stored,
+    events_asked: Events,
+    within: tuple[str, ...] | None,
+    *,
+    steps: bool,
 ) -> None:
     """The events that some EVENTS of a stream in a STORE were made of."""
     from lipstick.streams import ancestors as find
     from lipstick.streams import trace
 
     if steps:
-        _send_table(told, trace(recording, asked, within), recording.notes())
+        _send_table(told, trace(recording, events_asked, within), recording.notes())
     else:
-        _send_found(told, find(recording, asked, within))
+        _send_found(told, find(recording, events_asked, within))
 
 
 @stream.command()
 @question_command
 def descendants(
-    told: Answer, recording: Stored, asked: Events, within: tuple[str, ...] | None
+    told: Answer, recording: Stored, events_asked: Events, within: tuple[str, ...] | None
 ) -> None:
     """The events that were made of some EVENTS of a stream in a STORE."""
     from lipstick.streams import descendants as find
 
-    _send_found(told, find(recording, asked, within))
+    _send_found(told, find(recording, events_asked, within))
 
 
 @stream.command()
@@ -145,12 +150,12 @@ def replay(told: Answer, recording: Stored, graph: str, period: tuple[int, int] 
     """
     from lipstick.streams import replay as again
 
-    found = again(_graph(graph), recording, period=period)
+    replayed = again(_graph(graph), recording, period=period)
     parts = {
-        "same": found.same,
-        "changed": found.changed,
-        "gone": found.gone,
-        "appeared": found.appeared,
+        "same": replayed.same,
+        "changed": replayed.changed,
+        "gone": replayed.gone,
+        "appeared": replayed.appeared,
     }
     rows = [
         {"stream": sid}
@@ -158,12 +163,12 @@ def replay(told: Answer, recording: Stored, graph: str, period: tuple[int, int] 
             what: len(each.streams[sid]) if sid in each.streams else 0
             for what, each in parts.items()
         }
-        for sid in found.same.streams
+        for sid in replayed.same.streams
     ]
-    unsure = found.not_deterministic
+    unsure = replayed.not_deterministic
     notes = [f"{sid}: its operator is not deterministic." for sid in unsure]
     _send(told, rows, {"not_deterministic": list(unsure)}, notes)
-    if unsure or not found.identical:
+    if unsure or not replayed.identical:
         raise SystemExit(1)
 
 
@@ -197,7 +202,7 @@ def plan(told: Answer, recording: Stored, events: int) -> None:
     from lipstick.streams.planning import held_in, measured, predicted_held
 
     formula, held = predicted_held(recording), held_in(recording)
-    found = measured(recording)
+    plans = measured(recording)
     rows = [
         {
             "stream": each.stream,
@@ -209,9 +214,9 @@ def plan(told: Answer, recording: Stored, events: int) -> None:
             "held by formula": round(formula[each.stream]),
             "held": held[each.stream],
         }
-        for each in found
+        for each in plans
     ]
-    total = sum(each.predicted(events) for each in found)
+    total = sum(each.predicted(events) for each in plans)
     note = f"{counted(events, 'source event')}: {counted(total, 'byte')}."
     _send(told, rows, {"predicted_bytes": total}, [note])
 
@@ -220,8 +225,8 @@ def _asked(recording: Stored, text: str, key: str | None, period: tuple[int, int
     """The events that a text names, such as ``alarms:3,4`` or ``alarms``."""
     from lipstick.streams import Events
 
-    name, found, numbers = text.rpartition(":")
-    if not found:
+    name, separator, numbers = text.rpartition(":")
+    if not separator:
         name, numbers = text, ""
     try:
         n = [int(number) for number in numbers.split(",")] if numbers else None
@@ -260,14 +265,14 @@ def _graph(text: str) -> Graph:
         raise Failure(f"{text}: {error}\nGive a module and a function in it: app:graph.") from error
     finally:
         sys.path.pop(0)
-    made = function()
-    if not isinstance(made, Graph):
-        raise Failure(f"{text} gave {type(made).__name__}, not a Graph of streams.")
-    return made
+    graph = function()
+    if not isinstance(graph, Graph):
+        raise Failure(f"{text} gave {type(graph).__name__}, not a Graph of streams.")
+    return graph
 
 
-def _send_found(told: Answer, found: Found) -> None:
-    _send_table(told, found.table(), found.notes)
+def _send_found(told: Answer, found_events: Found) -> None:
+    _send_table(told, found_events.table(), found_events.notes)
 
 
 def _send_table(told: Answer, table: pa.Table, notes: tuple[str, ...]) -> None:

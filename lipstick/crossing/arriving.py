@@ -78,8 +78,8 @@ def local_files(fingerprint: Sequence[FileState]) -> tuple[Path, tuple[str, ...]
 
 def dataset_of(fingerprint: Sequence[FileState]) -> Path | None:
     """The folder of a source whose files have the manifest of an export beside them."""
-    found = local_files(fingerprint)
-    return found[0] if found is not None and is_dataset(found[0]) else None
+    files = local_files(fingerprint)
+    return files[0] if files is not None and is_dataset(files[0]) else None
 
 
 def part_record(name: str, folder: str) -> str:
@@ -215,11 +215,11 @@ class Arriving:
         nodes = [Origin.of(name, count) for name, count in zip(segments, counts, strict=True)]
         values: dict[str, Origin] = {}
         for column in dict.fromkeys(name for each in documents for name in each["values"]):
-            found = [
+            origins = [
                 _values_of(each["values"].get(column), count)
                 for each, count in zip(documents, counts, strict=True)
             ]
-            values[column] = Origin.concatenated(found).take(places)
+            values[column] = Origin.concatenated(origins).take(places)
         taken = table.take(pa.array(places))
         return Read(tokens, Origin.concatenated(nodes).take(places), values, taken)
 

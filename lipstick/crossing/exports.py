@@ -86,9 +86,9 @@ class TableExports:
                 f"{target.name!r} is written as {target.format}: a session with exports writes "
                 "Parquet files, whose rows it finds again."
             )
-        found = problem(frame.root)
-        if found is not None:
-            raise ExportError(f"{target.name!r} cannot be exported: {found}")
+        refusal = problem(frame.root)
+        if refusal is not None:
+            raise ExportError(f"{target.name!r} cannot be exported: {refusal}")
         for tracked in frame.relations.values():
             folder = None if tracked.derived else dataset_of(tracked.source.fingerprint)
             if folder is not None:
@@ -153,8 +153,8 @@ class TableExports:
             segment = None
             if len(rows):
                 segment = free_name(writer.snapshot().segments, derivation.name)
-                made = _segment(segment, Kind.TOKEN, "", rows, derivation)
-                transaction.add_segment(made, rows)
+                token_segment = _segment(segment, Kind.TOKEN, "", rows, derivation)
+                transaction.add_segment(token_segment, rows)
             transaction.put(name, {"segment": segment, "values": {}})
             transaction.commit()
 
@@ -215,11 +215,11 @@ class TableExports:
         bounds = np.cumsum([0, *(len(table) for table in tables)])
         with writer.transaction() as transaction:
             values = files.select(list(derivation.key)) if derivation.key else None
-            made = _segment(segment, Kind.DERIVED, "+", files, derivation)
+            version_segment = _segment(segment, Kind.DERIVED, "+", files, derivation)
             if values is None:
-                transaction.add_segment(made)
+                transaction.add_segment(version_segment)
             else:
-                transaction.add_segment(made, values)
+                transaction.add_segment(version_segment, values)
             for source, start, end in zip(segments, bounds[:-1], bounds[1:], strict=True):
                 there = np.flatnonzero((places >= start) & (places < end))
                 edges = EdgeSet(
@@ -244,21 +244,21 @@ def _segment(name: str, kind: Kind, label: str, rows: pa.Table, derivation: Deri
 
 def _invocation(snapshot: Snapshot, derivation: Derivation) -> int:
     """The number of the next write of a table."""
-    made = (
+    numbers = (
         segment.invocation or 0
         for segment in snapshot.segments.values()
         if segment.kind is Kind.INVOCATION and segment.module == derivation.name
     )
-    return 1 + max(made, default=0)
+    return 1 + max(numbers, default=0)
 
 
 def _rows(derivation: Derivation, part: Part) -> pa.Table:
     """The rows of a part in the order of its files, with the tuples that they are."""
     folder = derivation.rows(part)
-    found = [pq.read_table(folder / name, partitioning=None) for name in part.files]
-    if not found:
+    tables = [pq.read_table(folder / name, partitioning=None) for name in part.files]
+    if not tables:
         return pa.table({})
-    return pa.concat_tables(found)
+    return pa.concat_tables(tables)
 
 
 def _enter(trace: Trace, name: str, read: Read, key: Sequence[str]) -> Tuples:
@@ -298,7 +298,7 @@ def _leave(
     name = derivation.name
     target = Rows(f"{name}{_MADE}", every, own=True)
     try:
-        made = derive(trace, engine, _positions(engine, rows), sources, target)
+        derived = derive(trace, engine, _positions(engine, rows), sources, target)
     except NeedsSparkError as error:
         raise ExportError(
             f"{name!r} cannot be exported: its nodes are made in this process, which cannot "
@@ -308,10 +308,10 @@ def _leave(
     pool = trace.pool(
         name, Kind.OUTPUT, "·", len(rows), relation=name, values=table, key=derivation.key
     )
-    trace.edges(made.nodes, pool, every)
+    trace.edges(derived.nodes, pool, every)
     trace.from_invocation(pool, len(rows))
     columns = dict(zip(engine.manifest.names, part.columns, strict=True))
-    values = {columns[each]: nodes for each, nodes in made.values.items() if each in columns}
+    values = {columns[each]: nodes for each, nodes in derived.values.items() if each in columns}
     return dict(kept(trace, name, table, values, Kind.OUTPUT))
 
 
@@ -320,10 +320,10 @@ def _positions(engine: Engine, rows: pa.Table) -> Array:
     state = engine.base(engine.root.name)
     identity = engine.root.identity
     tuples = whole(rows.column(TUPLE))
-    wanted = [tuples.field(place) for place in range(len(identity))]
+    wanted = [tuples.field(number) for number in range(len(identity))]
     columns = [state.take(each, state.ordered) for each in identity]
     places = KeyTable(columns, len(state.ordered)).find(wanted, len(rows))
     if (places < 0).any():
         raise ExportError("A row is none of the tuples that were captured with it: run fsck.")
-    found: Array = state.ordered[places]
-    return found
+    positions: Array = state.ordered[places]
+    return positions

@@ -133,10 +133,10 @@ def reduce_files(
     """
     settings = settings or Settings()
     files = found(paths)
-    place = Path(store)
-    letters = Path(dead) if dead is not None else place.parent / f"{place.name}.dead.jsonl"
-    made = Store.open(place) if (place / "format.json").exists() else Store.create(place)
-    with made.writer() as writer:
+    path = Path(store)
+    letters = Path(dead) if dead is not None else path.parent / f"{path.name}.dead.jsonl"
+    opened = Store.open(path) if (path / "format.json").exists() else Store.create(path)
+    with opened.writer() as writer:
         into = Reduction(ReducedWriter(writer), letters, settings, described(files, settings))
         if settings.format == MESSAGES:
             into.messages(files)
@@ -383,7 +383,7 @@ def _counted(files: Sequence[Path], topic: str, blocks: int, size: int) -> pa.Ta
         if number == blocks:
             break
         rows = parse(block, str(file), line).messages
-        own = rows.filter(pc.equal(rows.column("topic"), topic))
-        if len(own):
-            counted.append(attempts.take(own).counting)
+        of_topic = rows.filter(pc.equal(rows.column("topic"), topic))
+        if len(of_topic):
+            counted.append(attempts.take(of_topic).counting)
     return pa.concat_tables(counted)

@@ -58,26 +58,26 @@ class ReducedGraph:
             When the graph has none: an intermediate, or no entity of the stream.
         """
         keys, ids = self._entities
-        place = pc.index(keys, entity).as_py()
-        if place < 0:
+        position = pc.index(keys, entity).as_py()
+        if position < 0:
             raise ReducedAwayError(
                 f"{entity} is not in the reduced graph: it is an intermediate that was eliminated, "
                 "has no inputs, or never came.\nDeclare what is to stay as kept (counts.keep) when "
                 "it is generated; the raw events have everything."
             )
-        return int(ids[place])
+        return int(ids[position])
 
     def lineage(self, entity: str) -> list[str]:
         """The inputs that an entity came from (backward provenance), ordered by name."""
         graph = self.graph
-        found = graph.ancestors([self.node(entity)])
-        return self._ends(found.ids, graph.storage.incoming.offsets)
+        reached = graph.ancestors([self.node(entity)])
+        return self._ends(reached.ids, graph.storage.incoming.offsets)
 
     def descendants(self, entity: str) -> list[str]:
         """The outputs that came from an entity (forward provenance), ordered by name."""
         graph = self.graph
-        found = graph.descendants([self.node(entity)])
-        return self._ends(found.ids, graph.storage.outgoing.offsets)
+        reached = graph.descendants([self.node(entity)])
+        return self._ends(reached.ids, graph.storage.outgoing.offsets)
 
     @property
     def effects(self) -> list[str]:
@@ -90,8 +90,8 @@ class ReducedGraph:
 
     def paths(self, source: str, target: str, limit: int = 10) -> list[list[str]]:
         """Paths from an entity to what came of it, the shortest first, as identifiers."""
-        found = self.graph.paths(self.node(source), self.node(target), limit)
-        return [self._keys_of(np.asarray(path, dtype=np.int64)).to_pylist() for path in found]
+        paths = self.graph.paths(self.node(source), self.node(target), limit)
+        return [self._keys_of(np.asarray(path, dtype=np.int64)).to_pylist() for path in paths]
 
     def label(self, effect: str, cause: str) -> Any:
         """The label of the edge from a cause to an effect: the sum over all paths between them.

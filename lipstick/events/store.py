@@ -142,11 +142,11 @@ class ReducedWriter:
                         "edges": known.get("edges", 0) + len(table),
                         "labels": known.get("labels", []) + _labels(transaction, table),
                     }
-                said = {"format": FORMAT, "topics": noted}
+                document = {"format": FORMAT, "topics": noted}
                 before = record.get("stream") if stream is None else stream
                 if before is not None:
-                    said["stream"] = before
-                transaction.put(RECORD, said)
+                    document["stream"] = before
+                transaction.put(RECORD, document)
                 transaction.commit()
             except BaseException:
                 self._forget(added)
@@ -189,8 +189,8 @@ class ReducedWriter:
         sources = np.searchsorted(bases, cause, side="right") - 1
         pair = sources * len(self._names) + targets
         order = np.argsort(pair, kind="stable")
-        found, starts = np.unique(pair[order], return_index=True)
-        for code, places in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
+        distinct_pairs, starts = np.unique(pair[order], return_index=True)
+        for code, places in zip(distinct_pairs.tolist(), np.split(order, starts[1:]), strict=True):
             source, target = divmod(code, len(self._names))
             transaction.add_edges(
                 EdgeSet(self._names[source], self._names[target], len(places), file=""),
@@ -274,13 +274,13 @@ def _kinds(finals: Sequence[Final]) -> tuple[pa.Array, Array]:
     is_hub = np.zeros(len(keys), dtype=np.bool_)
     start = 0
     for final in finals:
-        own = places[start : start + len(final.keys)]
+        own_places = places[start : start + len(final.keys)]
         start += len(final.keys)
-        is_effect[own[final.edges.source]] = True
-        is_hub[own] |= (final.roles & np.uint8(Role.HUB)) > 0
+        is_effect[own_places[final.edges.source]] = True
+        is_hub[own_places] |= (final.roles & np.uint8(Role.HUB)) > 0
         # What is kept may have causes that come later; repaired edges say so of all their ends.
         kept = final.roles & np.uint8(Role.KEPT | Role.EXCESS)
-        is_effect[own] |= kept == np.uint8(Role.KEPT)
+        is_effect[own_places] |= kept == np.uint8(Role.KEPT)
     kinds = np.where(is_effect, OUTPUTS, INPUTS)
     return keys, np.where(is_hub, HUBS, kinds)
 

@@ -72,12 +72,12 @@ class FederationSource:
         """The members, which of them answer, and the channels between them, drawn."""
         del params, budget
         directory, members = self.federation.directory, self.federation.members
-        place = {alias: number for number, alias in enumerate(members)}
+        rank_of = {alias: number for number, alias in enumerate(members)}
         channels: dict[tuple[int, int], list[str]] = {}
         for channel, exporter in directory.exporters.items():
             export = directory.heads[exporter].exports[channel]
             for importer in directory.importers.get(channel, ()):
-                pair = place[exporter], place[importer]
+                pair = rank_of[exporter], rank_of[importer]
                 channels.setdefault(pair, []).append(
                     f"{export.name}, {counted(export.count, 'row')}"
                 )
@@ -116,25 +116,27 @@ class FederationSource:
             ``ask``: ancestors, descendants, delete or paths; ``nodes``, and for paths ``targets``,
             by ``alias::name``.
         """
-        asked = params.text("ask")
+        operation = params.text("ask")
         nodes = [str(node) for node in params.items("nodes")]
-        if asked not in _ASKED or not nodes:
+        if operation not in _ASKED or not nodes:
             raise ExploreError(f"Ask {', '.join(_ASKED)} of nodes by alias::name.")
         budget.check()
-        found, told = self._asked(asked, nodes, [str(node) for node in params.items("targets")])
+        answer, told = self._asked(
+            operation, nodes, [str(node) for node in params.items("targets")]
+        )
         return told | {
-            "complete": found.complete,
-            "missing": [cell(str(one)) for one in found.missing],
-            "requests": found.cost.requests,
-            "bytes": found.cost.sent + found.cost.received,
-            "python": f"{self._opening}\nfederation.{asked}({nodes!r})",
+            "complete": answer.complete,
+            "missing": [cell(str(reason)) for reason in answer.missing],
+            "requests": answer.cost.requests,
+            "bytes": answer.cost.sent + answer.cost.received,
+            "python": f"{self._opening}\nfederation.{operation}({nodes!r})",
         }
 
     def _asked(
-        self, asked: str, nodes: list[str], targets: list[str]
+        self, operation: str, nodes: list[str], targets: list[str]
     ) -> tuple[NodesAnswer | PathsAnswer, dict[str, Any]]:
         """The answer, and what is in it."""
-        if asked == "paths":
+        if operation == "paths":
             paths = self.federation.paths(nodes, targets)
             members = {name.partition("::")[0]: 1 for path in paths.paths for name in path}
             shown = [[cell(name) for name in path] for path in paths.paths]
@@ -143,9 +145,9 @@ class FederationSource:
             "ancestors": self.federation.ancestors,
             "descendants": self.federation.descendants,
             "delete": self.federation.delete,
-        }[asked]
-        found = ask(nodes)
-        names = self.federation.names(found, _NAMED)
-        sizes = {alias: len(those) for alias, those in found.nodes.items()}
-        told = {"names": [cell(name) for name in names], "count": len(found), "members": sizes}
-        return found, told
+        }[operation]
+        answer = ask(nodes)
+        names = self.federation.names(answer, _NAMED)
+        sizes = {alias: len(those) for alias, those in answer.nodes.items()}
+        told = {"names": [cell(name) for name in names], "count": len(answer), "members": sizes}
+        return answer, told

@@ -129,13 +129,13 @@ def ancestors_of_each(
     keys = resolve(recording, events)
     ranges = Ranges.of(keys, np.arange(len(keys), dtype=np.int64))
     _, visited = walk_back(recording, events.sid, ranges, within)
-    return keys, {sid: found.events() for sid, found in visited.items()}
+    return keys, {sid: visited_stream.events() for sid, visited_stream in visited.items()}
 
 
 def walk_back(
     recording: Recording,
     sid: str,
-    asked: Ranges,
+    ranges_asked: Ranges,
     within: Iterable[str] | None = None,
     links: list[Link] | None = None,
 ) -> tuple[dict[str, Keys], dict[str, Visited]]:
@@ -150,30 +150,30 @@ def walk_back(
     start = graph.original(sid)
     targets = _targets(recording, within)
     above = _with_targets_above(graph, targets)
-    waiting: dict[str, list[Ranges]] = {start: [asked]}
-    found: dict[str, Visited] = {}
+    waiting: dict[str, list[Ranges]] = {start: [ranges_asked]}
+    visited: dict[str, Visited] = {}
     for name in reversed(list(graph.nodes)):
         if name not in waiting:
             continue
         node = graph.nodes[name]
         here = _located(recording, name, waiting.pop(name))
         if not node.inputs or (name in targets and name != start):
-            found[name] = here
-        if not node.inputs or (name in found and name not in above):
+            visited[name] = here
+        if not node.inputs or (name in visited and name not in above):
             continue
         for source, ranges in step_back(recording, node, here, links):
             waiting.setdefault(source, []).append(ranges)
-    distinct = {name: seen.events()[0] for name, seen in _distinct(found).items()}
-    named = list(within or [source for source in graph.sources if source in found])
+    distinct = {name: seen.events()[0] for name, seen in _distinct(visited).items()}
+    named = list(within or [source for source in graph.sources if source in visited])
     covered = {graph.original(name) for name in named}
-    named += [name for name in graph.nodes if name in found and name not in covered]
+    named += [name for name in graph.nodes if name in visited and name not in covered]
     streams = {name: distinct.get(graph.original(name)) for name in named}
     return (
         {
             name: Keys.empty(graph.node(name).keyed) if keys is None else keys
             for name, keys in streams.items()
         },
-        {name: found[graph.original(name)] for name in named if graph.original(name) in found},
+        {name: visited[graph.original(name)] for name in named if graph.original(name) in visited},
     )
 
 

@@ -49,14 +49,14 @@ def _links(recording: Recording, events: Events, within: Sequence[str] | None) -
 
 def _steps(recording: Recording, link: Link) -> pa.Table:
     places, owners = expand(link.low, link.high)
-    found = key_table(recording, link.source, _rows(link.inputs, places))
-    made = key_table(recording, link.sid, _rows(link.outputs, owners))
+    causes = key_table(recording, link.source, _rows(link.inputs, places))
+    effects = key_table(recording, link.sid, _rows(link.outputs, owners))
     operator = recording.graph.node(link.sid).operator
     assert operator is not None
     kinds = pa.array([operator.kind]).take(pa.array(np.zeros(len(places), dtype=np.int64)))
-    table = found.select(["stream", "key", "n", "t"]).append_column("operator", kinds)
+    table = causes.select(["stream", "key", "n", "t"]).append_column("operator", kinds)
     for name, column in (("of", "stream"), ("of_key", "key"), ("of_n", "n")):
-        table = table.append_column(name, made.column(column))
+        table = table.append_column(name, effects.column(column))
     return table
 
 

@@ -14,7 +14,7 @@ def lower_first_rows(context: LoweringContext, relation: FirstRows) -> Open:
     number = Attribute(context.names.attribute("number"), "number")
     one = exp.Literal.number(1)
     call = exp.Window(
-        this=exp.RowNumber(),
+        this=exp.Anonymous(this="ROW_NUMBER"),
         partition_by=[key.column() for key in relation.keys],
         order=exp.Order(expressions=[exp.Ordered(this=one, nulls_first=True)]),
         over="OVER",

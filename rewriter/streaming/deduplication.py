@@ -112,7 +112,7 @@ def _first(
     span: Span | None,
 ) -> Relation:
     number = context.attribute("number")
-    call = _over(exp.RowNumber(), keys, order)
+    call = _over(exp.Anonymous(this="ROW_NUMBER"), keys, order)
     return Filter(
         Windows(rows, (number,), (call,), span),
         exp.EQ(this=number.column(), expression=exp.Literal.number(1)),

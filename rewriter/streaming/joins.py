@@ -56,8 +56,8 @@ def join_of_streams(
     if any(flow.grouped or flow.joined for flow in flows):
         raise context.unsupported("a join of streams above a grouping or a join is", join.span)
     sides = [context.in_time(below, flow, needed, join.span) for below, flow in (left, right)]
-    own = flows[:1] if isinstance(join, SemiJoin) else flows
-    times = {name: time for flow in own for name, time in flow.times.items()}
+    flows_kept = flows[:1] if isinstance(join, SemiJoin) else flows
+    times = {name: time for flow in flows_kept for name, time in flow.times.items()}
     flow = _with_watermark(join, flows, Flow(True, times, joined=True))
     if isinstance(join, OuterJoin):
         return _outer_join(context, join, sides, flows), flow
@@ -145,18 +145,18 @@ def _outer_join(
     )
     emitted = exp.and_(*(is_known(mark.column()) for mark in marks), copy=False)
     kept = (join.side.keeps_left, join.side.keeps_right)
-    for place in (place for place in (0, 1) if kept[place]):
-        over = _given_up(context, join, flows[place], flows[1 - place])
-        never = _never_paired(context, join, sides[place])
-        alone = exp.Is(this=marks[1 - place].column(), expression=exp.null())
+    for number in (number for number in (0, 1) if kept[number]):
+        over = _given_up(context, join, flows[number], flows[1 - number])
+        never = _never_paired(context, join, sides[number])
+        alone = exp.Is(this=marks[1 - number].column(), expression=exp.null())
         given = over if never is None else exp.or_(over, never)
         emitted = exp.or_(emitted, exp.and_(alone, given, copy=False), copy=False)
     return Filter(replace(join, left=left, right=right), emitted)
 
 
-def _given_up(context: Context, join: OuterJoin, own: Flow, other: Flow) -> Scalar:
+def _given_up(context: Context, join: OuterJoin, own_times: Flow, other: Flow) -> Scalar:
     """Return the condition that a row is given up."""
-    over = given_up(join.condition, own.times, other.times, context.emission.watermark)
+    over = given_up(join.condition, own_times.times, other.times, context.emission.watermark)
     if over is None:
         raise context.unsupported(
             "an outer join of streams without one bound between their times is", join.span

@@ -31,15 +31,15 @@ def test_every_way_is_measured_and_the_boundary_graph_takes_two_rounds(tmp_path:
         assert result.exit_code == 0, result.output
     rows = json.loads(output.read_text())
     assert len(rows) == 2 * len(WAYS)
-    found = {(row["way"], row["verdict"]): row for row in rows}
+    by_way = {(row["way"], row["verdict"]): row for row in rows}
     assert rows[0]["least_bytes_per_row"] < rows[0]["boundary_bytes_per_row"]
-    yes, no = found[BOUNDARY, "yes"], found[BOUNDARY, "no"]
+    yes, no = by_way[BOUNDARY, "yes"], by_way[BOUNDARY, "no"]
     assert yes["most_rounds"] <= 2
     assert yes["beyond"] <= 1
     assert yes["p95_kB"] <= 10
     assert no["p95"] <= 1
     ways = (BOUNDARY, SKETCHES, RELEASED, BATCHED, NAIVE)
-    costs = [found[way, "yes"]["requests"] for way in ways]
+    costs = [by_way[way, "yes"]["requests"] for way in ways]
     assert costs == sorted(costs)
 
 

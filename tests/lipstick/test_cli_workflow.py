@@ -146,6 +146,7 @@ def test_options_reach_the_run(file: Path, tmp_path: Path, started: list[dict[st
             "first": 3,
             "tracked": False,
             "parallelism": 2,
+            "exports": {},
         }
     ]
 

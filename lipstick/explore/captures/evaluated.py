@@ -82,7 +82,7 @@ def _annotated(
 ) -> dict[str, str | None]:
     memory = capture.memory
     at = np.array([why.position(memory, row)], dtype=np.int64)
-    total = sum(len(found.members) for found in reach(memory.engine, at).values())
+    total = sum(len(reached.members) for reached in reach(memory.engine, at).values())
     if total > why.READ:
         return {"refused": f"{total:,} derivations"}
     try:

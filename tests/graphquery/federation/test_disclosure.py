@@ -36,7 +36,7 @@ def stores(stores: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
     """The example's stores, B being one that does the same under names that are looked for."""
     path = tmp_path / "B"
     offer = offer_of(Store.open(stores["A"]).snapshot(), A_OUT)
-    one = (np.array([0]), np.array([0]))
+    single = (np.array([0]), np.array([0]))
     with store_of(path, "0b" * 16).writer() as writer:
         with writer.transaction() as transaction:
             rows = pa.table({"row": [0]})
@@ -45,8 +45,8 @@ def stores(stores: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
             )
             transaction.add_segment(Segment(NODE, Kind.DERIVED, "+", 1))
             transaction.add_segment(Segment("SECRETOUT", Kind.DERIVED, "+", 1))
-            transaction.add_edges(EdgeSet(TOKENS, NODE, 1, file=""), *one)
-            transaction.add_edges(EdgeSet(NODE, "SECRETOUT", 1, file=""), *one)
+            transaction.add_edges(EdgeSet(TOKENS, NODE, 1, file=""), *single)
+            transaction.add_edges(EdgeSet(NODE, "SECRETOUT", 1, file=""), *single)
             transaction.commit()
         assert export(writer, "SECRETOUT", DATASET, summaries=Summaries(blocks=1)) == B_OUT
     return {**stores, "B": path}

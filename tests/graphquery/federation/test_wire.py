@@ -55,9 +55,9 @@ def test_messages_that_are_cut_off_are_noticed_wherever_it_is() -> None:
 
 def test_altered_messages_are_noticed() -> None:
     data = MESSAGE.to_bytes()
-    for place in [*range(0, len(data), 53), len(data) - 1]:
+    for offset in [*range(0, len(data), 53), len(data) - 1]:
         altered = bytearray(data)
-        altered[place] ^= 4
+        altered[offset] ^= 4
         with pytest.raises(WireError):
             received(reader(bytes(altered)), Limits(size=len(data) + 100))
 
@@ -153,7 +153,7 @@ def test_tables_that_are_written_here_are_known_not_to_be_compressed_inside() ->
 def test_random_bytes_in_a_table_are_refused_or_read_but_never_harm(seed: int) -> None:
     random = np.random.default_rng(seed)
     data = bytearray(_stream(pa.table({"x": np.arange(20), "s": ["é"] * 20})))
-    for place in random.integers(0, len(data), 3):
-        data[place] = random.integers(256)
+    for offset in random.integers(0, len(data), 3):
+        data[offset] = random.integers(256)
     with contextlib.suppress(WireError):
         received(reader(_message(bytes(data)).replace(b'"rows":1', b'"rows":20')))

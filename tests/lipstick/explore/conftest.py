@@ -108,10 +108,10 @@ class Page:
     told: list[str] = field(default_factory=list)
     elsewhere: list[str] = field(default_factory=list)
 
-    def open(self, place: str = "") -> Any:
+    def open(self, fragment: str = "") -> Any:
         """Go to a place, such as ``#s=1``, and wait for it."""
         self.page.goto("about:blank")
-        self.page.goto(self.url + place)
+        self.page.goto(self.url + fragment)
         self.page.wait_for_selector(".main > *:not(.skeleton)")
         return self.page
 
@@ -125,15 +125,15 @@ class Page:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """A real Chromium, without a window."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
+    chromium = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if chromium is None:
         pytest.skip("needs a Chromium on the PATH; ./dev browser installs Debian's")
     from playwright.sync_api import expect, sync_playwright
 
     # Machines that do much else take their time.
     expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=found)
+        launched = playwright.chromium.launch(executable_path=chromium)
         yield launched
         launched.close()
 
@@ -156,37 +156,37 @@ def numbers(captures: Path, stores: Path) -> dict[str, int]:
 @pytest.fixture
 def page(browser: Any, served: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A fresh page of the explorer."""
-    for found in opened(browser, served.url):
-        found.thorough = bool(request.config.getoption("--slow", default=False))
-        yield found
+    for fresh in opened(browser, served.url):
+        fresh.thorough = bool(request.config.getoption("--slow", default=False))
+        yield fresh
 
 
 def opened(browser: Any, url: str, **options: Any) -> Iterator[Page]:
     """A fresh page at an address, whose console and requests are kept."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
-    found = Page(context.new_page(), url)
+    fresh = Page(context.new_page(), url)
 
     def said(message: Any) -> None:
         if message.type in ("error", "warning"):
-            found.told.append(message.text)
+            fresh.told.append(message.text)
 
     def asked(request: Any) -> None:
-        own = ("http://127.0.0.1:", "data:", "blob:", "about:", "file:")
-        if not request.url.startswith(own):
-            found.elsewhere.append(request.url)
+        local_schemes = ("http://127.0.0.1:", "data:", "blob:", "about:", "file:")
+        if not request.url.startswith(local_schemes):
+            fresh.elsewhere.append(request.url)
 
-    found.page.on("console", said)
-    found.page.on("pageerror", lambda error: found.told.append(str(error)))
-    found.page.on("request", asked)
-    yield found
+    fresh.page.on("console", said)
+    fresh.page.on("pageerror", lambda error: fresh.told.append(str(error)))
+    fresh.page.on("request", asked)
+    yield fresh
     context.close()
 
 
 def ask(source: Source, view: str, **params: Any) -> Any:
     """The answer of a source, which must be one."""
-    found = Explorer([source]).ask({"source": 0, "view": view, "params": params})
-    assert "error" not in found, found
-    return found["answer"]
+    reply = Explorer([source]).ask({"source": 0, "view": view, "params": params})
+    assert "error" not in reply, reply
+    return reply["answer"]
 
 
 def shot(page: Page, name: str) -> None:

@@ -243,14 +243,14 @@ def test_hostile_names_and_values_are_text(page: Page, numbers: Numbers) -> None
     assert screen.locator("script").count() == 2
     assert screen.locator("img").count() == 0
     # Addresses that somebody else has written.
-    for place in (
+    for fragment in (
         "#s=<script>",
         '#s={"a":1}',
         "#row=<b>",
         f"#s={number}&cut=<img>",
         "#v=__proto__",
     ):
-        page.page.goto(page.url + place)
+        page.page.goto(page.url + fragment)
         page.page.wait_for_timeout(150)
     page.check()
 

@@ -41,10 +41,12 @@ def tokens(tree: dict[str, Any]) -> set[tuple[str, str]]:
 def test_why_has_the_tokens_of_the_annotation(capture: Open, name: str) -> None:
     opened = capture(name)
     source = CaptureSource(name, opened)
-    for place, (row, _) in enumerate(opened.polynomials(limit=8)):
-        answer = ask(source, "why", row=place, terms=600)
+    for row_number, (row, _) in enumerate(opened.polynomials(limit=8)):
+        answer = ask(source, "why", row=row_number, terms=600)
         assert answer["cells"] == [cell(value) for value in row.values()]
-        at = opened.memory.engine.base(opened.manifest.root.name).ordered[place : place + 1]
+        at = opened.memory.engine.base(opened.manifest.root.name).ordered[
+            row_number : row_number + 1
+        ]
         (annotation,) = opened.memory.formal.tuples.uncut(opened.manifest.root.name, at)
         # Conditions are cut short: their tokens are those of the row's inputs all the same.
         listed = {
@@ -54,12 +56,12 @@ def test_why_has_the_tokens_of_the_annotation(capture: Open, name: str) -> None:
         assert {relation for relation, _ in listed} == {relation for relation, _ in shown}
         assert len(listed) == len(shown)
         assert tokens(answer["annotation"]) <= listed
-        mask = pa.array([number == place for number in range(len(opened.memory.answer()))])
+        mask = pa.array([number == row_number for number in range(len(opened.memory.answer()))])
         lineage = opened.memory.lineage(mask)
         assert {each["relation"]: each["count"] for each in answer["inputs"]} == {
             relation: table.num_rows for relation, table in lineage.items()
         }
-        assert ask(source, "members", row=place)["total"] == answer["members"]
+        assert ask(source, "members", row=row_number)["total"] == answer["members"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -67,18 +69,20 @@ def test_what_if_is_the_captures_own(capture: Open, name: str) -> None:
     opened = capture(name)
     source = CaptureSource(name, opened)
     changed = 0
-    for place in range(min(3, len(opened.memory.answer()))):
-        for each in ask(source, "why", row=place)["inputs"]:
+    for row_number in range(min(3, len(opened.memory.answer()))):
+        for each in ask(source, "why", row=row_number)["inputs"]:
             for some in (each["keys"][:1], each["keys"][:3], each["keys"]):
                 scenario = {"delete": {each["relation"]: some}}
-                (found,) = ask(source, "what_if", scenarios=[scenario])["scenarios"]
+                (scenario_answer,) = ask(source, "what_if", scenarios=[scenario])["scenarios"]
                 keys = _keys(opened, each["relation"], some)
                 changes = opened.what_if(delete={each["relation"]: keys}).changes
                 wanted = [row for row in changes.to_pylist() if row["_change"] != "unchanged"]
-                assert found["differing"] == len(wanted)
-                assert [row["change"] for row in found["rows"]] == [r["_change"] for r in wanted]
+                assert scenario_answer["differing"] == len(wanted)
+                assert [row["change"] for row in scenario_answer["rows"]] == [
+                    r["_change"] for r in wanted
+                ]
                 for side in ("old", "new"):
-                    told = [row[side] for row in found["rows"]]
+                    told = [row[side] for row in scenario_answer["rows"]]
                     assert told == [
                         None if r[side] is None else [cell(v) for v in r[side].values()]
                         for r in wanted
@@ -91,8 +95,8 @@ def _keys(opened: Capture, relation: str, keys: list[list[str]]) -> list[Any]:
     """Keys as values: through Arrow's own reading of text."""
     schema = opened.token_types()[relation]
     columns = [
-        pa.array([key[place] for key in keys], pa.string()).cast(field.type).to_pylist()
-        for place, field in enumerate(schema)
+        pa.array([key[number] for key in keys], pa.string()).cast(field.type).to_pylist()
+        for number, field in enumerate(schema)
     ]
     rows = list(zip(*columns, strict=True))
     return [row[0] if len(row) == 1 else row for row in rows]
@@ -101,13 +105,13 @@ def _keys(opened: Capture, relation: str, keys: list[list[str]]) -> list[Any]:
 def test_values_add_up_from_their_contributions(capture: Open) -> None:
     opened = capture("q3")
     source = CaptureSource("q3", opened)
-    for place, (row, tensor) in enumerate(opened.tensors("revenue", 10)):
-        found = ask(source, "value", row=place, column="revenue")
-        told = sorted(bar["text"] for bar in found["bars"])
+    for row_number, (row, tensor) in enumerate(opened.tensors("revenue", 10)):
+        bars = ask(source, "value", row=row_number, column="revenue")
+        told = sorted(bar["text"] for bar in bars["bars"])
         assert told == sorted(cell(value) for _, value in tensor.simple_tensors)
-        total = sum(bar["value"] for bar in found["bars"])
+        total = sum(bar["value"] for bar in bars["bars"])
         assert total == pytest.approx(float(row["revenue"]))
-        assert found["total"] == cell(row["revenue"])
+        assert bars["total"] == cell(row["revenue"])
 
 
 def test_least_values_come_first_for_min_and_the_rest_is_one(capture: Open) -> None:
@@ -115,39 +119,39 @@ def test_least_values_come_first_for_min_and_the_rest_is_one(capture: Open) -> N
     columns = {"best": max, "least": min}
     answer = capture("suppliers").memory.answer()
     for column, choose in columns.items():
-        for place in range(len(answer)):
-            found = ask(source, "value", row=place, column=column)
-            values = [bar["value"] for bar in found["bars"]]
+        for row_number in range(len(answer)):
+            bars = ask(source, "value", row=row_number, column=column)
+            values = [bar["value"] for bar in bars["bars"]]
             assert values[0] == choose(values)
-            assert cell(answer.column(column)[place].as_py()) == found["bars"][0]["text"]
+            assert cell(answer.column(column)[row_number].as_py()) == bars["bars"][0]["text"]
 
 
 def test_a_tornado_is_what_if_of_each_input(capture: Open) -> None:
     opened = capture("suppliers")
     source = CaptureSource("suppliers", opened)
-    for place, row in enumerate(opened.memory.answer().to_pylist()[:6]):
+    for row_number, row in enumerate(opened.memory.answer().to_pylist()[:6]):
         for column in ("total", "n", "best"):
-            asked = {"row": place, "column": column, "relation": "supplier"}
-            found = ask(source, "tornado", **asked)
-            for bar in found["bars"]:
+            question = {"row": row_number, "column": column, "relation": "supplier"}
+            tornado = ask(source, "tornado", **question)
+            for bar in tornado["bars"]:
                 changes = opened.what_if(delete={"supplier": [int(bar["label"])]}).changes
-                mine = next(
+                change = next(
                     each
                     for each in changes.to_pylist()
                     if each["old"] is not None and each["old"]["n_name"] == row["n_name"]
                 )
-                assert bar["gone"] == (mine["new"] is None)
-                if mine["new"] is not None:
-                    assert bar["new"] == cell(mine["new"][column])
+                assert bar["gone"] == (change["new"] is None)
+                if change["new"] is not None:
+                    assert bar["new"] == cell(change["new"][column])
 
 
 def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture: Open) -> None:
     opened = capture("orders")
     source = CaptureSource("orders", opened)
-    for place, (_, annotation) in enumerate(opened.polynomials(limit=5)):
+    for row_number, (_, annotation) in enumerate(opened.polynomials(limit=5)):
         values = sorted(estimate.value for estimate in shapley(annotation).values())
-        found = ask(source, "shares", row=place)
-        assert sorted(share["value"] for share in found["shares"]) == pytest.approx(values)
+        shares = ask(source, "shares", row=row_number)
+        assert sorted(share["value"] for share in shares["shares"]) == pytest.approx(values)
     told = ask(source, "evaluate", semiring="tropical", values={"orders": "2.5"}, limit=50)
     valuation = {
         "orders": lambda token: 2.5,
@@ -248,19 +252,19 @@ def test_input_rows_are_those_of_the_source(capture: Open, tpch: Callable[[float
         (row["l_orderkey"], row["l_linenumber"]): [cell(value) for value in row.values()]
         for row in table.select(table.column_names).to_pylist()
     }
-    for place in range(3):
+    for row_number in range(3):
         (lines,) = [
             each
-            for each in ask(source, "why", row=place)["inputs"]
+            for each in ask(source, "why", row=row_number)["inputs"]
             if each["relation"] == "lineitem"
         ]
-        found = ask(source, "inputs", row=place, relation="lineitem")
-        assert [column["name"] for column in found["columns"]] == table.column_names
+        rows = ask(source, "inputs", row=row_number, relation="lineitem")
+        assert [column["name"] for column in rows["columns"]] == table.column_names
         wanted = [by_key[int(order), int(line)] for order, line in lines["keys"]]
-        assert found["rows"] == wanted
+        assert rows["rows"] == wanted
     hostile = Explorer([CaptureSource("hostile", capture("hostile"))])
-    asked = {"view": "inputs", "params": {"row": 0, "relation": "hostile"}}
-    assert "are not looked up here" in hostile.ask(asked)["error"]["message"]
+    question = {"view": "inputs", "params": {"row": 0, "relation": "hostile"}}
+    assert "are not looked up here" in hostile.ask(question)["error"]["message"]
 
 
 def test_a_source_that_changed_is_not_read(tmp_path: Path) -> None:
@@ -291,12 +295,12 @@ def test_predicates_on_keys_strike_out_the_rows_that_meet_them(capture: Open) ->
     opened = capture("suppliers")
     source = CaptureSource("suppliers", opened)
     where = {"supplier": "s_suppkey >= 10 and s_suppkey < 20"}
-    (found,) = ask(source, "what_if", scenarios=[{"where": where}])["scenarios"]
+    (answer,) = ask(source, "what_if", scenarios=[{"where": where}])["scenarios"]
     known = opened.memory.tokens("supplier").column("s_suppkey").to_pylist()
     keys = [key for key in known if 10 <= key < 20]
-    assert found["struck"] == {"supplier": len(keys)}
+    assert answer["struck"] == {"supplier": len(keys)}
     changes = opened.what_if(delete={"supplier": keys}).changes
-    assert found["counts"]["unchanged"] == changes.column("_change").to_pylist().count("unchanged")
+    assert answer["counts"]["unchanged"] == changes.column("_change").to_pylist().count("unchanged")
 
 
 def test_predicates_on_other_columns_are_asked_of_the_source(
@@ -305,18 +309,18 @@ def test_predicates_on_other_columns_are_asked_of_the_source(
     opened = capture("q3")
     source = CaptureSource("q3", opened)
     where = {"lineitem": "l_shipmode = 'TRUCK' and l_quantity > 20.5"}
-    (found,) = ask(source, "what_if", scenarios=[{"where": where}])["scenarios"]
+    (answer,) = ask(source, "what_if", scenarios=[{"where": where}])["scenarios"]
     rows = pq.read_table(tpch(0.01) / "lineitem.parquet").to_pylist()
     keys = [
         (row["l_orderkey"], row["l_linenumber"])
         for row in rows
         if row["l_shipmode"] == "TRUCK" and row["l_quantity"] > 20.5
     ]
-    assert found["struck"] == {"lineitem": len(keys)}
+    assert answer["struck"] == {"lineitem": len(keys)}
     changes = opened.what_if(delete={"lineitem": keys}).changes
     wanted = [row for row in changes.to_pylist() if row["_change"] != "unchanged"]
-    assert found["differing"] == len(wanted) > 0
-    told = [row["new"] for row in found["rows"]]
+    assert answer["differing"] == len(wanted) > 0
+    told = [row["new"] for row in answer["rows"]]
     assert told == [r["new"] and [cell(v) for v in r["new"].values()] for r in wanted]
 
 
@@ -343,12 +347,12 @@ def test_wrong_questions_are_refused_by_name(
     capture: Open, view: str, params: dict[str, Any], message: str
 ) -> None:
     explorer = Explorer([CaptureSource("q3", capture("q3"))])
-    found = explorer.ask({"source": 0, "view": view, "params": params})
-    assert message in found["error"]["message"]
+    reply = explorer.ask({"source": 0, "view": view, "params": params})
+    assert message in reply["error"]["message"]
 
 
 def test_rows_of_a_table_are_those_of_the_answer(capture: Open) -> None:
     opened = capture("hostile")
-    found = ask(CaptureSource("hostile", opened), "rows")
-    assert found["rows"] == cells(opened.memory.answer())
-    assert [column["name"] for column in found["columns"]] == list(opened.manifest.names)
+    table = ask(CaptureSource("hostile", opened), "rows")
+    assert table["rows"] == cells(opened.memory.answer())
+    assert [column["name"] for column in table["columns"]] == list(opened.manifest.names)

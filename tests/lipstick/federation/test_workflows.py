@@ -65,8 +65,8 @@ def test_a_workflow_goes_on_where_another_store_exported(
         assert federation.depends(civic, tokens[0]).verdict is Verdict.NO
         assert federation.depends(civic, tokens[:2]).verdict is Verdict.YES
         assert federation.flow(tokens[0], audi).verdict is Verdict.NO
-        found = federation.evaluate(semirings.Boolean(), [audi], {tokens[2]: False})
-        assert found.values == {audi: False}
+        answer = federation.evaluate(semirings.Boolean(), [audi], {tokens[2]: False})
+        assert answer.values == {audi: False}
         graph, random = federation.merged(), np.random.default_rng(0)
         assert sum(check_question(federation, graph, random, str(n)) for n in range(5)) > 5
 

@@ -12,7 +12,7 @@ WITH `b1_members` AS (
     m.`car_id` AS `car_id`,
     m.`model_2` AS `model_2`,
     m.`price_2` AS `price_2`,
-    ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY 1) AS `number__1`
+    ROW_NUMBER() OVER (PARTITION BY m.`model_2` ORDER BY 1, m.`car_id` ASC) AS `number__1`
   FROM `b1_members` AS m
 )
 SELECT
