@@ -13,7 +13,10 @@ QUICK: Final = 10
 """`--quick` takes every so many of the tests without Spark."""
 
 SHARES: Final = 8
-"""An ordinary run takes every eighth case of a test marked `many`, over Connect the ones after."""
+"""An ordinary run takes every eighth case of a test marked `many`, over Connect the ones after.
+
+`many(24)` says another number, of tests whose cases take long.
+"""
 
 ENGINES: Final = ("memory", "spark")
 """Who computes the rows of captures: this process, or jobs of Spark."""
@@ -37,8 +40,9 @@ def engines(test: pytest.Metafunc) -> tuple[str, ...]:
 def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pytest.Item]:
     """Yield what an ordinary run leaves to `--slow`.
 
-    Of a test marked `many` that is all but every eighth case; of one over several engines, all
-    but one for each case: the cases take turns, and begin with another engine over Connect.
+    Of a test marked `many` that is all but every eighth case, or as its mark says; of one over
+    several engines, all but one for each case: the cases take turns, and begin with another engine
+    over Connect.
     """
     over_connect = bool(config.getoption("--spark-connect"))
     cases: Counter[tuple[Path, str, str | None]] = Counter()
@@ -48,7 +52,7 @@ def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pyt
         number = cases[test]
         cases[test] += 1
         if item.get_closest_marker("many"):
-            number, share = divmod(number, SHARES)
+            number, share = divmod(number, _share(item))
             if share != over_connect:
                 yield item
                 continue
@@ -56,6 +60,13 @@ def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pyt
         takes_turns = engine is not None and not item.get_closest_marker("engines")
         if takes_turns and (engine == "memory") != (in_turn == "memory"):
             yield item
+
+
+def _share(item: pytest.Item) -> int:
+    """Return how many cases of a test marked ``many`` an ordinary run takes one of."""
+    mark = item.get_closest_marker("many")
+    share: int = mark.args[0] if mark and mark.args else SHARES
+    return share
 
 
 def _engine(item: pytest.Item) -> str | None:
