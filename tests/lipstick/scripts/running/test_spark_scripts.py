@@ -102,7 +102,7 @@ orders.write.parquet("never.parquet")
 ENDS = {
     "raise": ("raise ValueError('no') from KeyError('why')", "ValueError: no", 1),
     "udf": (
-        "orders.select(F.udf(lambda n: 1 // (n - 2))('n')).write.parquet('part.parquet')",
+        """orders.select(F.udf(lambda n: 1 // (n - 2))("n")).write.parquet("part.parquet")""",
         "ZeroDivisionError", 1,
     ),
     "column": ("orders.select('missing').show()", "UNRESOLVED_COLUMN", 1),
