@@ -27,7 +27,7 @@ NAMED = 300
 """Entities that are named at most."""
 
 _COUNTS = ("messages", "repeated", "abandoned", "late", "repaired", "waiting")
-_REPORTED = ("received", "kept", "dead", "open_edges", "open_vertices", "peak_edges", "peak_bytes")
+_REPORTED = ("received", "dead", "open_edges", "open_vertices", "peak_edges", "peak_bytes")
 
 
 class ReductionSource:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,7 +14,9 @@ from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
 from lipstick.cli import main
+from lipstick.cli.events import events
 from lipstick.events.files import Settings, reduce_files
+from lipstick.events.formats import FORMATS, MESSAGES
 from lipstick.events.letters import read_letters
 from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.frames import files_of
@@ -232,3 +235,11 @@ def test_files_that_arrive_in_a_folder(form: str, spark: SparkSession, tmp_path:
     assert ("runs that no event ends: flink" in result.output) == (form == "openlineage")
     assert len(read_letters(tmp_path / "store.dead.jsonl")) == bad
     assert sorted(edges_in(tmp_path / "store")) == whole(files, tmp_path, form)
+
+
+@pytest.mark.parametrize("command", ["reduce", "serve"])
+def test_the_command_line_has_the_formats_there_are(command: str) -> None:
+    """It says them itself: it imports nothing of events before a command asks for it."""
+    (option,) = [each for each in events.commands[command].params if each.name == "source"]
+    assert isinstance(option.type, click.Choice)
+    assert (tuple(option.type.choices), option.default) == (FORMATS, MESSAGES)
