@@ -18,6 +18,7 @@ from rich.table import Table
 
 from graphquery import EdgeSet, ProvenanceGraph
 from graphquery.distributed.graph import SparkGraph
+from lipstick.local import local_builder
 from semiring.semirings import Counting
 
 
@@ -26,13 +27,11 @@ def session(folder: Path, memory: str) -> SparkSession:
     settings: dict[str, Any] = {
         "spark.driver.memory": memory,
         "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "8",
         "spark.local.dir": str(folder / "local"),
         "spark.log.level": "ERROR",
     }
-    builder = SparkSession.builder.master("local[*]")
-    return builder.config(map=settings).getOrCreate()
+    return local_builder("graph").config(map=settings).getOrCreate()
 
 
 def measure(

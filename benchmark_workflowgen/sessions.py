@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +11,7 @@ from types import TracebackType
 from pyspark.sql import SparkSession
 
 from benchmark_workflowgen.measure.eventlog import SETTINGS, EventLog
+from lipstick.local import local_builder
 
 
 class Sparks:
@@ -80,7 +80,6 @@ class Sparks:
     def _start(self, cores: int | None) -> SparkSession:
         if self._remote is not None:
             return SparkSession.builder.remote(self._remote).getOrCreate()
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         logs = self._folder / f"events-{self.generation}"
         logs.mkdir()
         settings = {
@@ -88,7 +87,6 @@ class Sparks:
             "spark.eventLog.dir": logs.as_uri(),
             "spark.log.level": "ERROR",
             "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
             **SETTINGS,
         }
         master = self._master
@@ -96,7 +94,7 @@ class Sparks:
             master = f"local[{'*' if cores is None else cores}]"
             count = cores or os.cpu_count() or 2
             settings["spark.sql.shuffle.partitions"] = str(max(2, count))
-        builder = SparkSession.builder.master(master).appName("workflowgen")
+        builder = local_builder("workflowgen", master)
         for name, value in settings.items():
             builder = builder.config(name, value)
         session: SparkSession = builder.getOrCreate()

@@ -40,8 +40,13 @@ def check_whole(graph: ProvenanceGraph, ids: Array) -> None:
     found = stored[labels[storage.segment_of(stored)]]
     made = found[graph.incoming(found).degrees > 0]
     if len(made):
-        raise ReducedError(
-            f"{graph.name(int(made[0]))} is of a reduced graph, which says who came from whom, and "
-            "not by which operations: deletions and annotations cannot be told.\nAsk for ancestors,"
-            " descendants or paths to see what may be affected."
-        )
+        raise dropped(graph.name(int(made[0])))
+
+
+def dropped(name: str) -> ReducedError:
+    """The error that names a node whose operations were dropped."""
+    return ReducedError(
+        f"{name} is of a reduced graph, which says who came from whom, and not by which operations:"
+        " deletions and annotations cannot be told.\nAsk for ancestors, descendants or paths to see"
+        " what may be affected."
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
@@ -35,6 +34,7 @@ from lipstick.guard import (
     understand,
     volatile_literals,
 )
+from lipstick.local import local_builder
 from lipstick.reading import reading
 from lipstick.recursion import unfolded
 from lipstick.settings import check_case, check_settings, is_case_sensitive, naming_settings
@@ -497,12 +497,9 @@ def session(
 
 
 def _local_spark() -> SparkSession:
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return (
-        SparkSession.builder.master("local[*]")
-        .appName("lipstick")
+        local_builder("lipstick")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", str(max(2, os.cpu_count() or 2)))
-        .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
     )

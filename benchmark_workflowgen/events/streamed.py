@@ -18,6 +18,7 @@ from lipstick.events import Emitter, hashtags
 from lipstick.events.stream.frames import files_of
 from lipstick.events.stream.settings import BatchProgress, StreamSettings
 from lipstick.events.stream.spark import StreamReduction
+from lipstick.local import local_builder
 
 STANDALONE = "standalone"
 """In place of a master: one with two workers of a core each, started for the measurement."""
@@ -36,10 +37,9 @@ def started(master: str, folder: Path) -> Iterator[str]:
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
     """A session of Spark for a measurement."""
-    builder = SparkSession.builder.master(master).appName("events")
+    builder = local_builder("events", master)
     for name, value in (
         ("spark.ui.enabled", "false"),
-        ("spark.ui.showConsoleProgress", "false"),
         ("spark.driver.memory", "2g"),
     ):
         builder = builder.config(name, value)

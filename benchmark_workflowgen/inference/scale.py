@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from benchmark_workflowgen.measure.eventlog import SETTINGS, EventLog
+from lipstick.local import local_builder
 from lipstick.scripts.inference import Distribution, ProcessingElement, StoredView, infer_output
 from lipstick.scripts.inference.on_spark import infer_ranges
 
@@ -96,12 +97,11 @@ def main(outputs: int, folder: Path, memory: str, partitions: int) -> None:
         "spark.eventLog.dir": logs.as_uri(),
         "spark.driver.memory": memory,
         "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": str(partitions),
         "spark.local.dir": str(folder / "local"),
         "spark.log.level": "ERROR",
     }
-    spark = SparkSession.builder.master("local[*]").config(map=settings).getOrCreate()
+    spark = local_builder("inference").config(map=settings).getOrCreate()
     try:
         job = measure_job(spark, folder, EventLog(logs), outputs)
     finally:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.reduced import check_outgoing
 from graphquery.distributed.view import Rounds, View
 from graphquery.spark import Frame
 
+if TYPE_CHECKING:
+    from graphquery.distributed.graph import SparkGraph
 
-def removed(view: View, seeds: NodeSet) -> NodeSet:
+
+def removed(graph: SparkGraph, seeds: NodeSet) -> NodeSet:
     """The nodes that deleting some nodes removes, themselves among them, each once.
 
     Parameters
     ----------
     seeds
         Different nodes of the graph.
+
+    Raises
+    ------
+    ReducedError
+        What a reduction has dropped decides it.
 
     Notes
     -----
@@ -23,6 +34,7 @@ def removed(view: View, seeds: NodeSet) -> NodeSet:
     the edges from levels where something is gone, and, for nodes that can lose one edge and have
     another, all edges that come into those which did.
     """
+    view = graph.view
     levels = view.levels
     by_level: dict[int, set[Link]] = {}
     overlaid = frozenset(link[1] for edges in view.edges[1:] for link in edges.links)
@@ -50,6 +62,7 @@ def removed(view: View, seeds: NodeSet) -> NodeSet:
                 gone = gone | NodeSet(parts={level: (frame,)}, rows=count)
             if not count or level not in levels.cyclic:
                 break
+    check_outgoing(graph, gone)
     return gone
 
 

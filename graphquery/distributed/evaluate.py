@@ -10,6 +10,7 @@ import numpy as np
 
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.reduced import check_whole
 from graphquery.distributed.view import Rounds, View
 from graphquery.errors import GraphError
 from graphquery.spark import Frame, Tables
@@ -44,7 +45,7 @@ class Counts:
         return ordered
 
 
-def count_nodes(view: View, given: Mapping[int, int], wanted: NodeSet | None) -> Frame:
+def count_nodes(graph: SparkGraph, given: Mapping[int, int], wanted: NodeSet | None) -> Frame:
     """Annotations in N of nodes; see :func:`graphquery.operations.evaluate.evaluate`.
 
     Parameters
@@ -58,11 +59,15 @@ def count_nodes(view: View, given: Mapping[int, int], wanted: NodeSet | None) ->
     ------
     GraphError
         Counts beyond 64 bits; segments that feed themselves; more levels than rounds.
+    ReducedError
+        A node was made by operations that a reduction has dropped.
 
     Notes
     -----
     A round per level, which reads the edges into it; every node is written.
     """
+    check_whole(graph, wanted)
+    view = graph.view
     levels, tables = view.levels, view.tables
     if levels.cyclic:
         raise GraphError(

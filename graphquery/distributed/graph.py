@@ -282,14 +282,14 @@ class SparkGraph:
     def depends(self, nodes: Nodes, on: Nodes) -> bool:
         """Whether nodes need others; see :func:`graphquery.operations.depends.depends`."""
         wanted = self.resolve(nodes)
-        gone = removed(self.view, self.resolve(on).nodes)
+        gone = removed(self, self.resolve(on).nodes)
         levels = {self.view.levels.level[n] for n in gone.whole} | set(gone.parts)
         left = self.tables.without(wanted.frame, gone, levels)
         return not len(self.tables.some(left, 1))
 
     def dependents(self, on: Nodes) -> SparkSelection:
         """What needs nodes; see :func:`graphquery.operations.depends.dependents`."""
-        return SparkSelection(self, removed(self.view, self.resolve(on).nodes))
+        return SparkSelection(self, removed(self, self.resolve(on).nodes))
 
     def ancestors(self, nodes: Nodes, distance: int | None = None) -> SparkSelection:
         """What nodes are made of; see :func:`graphquery.operations.reach.ancestors`."""
@@ -355,7 +355,8 @@ class SparkGraph:
         CapabilityError
             Another semiring.
         GraphError
-            Counts beyond 64 bits; segments that feed themselves.
+            Counts beyond 64 bits; segments that feed themselves; operations that a reduction has
+            dropped (`ReducedError`).
         """
         if not isinstance(semiring, Counting):
             raise CapabilityError(
@@ -363,12 +364,11 @@ class SparkGraph:
                 " part that is asked about in memory: subgraph(...).to_memory().evaluate(...)."
             )
         checked = {node: semiring.check(count) for node, count in (valuation or {}).items()}
-        given = leaf_values(self, checked)
         wanted = None
         if nodes is not None:
             seeds = self.resolve(nodes).nodes
             wanted = self.tables.distinct(seeds, reached(self.view, seeds, forwards=False))
-        return Counts(self, count_nodes(self.view, given, wanted))
+        return Counts(self, count_nodes(self, leaf_values(self, checked), wanted))
 
     def value(self, node: int | str) -> Any:
         """The value of a v-node; see :func:`graphquery.values.value`."""

@@ -37,7 +37,7 @@ def zoom_in(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
 
 def delete(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
     """What is left of a graph without some of its nodes."""
-    gone = removed(graph.view, seeds)
+    gone = removed(graph, seeds)
     zoomed = _zoomed_among(graph, seeds)
     inside = {node: stands_for(graph.view, node) for node in zoomed.tolist()}
     step = Step(Operation.DELETE, seeds=seeds, stands_for=inside)

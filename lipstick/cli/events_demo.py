@@ -97,6 +97,7 @@ def _on_spark(folder: Path, number: int, seed: int, master: str) -> dict[str, An
     from lipstick.events.stream.frames import files_of
     from lipstick.events.stream.settings import BatchProgress
     from lipstick.events.stream.spark import StreamReduction
+    from lipstick.local import local_builder
 
     def tell(done: BatchProgress) -> None:
         tell_topics(done.topics, f"batch {done.batch}, lag {done.lag or 0:.1f} s")
@@ -105,8 +106,7 @@ def _on_spark(folder: Path, number: int, seed: int, master: str) -> dict[str, An
     path = folder / "tweets.parquet"
     pq.write_table(table, path, row_group_size=max(1, len(table) // 8))
     was_there = SparkSession.getActiveSession() is not None
-    builder = SparkSession.builder.master(master).appName("lipstick events demo")
-    spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    spark = local_builder("lipstick events demo", master).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     try:
         with StreamReduction(folder / "store") as reduction:

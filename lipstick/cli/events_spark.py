@@ -115,14 +115,14 @@ def reduce_folder(
     from lipstick.events.stream.lineage import unfinished
     from lipstick.events.stream.settings import BatchProgress, StreamSettings
     from lipstick.events.stream.spark import StreamReduction
+    from lipstick.local import local_builder
 
     def tell(done: BatchProgress) -> None:
         lag = "" if done.lag is None else f", lag {done.lag:.1f} s"
         tell_topics(done.topics, f"batch {done.batch}{lag}")
 
     was_there = SparkSession.getActiveSession() is not None
-    builder = SparkSession.builder.master(options.master).appName("lipstick events")
-    spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    spark = local_builder("lipstick events", options.master).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     given = StreamSettings(
         shards=options.shards,

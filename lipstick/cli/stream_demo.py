@@ -62,8 +62,8 @@ def run_in_memory(store: Path, tables: Iterable[pa.Table]) -> None:
 def run_on_spark(folder: Path, tables: Iterable[pa.Table]) -> None:
     """Run the graph on Structured Streaming over files that the sensors write."""
     import pyarrow.parquet as pq
-    from pyspark.sql import SparkSession
 
+    from lipstick.local import local_builder
     from lipstick.streams import example, start
 
     (folder / "in").mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def run_on_spark(folder: Path, tables: Iterable[pa.Table]) -> None:
         path = folder / "in" / f"{number:04d}.parquet"
         pq.write_table(table, path)
         os.utime(path, (number, number))  # Spark reads files in the order of their times
-    spark = SparkSession.builder.master("local[2]").getOrCreate()
+    spark = local_builder("lipstick stream demo", "local[2]").getOrCreate()
     reader = spark.readStream.schema("ts bigint, sensor string, celsius double")
     frame = reader.option("maxFilesPerTrigger", 2).parquet(str(folder / "in"))
     running = start(

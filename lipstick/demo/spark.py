@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lipstick.demo.data import DemoError
+from lipstick.local import local_builder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,13 +62,9 @@ def quiet_spark() -> Iterator[SparkSession]:
     DemoError
         When Spark does not start.
     """
-    from pyspark.sql import SparkSession
-
     folder = Path(tempfile.mkdtemp(prefix="lipstick-demo-"))
     log = folder / "spark.log"
     cores = os.cpu_count() or 2
-    # Spark starts `python3` from the PATH for its workers unless told otherwise.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # A machine whose own name does not resolve is no obstacle.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     options = {
@@ -79,9 +76,8 @@ def quiet_spark() -> Iterator[SparkSession]:
         "spark.sql.shuffle.partitions": str(max(2, cores)),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
     }
-    builder = SparkSession.builder.master("local[*]").appName("lipstick demo")
+    builder = local_builder("lipstick demo")
     try:
         try:
             with _standard_error_in(log):

@@ -29,6 +29,7 @@ from graphquery import (
 from graphquery.distributed.graph import SparkGraph
 from graphquery.distributed.levels import Levels
 from graphquery.distributed.placing import placing
+from graphquery.reduced import REDUCED, ReducedError
 from semiring.errors import CapabilityError
 from semiring.semirings import Boolean, Counting
 from tests.graphquery import reference
@@ -353,6 +354,33 @@ def test_damaged_stores(build: Build) -> None:
     b.segments[0] = replace(b.segments[0], name="u")
     with pytest.raises(GraphDataError, match=r"^Edges from s to t: there is no segment s"):
         build(b)
+
+
+def test_what_a_reduction_dropped_is_refused(build: Build) -> None:
+    """Ancestors and descendants are told of reduced nodes, deletions and annotations are not."""
+    b = Builder()
+    b.add("in", Kind.TOKEN, "", 2)
+    b.add("out", Kind.DERIVED, REDUCED, 2)
+    b.add("lone", Kind.DERIVED, REDUCED, 1)
+    b.add("sum", Kind.DERIVED, "+", 1)
+    b.edges("in", "out", [(0, 0)])
+    b.edges("in", "sum", [(1, 0)])
+    graph = build(b)
+    assert graph.descendants("in[0]").names() == ["out[0]"]
+    refused = r"^out\[0\] is of a reduced graph.*\nAsk for ancestors"
+    for ask in (
+        lambda: graph.delete("in[0]"),
+        lambda: graph.delete("in[1]").delete("in[0]"),
+        lambda: graph.dependents("in[0]"),
+        lambda: graph.depends("out[0]", "in[0]"),
+        lambda: graph.evaluate(Counting()),
+        lambda: graph.evaluate(Counting(), nodes="out[0]"),
+    ):
+        with pytest.raises(ReducedError, match=refused):
+            ask()
+    assert graph.dependents("in[1]").names() == ["in[1]", "sum"]
+    assert graph.dependents(["out[0]", "lone"]).names() == ["out[0]", "lone"]
+    assert graph.evaluate(Counting(), nodes=["sum", "out[1]", "lone"]).value("sum") == 1
 
 
 def test_rows_that_several_edge_sets_share() -> None:

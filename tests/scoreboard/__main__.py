@@ -8,7 +8,6 @@ Queries whose outcome the output has already are not run again, so a run that wa
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -20,6 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import lipstick
+from lipstick.local import local_builder
 from lipstick.sessions import Session
 from tests.oracle.database import Database
 from tests.oracle.plain import PlainSpark, few_rows
@@ -65,14 +65,12 @@ def benchmark(
 
 
 def _run(suite: Suite, numbers: Sequence[int], data: Path, output: Path, deletions: int) -> None:
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = (
-        SparkSession.builder.master("local[2]")
+        local_builder("scoreboard", "local[2]")
         .config("spark.driver.memory", "6g")
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
         .getOrCreate()
     )
     loaded = suite.load(data)

@@ -1,0 +1,30 @@
+"""Spark in this process, for what starts a session of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def local_builder(name: str, master: str = "local[*]") -> SparkSession.Builder:
+    """A builder whose workers run the Python that this process runs.
+
+    Spark starts `python3` of the PATH otherwise, which has no packages of an environment that is
+    not activated. The user's `PYSPARK_PYTHON` stands.
+
+    Parameters
+    ----------
+    name
+        Of the application.
+    master
+        Its URL.
+    """
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(master).appName(name)
+    return builder.config("spark.ui.showConsoleProgress", "false")
