@@ -23,17 +23,21 @@ from graphquery.operations.paths import paths
 from graphquery.operations.reach import ancestors, descendants
 from graphquery.operations.subgraph import subgraph
 from graphquery.operations.zoom import zoom_in, zoom_out
+from graphquery.protocol import Annotations, GraphEngine, NodeSelection
 from graphquery.select import Selection, select
 from graphquery.values import stale, value, values
 
 __all__ = [
+    "Annotations",
     "Around",
     "Difference",
     "EdgeSet",
     "Evaluation",
     "GraphDataError",
+    "GraphEngine",
     "GraphError",
     "Kind",
+    "NodeSelection",
     "NotInGraphError",
     "Ordinals",
     "Port",

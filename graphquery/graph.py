@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,12 +28,12 @@ from graphquery.operations import (
     subgraph,
     zoom,
 )
+from graphquery.protocol import GraphEngine, Nodes
 from graphquery.select import Selection
 from graphquery.select import select as select_nodes
 from graphquery.storage import Columns, Storage
 from graphquery.values import Effects
 from graphquery.values import stale as stale_nodes
-from graphquery.values import value as value_of
 from graphquery.values import values as values_of
 from graphquery.view import Neighbours, Overlay, Step, View, merged
 from semiring.base import Array, Semiring, TokenValuation
@@ -43,17 +43,12 @@ if TYPE_CHECKING:
     from graphquery.operations.evaluate import Evaluation
     from graphquery.operations.paths import Path
 
-Nodes: TypeAlias = "int | str | np.integer[Any] | Array | Selection | Iterable[int | str]"
-"""One node or several: ids, names, an array of ids, a selection."""
 
-
-class ProvenanceGraph:
+class ProvenanceGraph(GraphEngine[Selection]):
     """A provenance graph (Amsterdamer et al., PVLDB 5(4), section 3) as arrays.
 
-    Nodes have integer ids, which all graphs made of one another share, and names
-    (``dealer1#3/Cars:C2``). Operations leave a graph as it is and return another that shares its
-    arrays and differs in a mask. Wherever nodes are asked for, ids, names, arrays of ids and
-    selections do.
+    Graphs made of one another share their arrays and differ in a mask. What can be asked is told
+    by :class:`graphquery.protocol.GraphEngine`.
 
     Made by `build`; `storage` is what is shared, `view` what this graph shows of it.
     """
@@ -84,23 +79,7 @@ class ProvenanceGraph:
     # -- what there is ---------------------------------------------------------------------------
 
     @property
-    def segments(self) -> tuple[Segment, ...]:
-        """The stored segments, shown or not."""
-        return self.storage.segments
-
-    @property
-    def modules(self) -> tuple[str, ...]:
-        """The names of all modules, zoomed out or not, sorted."""
-        return tuple(sorted(self.storage.modules))
-
-    @property
-    def executions(self) -> tuple[int, ...]:
-        """The numbers of all executions, ascending."""
-        return tuple(sorted({s.execution for s in self.segments if s.execution is not None}))
-
-    @property
     def zoomed(self) -> frozenset[str]:
-        """The modules that are zoomed out."""
         return frozenset(self.view.zoomed)
 
     @property
@@ -125,22 +104,21 @@ class ProvenanceGraph:
             return np.arange(self.storage.count, dtype=np.int64)
         return np.flatnonzero(self.visible)
 
+    @property
+    def everything(self) -> Selection:
+        return Selection(self, self.ids)
+
     @cached_property
     def node_count(self) -> int:
-        """How many nodes there are."""
         if self.visible is None:
             return self.storage.count
         return int(np.count_nonzero(self.visible))
 
     @cached_property
     def edge_count(self) -> int:
-        """How many edges there are, each of several between two nodes counted."""
         if self.visible is None:
             return len(self.storage.outgoing.nodes)
         return len(self.outgoing(self.ids).nodes)
-
-    def __len__(self) -> int:
-        return self.node_count
 
     def __contains__(self, node: int | str) -> bool:
         if isinstance(node, str):
@@ -156,31 +134,11 @@ class ProvenanceGraph:
     # -- names and attributes --------------------------------------------------------------------
 
     def node(self, name: str) -> int:
-        """The id of the node of a name.
-
-        Raises
-        ------
-        UnknownNameError
-            Nothing is called so; the message has the names most like it.
-        NotInGraphError
-            The node is stored, but not in this graph.
-        """
         number = naming.find(self.storage, name)
         self._check(np.array([number], dtype=np.int64))
         return number
 
-    def name(self, node: int) -> str:
-        """The name of a node."""
-        return self.names(np.array([node], dtype=np.int64))[0]
-
-    def names(self, ids: Array | Iterable[int]) -> list[str]:
-        """The names of nodes, in their order."""
-        array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int64)
-        naming.check_range(self.storage, array)
-        return naming.names(self.storage, array)
-
     def segment(self, node: int | str) -> Segment:
-        """The segment of a node; of a zoomed node, one made up for it."""
         number = naming.find(self.storage, node) if isinstance(node, str) else int(node)
         naming.check_range(self.storage, np.array([number]))
         storage = self.storage
@@ -208,7 +166,6 @@ class ProvenanceGraph:
         return distinct(self.ordered(nodes))
 
     def ordered(self, nodes: Nodes) -> Array:
-        """Nodes in any of the accepted forms as ids, in the order given; see `resolve`."""
         ids = naming.numbers(self.storage, nodes)
         self._check(ids)
         return ids
@@ -266,49 +223,38 @@ class ProvenanceGraph:
     # -- operations ------------------------------------------------------------------------------
 
     def zoom_out(self, *modules: str | Iterable[str]) -> ProvenanceGraph:
-        """Hide what modules do inside; see :func:`graphquery.operations.zoom.zoom_out`."""
         return zoom.zoom_out(self, *modules)
 
     def zoom_in(self, *modules: str | Iterable[str]) -> ProvenanceGraph:
-        """Show what modules do inside; see :func:`graphquery.operations.zoom.zoom_in`."""
         return zoom.zoom_in(self, *modules)
 
     def delete(self, nodes: Nodes) -> ProvenanceGraph:
-        """What is left without nodes; see :func:`graphquery.operations.delete.delete`."""
         return delete.delete(self, nodes)
 
     def depends(self, nodes: Nodes, on: Nodes) -> bool:
-        """Whether nodes need others; see :func:`graphquery.operations.depends.depends`."""
         return depends.depends(self, nodes, on)
 
     def dependents(self, on: Nodes) -> Selection:
-        """What needs nodes; see :func:`graphquery.operations.depends.dependents`."""
         return depends.dependents(self, on)
 
     def ancestors(self, nodes: Nodes, distance: int | None = None) -> Selection:
-        """What nodes are made of; see :func:`graphquery.operations.reach.ancestors`."""
         return reach.ancestors(self, nodes, distance)
 
     def descendants(self, nodes: Nodes, distance: int | None = None) -> Selection:
-        """What is made of nodes; see :func:`graphquery.operations.reach.descendants`."""
         return reach.descendants(self, nodes, distance)
 
     def subgraph(self, nodes: Nodes) -> ProvenanceGraph:
-        """What is around nodes; see :func:`graphquery.operations.subgraph.subgraph`."""
         return subgraph.subgraph(self, nodes)
 
     def paths(
         self, source: Nodes, target: Nodes, limit: int = 10, longest: int | None = None
     ) -> list[Path]:
-        """Paths between nodes; see :func:`graphquery.operations.paths.paths`."""
         return paths.paths(self, source, target, limit, longest)
 
     def inputs(self, nodes: Nodes) -> pa.Table:
-        """Which inputs of which execution; see :func:`graphquery.operations.inputs.inputs`."""
         return inputs.inputs(self, nodes)
 
     def difference(self, left: int, right: int) -> Difference[Selection]:
-        """How executions differ; see :func:`graphquery.operations.difference.difference`."""
         return difference.difference(self, left, right)
 
     def evaluate(
@@ -317,23 +263,15 @@ class ProvenanceGraph:
         valuation: TokenValuation[Any] = None,
         nodes: Nodes | None = None,
     ) -> Evaluation[Any]:
-        """Annotations in a semiring; see :func:`graphquery.operations.evaluate.evaluate`."""
         return evaluate.evaluate(self, semiring, valuation, nodes)
 
     def select(self, **conditions: Any) -> Selection:
-        """The nodes that meet conditions; see :func:`graphquery.select.select`."""
         return select_nodes(self, **conditions)
 
-    def value(self, node: int | str) -> Any:
-        """The value of a v-node; see :func:`graphquery.values.value`."""
-        return value_of(self, node)
-
     def values(self, nodes: Nodes, stale: str = "raise") -> pa.Array:
-        """The values of v-nodes; see :func:`graphquery.values.values`."""
         return values_of(self, nodes, stale)
 
     def stale(self) -> Selection:
-        """What a deletion may have changed; see :func:`graphquery.values.stale`."""
         return stale_nodes(self)
 
     def to_networkx(self) -> Any:

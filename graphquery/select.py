@@ -17,20 +17,21 @@ import pyarrow as pa
 from graphquery.csr import distinct
 from graphquery.errors import SelectionError, ValuesError, closest
 from graphquery.model import Kind, Segment
+from graphquery.protocol import Nodes, NodeSelection
 from graphquery.values import VALUE_COLUMN, current
 from semiring.array_comparison import compare_arrays
 from semiring.base import Array
 from semiring.comparison import OPERATORS
 
 if TYPE_CHECKING:
-    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.graph import ProvenanceGraph
 
 _ATTRIBUTES = ("kind", "label", "module", "invocation", "execution", "relation")
 _DISPLAYED = 20
 
 
-class Selection:
-    """Nodes of one graph, each once; immutable.
+class Selection(NodeSelection):
+    """Nodes of one graph in memory, each once; immutable.
 
     Attributes
     ----------
@@ -42,33 +43,12 @@ class Selection:
 
     __slots__ = ("graph", "ids")
 
+    graph: ProvenanceGraph
+    ids: Array
+
     def __init__(self, graph: ProvenanceGraph, ids: Array) -> None:
         self.graph = graph
         self.ids = ids
-
-    def select(self, **conditions: Any) -> Selection:
-        """Those of the nodes that meet conditions; see :func:`select`."""
-        return select(self.graph, within=self, **conditions)
-
-    def ancestors(self, distance: int | None = None) -> Selection:
-        """All that the nodes are made of, in at most `distance` steps."""
-        return self.graph.ancestors(self.ids, distance)
-
-    def descendants(self, distance: int | None = None) -> Selection:
-        """All that is made of the nodes, in at most `distance` steps."""
-        return self.graph.descendants(self.ids, distance)
-
-    def predecessors(self) -> Selection:
-        """What the nodes are made of directly."""
-        return self.ancestors(1)
-
-    def successors(self) -> Selection:
-        """What is made of the nodes directly."""
-        return self.descendants(1)
-
-    def dependents(self) -> Selection:
-        """What is gone without the nodes, themselves among it."""
-        return self.graph.dependents(self.ids)
 
     def sources(self) -> Selection:
         """Those of the nodes that have no incoming edges."""
@@ -77,14 +57,6 @@ class Selection:
     def sinks(self) -> Selection:
         """Those of the nodes that have no outgoing edges."""
         return Selection(self.graph, self.ids[self.graph.outgoing(self.ids).degrees == 0])
-
-    def names(self) -> list[str]:
-        """The names of the nodes."""
-        return self.graph.names(self.ids)
-
-    def values(self, stale: str = "raise") -> pa.Array:
-        """The values of v-nodes; see :func:`graphquery.values.values`."""
-        return self.graph.values(self.ids, stale)
 
     def to_table(self) -> pa.Table:
         """A table of the nodes: id, name, and the attributes of their segments."""

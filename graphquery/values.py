@@ -23,7 +23,8 @@ from semiring.aggregates import aggregate
 from semiring.base import Array
 
 if TYPE_CHECKING:
-    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.graph import ProvenanceGraph
+    from graphquery.protocol import Nodes
     from graphquery.select import Selection
 
 VALUE_COLUMN = "value"

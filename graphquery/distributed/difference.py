@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
+from graphquery.distributed.selection import SparkSelection
 from graphquery.errors import GraphError
-from graphquery.operations.difference import check_executions, unmatched
+from graphquery.operations.difference import Difference, check_executions, unmatched
 from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
 
 
-def differing(graph: SparkGraph, left: int, right: int) -> tuple[Array, Array, pa.Table]:
-    """The ids of nodes of either execution without a counterpart, and the summary.
+def difference(graph: SparkGraph, left: int, right: int) -> Difference[SparkSelection]:
+    """The nodes of two executions that have no counterpart in the other.
 
     Segments that are shown whole are compared without asking Spark.
 
@@ -49,4 +49,8 @@ def differing(graph: SparkGraph, left: int, right: int) -> tuple[Array, Array, p
         first, last = np.searchsorted(ids, [start, end])
         return ids[first:last]
 
-    return unmatched(storage, left, right, shown)
+    only_left, only_right, summary = unmatched(storage, left, right, shown)
+    left_nodes, right_nodes = (graph.view.given(ids) for ids in (only_left, only_right))
+    return Difference(
+        SparkSelection(graph, left_nodes), SparkSelection(graph, right_nodes), summary
+    )

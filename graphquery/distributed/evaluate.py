@@ -10,14 +10,18 @@ import numpy as np
 
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.reach import reached
 from graphquery.distributed.reduced import check_whole
 from graphquery.distributed.view import Rounds, View
 from graphquery.errors import GraphError
 from graphquery.spark import Frame, Tables
-from semiring.base import Array
+from semiring.base import Array, Semiring
+from semiring.errors import CapabilityError
+from semiring.semirings import Counting
 
 if TYPE_CHECKING:
-    from graphquery.distributed.graph import Nodes, SparkGraph
+    from graphquery.distributed.graph import SparkGraph
+    from graphquery.protocol import Nodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,15 +42,58 @@ class Counts:
         return int(self.values([node])[0])
 
     def values(self, nodes: Nodes) -> Array:
-        """The counts of nodes, in the order of ids; those not evaluated are left out."""
-        wanted = self.graph.resolve(nodes)
-        ids, values = self.graph.tables.to_numpy(self.frame, wanted.frame)
-        ordered: Array = values[np.argsort(ids)]
-        return ordered
+        """The counts of nodes, in the order given; 0 for those that were not evaluated."""
+        graph = self.graph
+        ids = graph.ordered(nodes)
+        wanted, places = np.unique(ids, return_inverse=True)
+        counted, values = graph.tables.to_numpy(
+            self.frame, graph.tables.rows(graph.view.given(wanted))
+        )
+        counts = np.zeros(len(wanted), dtype=np.int64)
+        counts[np.searchsorted(wanted, counted)] = values
+        return counts[places]
+
+
+def evaluate(
+    graph: SparkGraph,
+    semiring: Semiring[Any],
+    valuation: Mapping[Any, int] | None,
+    nodes: Nodes | None,
+) -> Counts:
+    """Annotations in N; see :func:`graphquery.operations.evaluate.evaluate`.
+
+    Parameters
+    ----------
+    semiring
+        Counting.
+    valuation
+        From nodes without incoming edges, by name or id, to counts; 1 for all others.
+    nodes
+        Evaluate these and what they are made of, the rest of the graph not; None: all nodes.
+
+    Raises
+    ------
+    CapabilityError
+        Another semiring.
+    GraphError
+        Counts beyond 64 bits; segments that feed themselves; operations that a reduction has
+        dropped (`ReducedError`).
+    """
+    if not isinstance(semiring, Counting):
+        raise CapabilityError(
+            f"On Spark graphs are evaluated in Counting, not in {semiring.name}.\nEvaluate the"
+            " part that is asked about in memory: subgraph(...).to_memory().evaluate(...)."
+        )
+    checked = {node: semiring.check(count) for node, count in (valuation or {}).items()}
+    wanted = None
+    if nodes is not None:
+        seeds = graph.resolve(nodes).nodes
+        wanted = graph.tables.distinct(seeds, reached(graph.view, seeds, forwards=False))
+    return Counts(graph, count_nodes(graph, leaf_values(graph, checked), wanted))
 
 
 def count_nodes(graph: SparkGraph, given: Mapping[int, int], wanted: NodeSet | None) -> Frame:
-    """Annotations in N of nodes; see :func:`graphquery.operations.evaluate.evaluate`.
+    """Annotations in N of nodes, level by level.
 
     Parameters
     ----------
@@ -127,7 +174,7 @@ def leaf_values(graph: SparkGraph, valuation: Mapping[Any, int]) -> dict[int, in
     """Counts given to nodes, by name or id, as ids that are checked."""
     values: dict[int, int] = {}
     for node, value in valuation.items():
-        number = graph.node(node) if isinstance(node, str) else int(graph.resolve(node).ids[0])
+        number = int(graph.ordered([node])[0])
         if len(graph.ancestors(number, 1)):
             raise GraphError(
                 f"{graph.name(number)} is made of other nodes, and its annotation of theirs.\nGive"

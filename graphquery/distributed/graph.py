@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,16 +13,16 @@ import pyarrow.parquet as pq
 
 from graphquery import naming
 from graphquery.build import positions
-from graphquery.csr import Csr
+from graphquery.csr import Csr, distinct
 from graphquery.distributed import steps
 from graphquery.distributed.delete import removed
-from graphquery.distributed.difference import differing
-from graphquery.distributed.evaluate import Counts, count_nodes, leaf_values
+from graphquery.distributed.difference import difference
+from graphquery.distributed.evaluate import Counts, evaluate
 from graphquery.distributed.levels import Levels
 from graphquery.distributed.local import brought, paths_between
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached, within_distance
-from graphquery.distributed.resolve import check_selection, ids_of, missing
+from graphquery.distributed.resolve import check_selection, missing, ordered
 from graphquery.distributed.selection import SparkSelection, meeting
 from graphquery.distributed.values import Effects, effects, values
 from graphquery.distributed.view import Step, View
@@ -31,25 +31,22 @@ from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.naming import module_names
 from graphquery.operations.difference import Difference
 from graphquery.operations.inputs import listed
+from graphquery.protocol import GraphEngine, Nodes
 from graphquery.spark import Frame, Session, Tables, read_edges
 from graphquery.storage import Columns, Storage
 from semiring.base import Array, Semiring
-from semiring.errors import CapabilityError
-from semiring.semirings import Counting
 
 if TYPE_CHECKING:
     from graphquery.operations.paths import Path
 
-Nodes: TypeAlias = "int | str | np.integer[Any] | Array | SparkSelection | Iterable[int | str]"
-"""One node or several: ids, names, an array of ids, a selection."""
 
-
-class SparkGraph:
+class SparkGraph(GraphEngine[SparkSelection]):
     """A provenance graph as data frames, for graphs larger than one machine's memory.
 
-    Operations have the names and results of :class:`graphquery.ProvenanceGraph`, nodes the same
-    ids and names. An operation runs now, as one Spark job per level of segments that it comes to,
-    and writes its result to the graph's folder; what is brought to the driver is bounded.
+    What can be asked is told by :class:`graphquery.protocol.GraphEngine`; nodes have the ids and
+    names that they have in memory. An operation runs now, as one Spark job per level of segments
+    that it comes to, and writes its result to the graph's folder; what is brought to the driver is
+    bounded.
 
     Made by `build`.
     """
@@ -137,23 +134,7 @@ class SparkGraph:
         return self.view.tables
 
     @property
-    def segments(self) -> tuple[Segment, ...]:
-        """The stored segments, shown or not."""
-        return self.storage.segments
-
-    @property
-    def modules(self) -> tuple[str, ...]:
-        """The names of all modules, zoomed out or not, sorted."""
-        return tuple(sorted(self.storage.modules))
-
-    @property
-    def executions(self) -> tuple[int, ...]:
-        """The numbers of all executions, ascending."""
-        return tuple(sorted({s.execution for s in self.segments if s.execution is not None}))
-
-    @property
     def zoomed(self) -> frozenset[str]:
-        """The modules that are zoomed out."""
         return self.view.zoomed
 
     @property
@@ -163,7 +144,6 @@ class SparkGraph:
 
     @cached_property
     def everything(self) -> SparkSelection:
-        """All nodes."""
         return SparkSelection(self, self.view.everything())
 
     @property
@@ -178,7 +158,6 @@ class SparkGraph:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
         view = self.view
         shown = self.storage.count + len(view.zoomed_nodes)
         if view.present is not None:
@@ -187,13 +166,9 @@ class SparkGraph:
 
     @cached_property
     def edge_count(self) -> int:
-        """How many edges there are, each of several between two nodes counted."""
         if not self.steps:
             return sum(edges.count for edges in self.view.levels.edge_sets)
         return 0 if self.edges is None else self.tables.height(self.edges)
-
-    def __len__(self) -> int:
-        return self.node_count
 
     def __contains__(self, node: int | str) -> bool:
         number = naming.find(self.storage, node) if isinstance(node, str) else node
@@ -202,21 +177,9 @@ class SparkGraph:
     # -- names -----------------------------------------------------------------------------------
 
     def node(self, name: str) -> int:
-        """The id of the node of a name; see :meth:`graphquery.ProvenanceGraph.node`."""
-        return int(ids_of(self, name)[0])
-
-    def name(self, node: int) -> str:
-        """The name of a node."""
-        return self.names([node])[0]
-
-    def names(self, ids: Array | Iterable[int]) -> list[str]:
-        """The names of nodes, in their order; keys are read on the driver."""
-        array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int64)
-        naming.check_range(self.storage, array)
-        return naming.names(self.storage, array)
+        return int(ordered(self, name)[0])
 
     def segment(self, node: int | str) -> Segment:
-        """The segment of a node; of a zoomed node, one made up for it."""
         number = naming.find(self.storage, node) if isinstance(node, str) else int(node)
         naming.check_range(self.storage, np.array([number]))
         levels = self.view.levels
@@ -237,7 +200,12 @@ class SparkGraph:
             if nodes.graph is not self:
                 check_selection(self, nodes)
             return SparkSelection(self, nodes.nodes)
-        return SparkSelection(self, self.view.given(ids_of(self, nodes)))
+        return SparkSelection(self, self.view.given(distinct(ordered(self, nodes))))
+
+    def ordered(self, nodes: Nodes) -> Array:
+        return (
+            self.resolve(nodes).ids if isinstance(nodes, SparkSelection) else ordered(self, nodes)
+        )
 
     # -- selections ------------------------------------------------------------------------------
 
@@ -266,21 +234,17 @@ class SparkGraph:
     # -- operations ------------------------------------------------------------------------------
 
     def zoom_out(self, *modules: str | Iterable[str]) -> SparkGraph:
-        """Hide what modules do inside; see :func:`graphquery.operations.zoom.zoom_out`."""
         fresh = module_names(self.storage, modules) - self.zoomed
         return steps.zoom_out(self, fresh) if fresh else self
 
     def zoom_in(self, *modules: str | Iterable[str]) -> SparkGraph:
-        """Show what modules do inside; see :func:`graphquery.operations.zoom.zoom_in`."""
         wanted = module_names(self.storage, modules) & self.zoomed
         return steps.zoom_in(self, wanted) if wanted else self
 
     def delete(self, nodes: Nodes) -> SparkGraph:
-        """What is left without nodes; see :func:`graphquery.operations.delete.delete`."""
         return steps.delete(self, self.resolve(nodes).nodes)
 
     def depends(self, nodes: Nodes, on: Nodes) -> bool:
-        """Whether nodes need others; see :func:`graphquery.operations.depends.depends`."""
         wanted = self.resolve(nodes)
         gone = removed(self, self.resolve(on).nodes)
         levels = {self.view.levels.level[n] for n in gone.whole} | set(gone.parts)
@@ -288,19 +252,15 @@ class SparkGraph:
         return not len(self.tables.some(left, 1))
 
     def dependents(self, on: Nodes) -> SparkSelection:
-        """What needs nodes; see :func:`graphquery.operations.depends.dependents`."""
         return SparkSelection(self, removed(self, self.resolve(on).nodes))
 
     def ancestors(self, nodes: Nodes, distance: int | None = None) -> SparkSelection:
-        """What nodes are made of; see :func:`graphquery.operations.reach.ancestors`."""
         return self._reached(nodes, distance, False)
 
     def descendants(self, nodes: Nodes, distance: int | None = None) -> SparkSelection:
-        """What is made of nodes; see :func:`graphquery.operations.reach.descendants`."""
         return self._reached(nodes, distance, True)
 
     def subgraph(self, nodes: Nodes) -> SparkGraph:
-        """What is around nodes; see :func:`graphquery.operations.subgraph.subgraph`."""
         return steps.subgraph(self, self.resolve(nodes).nodes)
 
     def paths(
@@ -329,11 +289,7 @@ class SparkGraph:
         Of executions that a deletion or a zoom has changed, what is left is brought to the driver,
         and must be within `bring`; keys of nodes are read there.
         """
-        alone, missing, summary = differing(self, left, right)
-        given = self.view.given
-        return Difference(
-            SparkSelection(self, given(alone)), SparkSelection(self, given(missing)), summary
-        )
+        return difference(self, left, right)
 
     def evaluate(
         self,
@@ -341,49 +297,18 @@ class SparkGraph:
         valuation: Mapping[Any, int] | None = None,
         nodes: Nodes | None = None,
     ) -> Counts:
-        """Annotations in N; see :func:`graphquery.operations.evaluate.evaluate`.
-
-        Parameters
-        ----------
-        semiring
-            Counting.
-        valuation
-            From nodes without incoming edges, by name or id, to counts; 1 for all others.
-
-        Raises
-        ------
-        CapabilityError
-            Another semiring.
-        GraphError
-            Counts beyond 64 bits; segments that feed themselves; operations that a reduction has
-            dropped (`ReducedError`).
-        """
-        if not isinstance(semiring, Counting):
-            raise CapabilityError(
-                f"On Spark graphs are evaluated in Counting, not in {semiring.name}.\nEvaluate the"
-                " part that is asked about in memory: subgraph(...).to_memory().evaluate(...)."
-            )
-        checked = {node: semiring.check(count) for node, count in (valuation or {}).items()}
-        wanted = None
-        if nodes is not None:
-            seeds = self.resolve(nodes).nodes
-            wanted = self.tables.distinct(seeds, reached(self.view, seeds, forwards=False))
-        return Counts(self, count_nodes(self, leaf_values(self, checked), wanted))
-
-    def value(self, node: int | str) -> Any:
-        """The value of a v-node; see :func:`graphquery.values.value`."""
-        return self.values([node])[0].as_py()
+        """Annotations in N; see :func:`graphquery.distributed.evaluate.evaluate`."""
+        return evaluate(self, semiring, valuation, nodes)
 
     def values(self, nodes: Nodes, stale: str = "raise") -> pa.Array:
-        """The values of v-nodes, aggregates computed anew; see :func:`graphquery.values.values`.
+        """The values of v-nodes, in the order given; see :func:`graphquery.values.values`.
 
-        In the order of ids. The tensors of aggregates that have lost some are brought to the
-        driver, and must be within `bring`.
+        The tensors of aggregates that have lost some are brought to the driver, and must be within
+        `bring`.
         """
-        return values(self, self.resolve(nodes).ids, stale)
+        return values(self, self.ordered(nodes), stale)
 
     def stale(self) -> SparkSelection:
-        """What a deletion may have changed; see :func:`graphquery.values.stale`."""
         marks = effects(self)
         if marks is None:
             return SparkSelection(self, NodeSet())

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
 
 
-def ids_of(graph: SparkGraph, nodes: Any) -> Array:
-    """Ids, names or arrays of ids as ascending ids of nodes of a graph, each once."""
-    ids = distinct(naming.numbers(graph.storage, nodes))
-    absent = missing(graph, ids)
+def ordered(graph: SparkGraph, nodes: Any) -> Array:
+    """Ids, names or arrays of ids as ids of nodes of a graph, in the order given."""
+    ids = naming.numbers(graph.storage, nodes)
+    absent = missing(graph, distinct(ids))
     if len(absent):
         raise NotInGraphError(_reason(graph, int(absent[0])))
     return ids

@@ -10,6 +10,7 @@ import numpy as np
 from graphquery.distributed.nodes import NodeSet
 from graphquery.errors import GraphError, SelectionError
 from graphquery.model import Segment
+from graphquery.protocol import NodeSelection
 from graphquery.spark import Frame
 from semiring.base import Array
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 DISPLAYED = 20
 
 
-class SparkSelection:
-    """Nodes of one graph, each once; immutable.
+class SparkSelection(NodeSelection):
+    """Nodes of one graph on Spark, each once; immutable.
 
     What is asked of them as arrays and lists is brought to the driver, and bounded by a limit that
     is an error to exceed; `frame` is all of them as a data frame.
@@ -34,6 +35,8 @@ class SparkSelection:
     """
 
     __slots__ = ("graph", "nodes")
+
+    graph: SparkGraph
 
     def __init__(self, graph: SparkGraph, nodes: NodeSet) -> None:
         self.graph = graph
@@ -53,26 +56,6 @@ class SparkSelection:
                 " the driver.\nUse `frame`, or give the graph a greater `bring`."
             )
         return self.graph.tables.ids(self.frame)
-
-    def names(self) -> list[str]:
-        """The names of the nodes; an error as with `ids`."""
-        return self.graph.names(self.ids)
-
-    def select(self, **conditions: Any) -> SparkSelection:
-        """Those of the nodes that meet conditions; see :meth:`SparkGraph.select`."""
-        return self.graph.select(within=self, **conditions)
-
-    def ancestors(self, distance: int | None = None) -> SparkSelection:
-        """All that the nodes are made of, in at most `distance` steps."""
-        return self.graph.ancestors(self, distance)
-
-    def descendants(self, distance: int | None = None) -> SparkSelection:
-        """All that is made of the nodes, in at most `distance` steps."""
-        return self.graph.descendants(self, distance)
-
-    def dependents(self) -> SparkSelection:
-        """What is gone without the nodes, themselves among it."""
-        return self.graph.dependents(self)
 
     def __or__(self, other: SparkSelection) -> SparkSelection:
         return SparkSelection(self.graph, self.graph.tables.distinct(self.nodes, self._same(other)))

@@ -43,7 +43,7 @@ def effects(graph: SparkGraph) -> Effects | None:
 
 
 def values(graph: SparkGraph, ids: Array, stale: str) -> pa.Array:
-    """The values of v-nodes, in the order of ids; see :func:`graphquery.values.values`.
+    """The values of v-nodes, in the order given; see :func:`graphquery.values.values`.
 
     The tensors of aggregates that changed are brought to the driver, and must be within `bring`.
     """

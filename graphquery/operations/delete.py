@@ -13,7 +13,8 @@ from graphquery.view import Neighbours, Operation, Step, View
 from semiring.base import Array
 
 if TYPE_CHECKING:
-    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.graph import ProvenanceGraph
+    from graphquery.protocol import Nodes
 
 
 def delete(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:

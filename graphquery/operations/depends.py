@@ -10,7 +10,8 @@ from graphquery.operations.delete import removed
 from graphquery.select import Selection
 
 if TYPE_CHECKING:
-    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.graph import ProvenanceGraph
+    from graphquery.protocol import Nodes
 
 
 def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from graphquery.errors import UnknownNameError
 from graphquery.model import Segment
 from graphquery.naming import key_texts
+from graphquery.protocol import S_co
 from graphquery.select import Selection
 from graphquery.storage import Storage
 from semiring.base import Array
@@ -26,16 +27,9 @@ _Role: TypeAlias = "tuple[str | None, int, str, str, str]"
 execution, kind, label, and what stands behind the invocation in the name."""
 
 
-class _Sized(Protocol):
-    def __len__(self) -> int: ...
-
-
-S = TypeVar("S", bound=_Sized)
-
-
 @dataclass(frozen=True, slots=True)
-class Difference(Generic[S]):
-    """What one execution has and another has not; `S` is what the engine has for selections.
+class Difference(Generic[S_co]):
+    """What one execution has and another has not; `S_co` is what the engine has for selections.
 
     Attributes
     ----------
@@ -47,8 +41,8 @@ class Difference(Generic[S]):
         `label`, `left`, `right` (how many there are), `common` (how many correspond).
     """
 
-    only_left: S
-    only_right: S
+    only_left: S_co
+    only_right: S_co
     summary: pa.Table
 
     @property

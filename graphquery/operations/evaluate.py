@@ -21,7 +21,8 @@ from semiring.token import Token, format_value
 from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
-    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.graph import ProvenanceGraph
+    from graphquery.protocol import Nodes
 
 K = TypeVar("K")
 

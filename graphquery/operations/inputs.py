@@ -15,7 +15,8 @@ from graphquery.storage import Storage
 from semiring.base import Array
 
 if TYPE_CHECKING:
-    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.graph import ProvenanceGraph
+    from graphquery.protocol import Nodes
 
 _ATTRIBUTES = (
     ("execution", pa.int64()),

@@ -15,7 +15,8 @@ from graphquery.operations.reach import unseen
 from semiring.base import Array
 
 if TYPE_CHECKING:
-    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.graph import ProvenanceGraph
+    from graphquery.protocol import Nodes
 
 Path: TypeAlias = tuple[int, ...]
 """The ids of the nodes on a path, from its source to its target."""

@@ -12,7 +12,8 @@ from graphquery.select import Selection
 from semiring.base import Array
 
 if TYPE_CHECKING:
-    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.graph import ProvenanceGraph
+    from graphquery.protocol import Nodes
 
 
 def ancestors(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:

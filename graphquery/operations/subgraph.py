@@ -11,7 +11,8 @@ from graphquery.view import Operation, Step, View
 from semiring.base import Array
 
 if TYPE_CHECKING:
-    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.graph import ProvenanceGraph
+    from graphquery.protocol import Nodes
 
 
 def subgraph(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:

@@ -1,0 +1,233 @@
+"""What a provenance graph and a selection of its nodes answer, in memory and on Spark alike.
+
+Two engines hold graphs: :class:`graphquery.ProvenanceGraph` as arrays, and
+:class:`graphquery.distributed.graph.SparkGraph` as data frames. Code that is written for
+:class:`GraphEngine` puts its questions to either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery import naming
+from graphquery.model import Segment
+from semiring.base import Array, Semiring
+
+if TYPE_CHECKING:
+    from graphquery.operations.difference import Difference
+    from graphquery.operations.paths import Path
+    from graphquery.storage import Storage
+
+S_co = TypeVar("S_co", bound="NodeSelection", covariant=True)
+
+Nodes: TypeAlias = "int | str | np.integer[Any] | Array | NodeSelection | Iterable[int | str]"
+"""One node or several: ids, names, an array of ids, a selection."""
+
+
+class NodeSelection(Protocol):
+    """Nodes of one graph, each once; immutable."""
+
+    __slots__ = ()
+
+    @property
+    def graph(self) -> GraphEngine[Self]:
+        """The graph that the nodes are of."""
+
+    @property
+    def ids(self) -> Array:
+        """Ascending int64 ids."""
+
+    def names(self) -> list[str]:
+        """The names of the nodes."""
+        return self.graph.names(self.ids)
+
+    def values(self, stale: str = "raise") -> pa.Array:
+        """The values of v-nodes; see :func:`graphquery.values.values`."""
+        return self.graph.values(self, stale)
+
+    def select(self, **conditions: Any) -> Self:
+        """Those of the nodes that meet conditions; see :func:`graphquery.select.select`."""
+        return self.graph.select(within=self, **conditions)
+
+    def ancestors(self, distance: int | None = None) -> Self:
+        """All that the nodes are made of, in at most `distance` steps."""
+        return self.graph.ancestors(self, distance)
+
+    def descendants(self, distance: int | None = None) -> Self:
+        """All that is made of the nodes, in at most `distance` steps."""
+        return self.graph.descendants(self, distance)
+
+    def predecessors(self) -> Self:
+        """What the nodes are made of directly."""
+        return self.ancestors(1)
+
+    def successors(self) -> Self:
+        """What is made of the nodes directly."""
+        return self.descendants(1)
+
+    def dependents(self) -> Self:
+        """What is gone without the nodes, themselves among it."""
+        return self.graph.dependents(self)
+
+    def __or__(self, other: Self, /) -> Self:
+        """The nodes of both selections, which are of one graph."""
+
+    def __len__(self) -> int:
+        """How many nodes there are."""
+
+
+class Annotations(Protocol):
+    """The annotations of a graph's nodes in a semiring."""
+
+    def value(self, node: int | str) -> Any:
+        """The annotation of a node."""
+
+    def values(self, nodes: Nodes) -> Array:
+        """The annotations of nodes, in the order given; 0 for those that were not evaluated."""
+
+
+class GraphEngine(Protocol[S_co]):
+    """A provenance graph, whose selections are of the type `S_co`.
+
+    Nodes have integer ids, which all graphs made of one another share, and names
+    (``dealer1#3/Cars:C2``). Operations leave a graph as it is and return another. Wherever nodes
+    are asked for, ids, names, arrays of ids and selections do; what is not in the graph is an
+    :class:`graphquery.UnknownNameError` or a :class:`graphquery.NotInGraphError`.
+
+    Attributes
+    ----------
+    storage
+        What graphs made of one another share: segments, and names of nodes.
+    """
+
+    storage: Storage
+
+    # -- what there is ---------------------------------------------------------------------------
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The stored segments, shown or not."""
+        return self.storage.segments
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The names of all modules, zoomed out or not, sorted."""
+        return tuple(sorted(self.storage.modules))
+
+    @property
+    def executions(self) -> tuple[int, ...]:
+        """The numbers of all executions, ascending."""
+        return tuple(sorted({s.execution for s in self.segments if s.execution is not None}))
+
+    @property
+    def zoomed(self) -> frozenset[str]:
+        """The modules that are zoomed out."""
+
+    @property
+    def everything(self) -> S_co:
+        """All nodes."""
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+
+    @property
+    def edge_count(self) -> int:
+        """How many edges there are, each of several between two nodes counted."""
+
+    def __len__(self) -> int:
+        return self.node_count
+
+    def __contains__(self, node: int | str) -> bool:
+        """Whether a node is in the graph, given by its id or its name."""
+
+    # -- names and attributes --------------------------------------------------------------------
+
+    def node(self, name: str) -> int:
+        """The id of the node of a name.
+
+        Raises
+        ------
+        UnknownNameError
+            Nothing is called so; the message has the names most like it.
+        NotInGraphError
+            The node is stored, but not in this graph.
+        """
+
+    def name(self, node: int) -> str:
+        """The name of a node."""
+        return self.names([node])[0]
+
+    def names(self, ids: Array | Iterable[int]) -> list[str]:
+        """The names of nodes, in their order."""
+        array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int64)
+        naming.check_range(self.storage, array)
+        return naming.names(self.storage, array)
+
+    def segment(self, node: int | str) -> Segment:
+        """The segment of a node; of a zoomed node, one made up for it."""
+
+    def ordered(self, nodes: Nodes) -> Array:
+        """Nodes in any of the accepted forms as ids, in the order given."""
+
+    # -- operations ------------------------------------------------------------------------------
+
+    def zoom_out(self, *modules: str | Iterable[str]) -> Self:
+        """Hide what modules do inside; see :func:`graphquery.operations.zoom.zoom_out`."""
+
+    def zoom_in(self, *modules: str | Iterable[str]) -> Self:
+        """Show what modules do inside; see :func:`graphquery.operations.zoom.zoom_in`."""
+
+    def delete(self, nodes: Nodes) -> Self:
+        """What is left without nodes; see :func:`graphquery.operations.delete.delete`."""
+
+    def subgraph(self, nodes: Nodes) -> Self:
+        """What is around nodes; see :func:`graphquery.operations.subgraph.subgraph`."""
+
+    def select(self, **conditions: Any) -> S_co:
+        """The nodes that meet conditions; see :func:`graphquery.select.select`."""
+
+    def depends(self, nodes: Nodes, on: Nodes) -> bool:
+        """Whether nodes need others; see :func:`graphquery.operations.depends.depends`."""
+
+    def dependents(self, on: Nodes) -> S_co:
+        """What needs nodes; see :func:`graphquery.operations.depends.dependents`."""
+
+    def ancestors(self, nodes: Nodes, distance: int | None = None) -> S_co:
+        """What nodes are made of; see :func:`graphquery.operations.reach.ancestors`."""
+
+    def descendants(self, nodes: Nodes, distance: int | None = None) -> S_co:
+        """What is made of nodes; see :func:`graphquery.operations.reach.descendants`."""
+
+    def paths(
+        self, source: Nodes, target: Nodes, limit: int = 10, longest: int | None = None
+    ) -> list[Path]:
+        """Paths between nodes; see :func:`graphquery.operations.paths.paths`."""
+
+    def inputs(self, nodes: Nodes) -> pa.Table:
+        """Which inputs of which execution; see :func:`graphquery.operations.inputs.inputs`."""
+
+    def difference(self, left: int, right: int) -> Difference[S_co]:
+        """How executions differ; see :func:`graphquery.operations.difference.difference`."""
+
+    def evaluate(
+        self,
+        semiring: Semiring[Any],
+        valuation: Mapping[Any, Any] | None = None,
+        nodes: Nodes | None = None,
+    ) -> Annotations:
+        """Annotations in a semiring; see :func:`graphquery.operations.evaluate.evaluate`."""
+
+    def value(self, node: int | str) -> Any:
+        """The value of a v-node; see :func:`graphquery.values.value`."""
+        return self.values([node])[0].as_py()
+
+    def values(self, nodes: Nodes, stale: str = "raise") -> pa.Array:
+        """The values of v-nodes, in the order given; see :func:`graphquery.values.values`."""
+
+    def stale(self) -> S_co:
+        """What a deletion may have changed; see :func:`graphquery.values.stale`."""
