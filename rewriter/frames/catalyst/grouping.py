@@ -1,16 +1,22 @@
-"""Grouping sets, which a plan has as copies of its rows: one for each set."""
+"""Aggregations; grouping sets, which a plan has as copies of its rows: one for each set."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.tree import Node, tree
 from rewriter.frames.writing.calls import call
+from rewriter.frames.writing.clauses import grouped
 from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.selects import Rows, Stage
+
+if TYPE_CHECKING:
+    from rewriter.frames.catalyst.plans import CatalystPlans
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,23 @@ class ExpandedSets:
             for grouping_set in self.sets
         ]
         return exp.Group(expressions=[exp.GroupingSets(expressions=sets)])
+
+
+def aggregate(plans: CatalystPlans, node: Node) -> Rows:
+    """Return the groups of an operator's rows, by keys or by grouping sets."""
+    keys, items = node.many("groupingExpressions"), node.many("aggregateExpressions")
+    below = node.children[0]
+    if below.kind == "Expand":
+        sets = grouping_sets(below)
+        rows = plans.input_of(below, Stage.WHERE, (*sets.keys, *items))
+        scope = plans.scope(rows)
+        outputs = {**scope.columns, **sets.columns(scope)}
+        columns = plans.items(rows, items, replace(scope, columns=outputs))
+        return grouped(rows, sets.clause(scope), columns)
+    rows = plans.input_of(node, Stage.WHERE, (*keys, *items))
+    scope = plans.scope(rows)
+    group = exp.Group(expressions=[scope.write(key) for key in keys]) if keys else None
+    return grouped(rows, group, plans.items(rows, items))
 
 
 def grouping_sets(expand: Node) -> ExpandedSets:

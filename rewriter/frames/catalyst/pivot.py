@@ -6,14 +6,19 @@ aggregates into an array (``PivotFirst``), and the projection takes the arrays a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from rewriter.frames.catalyst.outputs import references
-from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
+from rewriter.frames.catalyst.scalars import attribute_id
 from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.writing.clauses import ready
 from rewriter.frames.writing.literals import literal
-from rewriter.frames.writing.pivot import pivot_key, pivot_select, pivot_value
+from rewriter.frames.writing.pivot import pivot_input, pivot_key, pivot_select, pivot_value
 from rewriter.frames.writing.selects import Column, Rows, Stage
+
+if TYPE_CHECKING:
+    from rewriter.frames.catalyst.plans import CatalystPlans
 
 _ALIAS = "p"
 
@@ -70,24 +75,28 @@ def pivot_of(project: Node) -> Pivot | None:
     )
 
 
-def pivoted(pivot: Pivot, rows: Rows, scalars: CatalystScalars) -> Rows:
-    """Return the PIVOT over rows that are one relation of the columns it uses."""
+def pivoted(plans: CatalystPlans, pivot: Pivot) -> Rows:
+    """Return the rows of a PIVOT."""
+    rows = ready(plans.close, plans.rows(pivot.source), Stage.ORDER, ())
+    if pivot.made:
+        columns = (*rows.columns, *plans.items(rows, pivot.made))
+        rows = plans.close(replace(rows, columns=columns, stage=Stage.ITEMS))
+    rows = pivot_input(plans.close, rows, pivot.used)
+    scalars = plans.scope(rows)
     type_ = pivot.of.fields["dataType"]
     values = [literal(v, type_) for v in pivot.values]
     aggregates = [scalars.write(item) for item in pivot.aggregates]
     keys = [column.scalar for column in rows.columns if column.id in pivot.keys]
     select = pivot_select(rows, keys, aggregates, scalars.write(pivot.of), values)
-    columns = tuple(_column(item, pivot, rows) for item in pivot.items)
-    return Rows(columns, select, Stage.ITEMS)
+    return Rows(tuple(_column(item, pivot, rows) for item in pivot.items), select, Stage.ITEMS)
 
 
 def _column(item: Node, pivot: Pivot, rows: Rows) -> Column:
-    name = str(item.fields["name"])
     if item.kind == "AttributeReference":
         key = next(column for column in rows.columns if column.id == attribute_id(item))
-        return Column(key.id, name, pivot_key(key.scalar))
+        return Column(key.id, item.name, pivot_key(key.scalar))
     array, ordinal = item.children[0].children
     scalar = pivot_value(
         int(ordinal.fields["value"]), pivot.arrays[attribute_id(array)], len(pivot.aggregates)
     )
-    return Column(attribute_id(item), name, scalar)
+    return Column(attribute_id(item), item.name, scalar)

@@ -1,29 +1,29 @@
-"""Operators of a plan as clauses of SELECTs: one method per operator."""
+"""Operators of a plan as clauses of SELECTs: a rule per operator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from rewriter.dialect import parse
+from rewriter.frames.catalyst.binary import join, lateral_join, set_operation
 from rewriter.frames.catalyst.functions import draws
-from rewriter.frames.catalyst.grouping import grouping_sets
-from rewriter.frames.catalyst.laterals import generator_name, lateral_call
+from rewriter.frames.catalyst.grouping import aggregate
+from rewriter.frames.catalyst.laterals import generate
 from rewriter.frames.catalyst.outputs import needed, output, references
-from rewriter.frames.catalyst.pivot import Pivot, pivot_of, pivoted
+from rewriter.frames.catalyst.pivot import pivot_of, pivoted
 from rewriter.frames.catalyst.refusals import is_local_sort, is_placement, refusal
 from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
-from rewriter.frames.catalyst.time_windows import TimeWindow, time_window_of
+from rewriter.frames.catalyst.time_windows import time_window_of, windowed
 from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.catalyst.unpivot import unpivot_of
+from rewriter.frames.catalyst.unpivot import expand
 from rewriter.frames.catalyst.windows import ordered
-from rewriter.frames.writing.binary import combined, join_inputs, joined, left_input, operand
-from rewriter.frames.writing.calls import call, membership
+from rewriter.frames.writing import clauses
+from rewriter.frames.writing.calls import membership
 from rewriter.frames.writing.deduplicated import deduplicated
 from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.laterals import call_lateral, lateral_join, subquery_lateral
 from rewriter.frames.writing.sampled import sampled
 from rewriter.frames.writing.selects import (
     Column,
@@ -34,24 +34,11 @@ from rewriter.frames.writing.selects import (
     constants,
     counted,
     is_long,
-    lateral_view,
-    unique,
 )
 from rewriter.frames.writing.stated import stated
-from rewriter.frames.writing.unpivot import unpivoted
 
 _WRITTEN = 100_000
 """Expressions of more nodes are refused: they double with each column that is made of another."""
-
-_JOINS: Mapping[str, tuple[str | None, str | None]] = {
-    "Cross": (None, "CROSS"),
-    "FullOuter": ("FULL", None),
-    "Inner": (None, None),
-    "LeftAnti": ("LEFT", "ANTI"),
-    "LeftOuter": ("LEFT", None),
-    "LeftSemi": ("LEFT", "SEMI"),
-    "RightOuter": ("RIGHT", None),
-}
 
 
 class CatalystPlans:
@@ -65,7 +52,7 @@ class CatalystPlans:
         *,
         literal: bool = False,
     ) -> None:
-        self._steps = steps
+        self.steps = steps
         self._around = around
         self._literal = literal
         self._scalars = replace(scalars, subquery=self._subquery)
@@ -83,7 +70,7 @@ class CatalystPlans:
         """
         tracked = node.fields.get("tracked")
         if tracked is not None:
-            rows = self._steps.relation(tracked["name"], tracked["columns"])
+            rows = self.steps.relation(tracked["name"], tracked["columns"])
             return beside(rows, self._around)
         if "text" in node.fields:
             return stated(parse(node.fields["text"]["sql"]), node.fields["text"]["columns"])
@@ -96,37 +83,29 @@ class CatalystPlans:
 
     # -- what operators share --------------------------------------------------------------
 
-    def _scope(self, *rows: Rows) -> CatalystScalars:
+    def scope(self, *rows: Rows) -> CatalystScalars:
         """Return the writer of expressions over these rows, and those around a subquery."""
         columns = dict(self._scalars.columns)
         for each in rows:
             columns |= each.scalars
         return replace(self._scalars, columns=columns)
 
-    def _closed(self, rows: Rows) -> Rows:
+    def close(self, rows: Rows) -> Rows:
         """Return the rows as those of a step."""
-        return beside(self._steps.close(rows), self._around)
+        return beside(self.steps.close(rows), self._around)
 
-    def _input(self, node: Node, stage: Stage, used: Sequence[Node] = ()) -> Rows:
+    def input_of(self, node: Node, stage: Stage, used: Sequence[Node] = ()) -> Rows:
         """Return the input of an operator whose clause comes after those of a stage.
 
         What its expressions use are columns of FROM.
         """
-        return self._below(node.children[0], stage, used)
+        return clauses.ready(self.close, self.rows(node.children[0]), stage, _used(used))
 
-    def _below(self, node: Node, stage: Stage, used: Sequence[Node] = ()) -> Rows:
-        """Return the rows of an operator as the input of one whose clause comes after a stage."""
-        rows = self.rows(node)
-        ids = frozenset[int]().union(*map(references, used))
-        if rows.stage > stage or rows.query is not None or not rows.is_plain(ids):
-            return self._closed(rows)
-        return rows
-
-    def _items(
+    def items(
         self, rows: Rows, items: Sequence[Node], scope: CatalystScalars | None = None
     ) -> tuple[Column, ...]:
         """Return the columns that a select list makes of rows."""
-        scope = scope or self._scope(rows)
+        scope = scope or self.scope(rows)
         weights = {column.id: column.weight for column in rows.columns}
         columns = []
         for item in items:
@@ -134,11 +113,11 @@ class CatalystPlans:
             weight = sum(weights.get(attribute_id(n), 1) for n in item.walk() if _is_attribute(n))
             if weight > _WRITTEN:
                 raise unsupported(
-                    f"the expression of column {item.fields['name']} doubles from step to step",
+                    f"the expression of column {item.name} doubles from step to step",
                     "Track an intermediate frame, written to a table.",
                 )
             size = sum(1 for _ in item.walk())
-            columns.append(Column(attribute_id(item), _name(item), scalar, weight + size - 1))
+            columns.append(Column(attribute_id(item), item.name, scalar, weight + size - 1))
         return tuple(columns)
 
     def _range(self, node: Node) -> Rows:
@@ -160,22 +139,22 @@ class CatalystPlans:
     def _project(self, node: Node) -> Rows:
         window = time_window_of(node)
         if window is not None:
-            return self._time_window(window)
+            return windowed(self, window)
         pivot = pivot_of(node)
         if pivot is not None:
-            return self._pivot(pivot)
+            return pivoted(self, pivot)
         every = node.many("projectList")
-        items = [item for item in every if self._steps.needs(attribute_id(item))] or every[:1]
+        items = [item for item in every if self.steps.needs(attribute_id(item))] or every[:1]
         drawn = any(map(draws, items))
         rows = self._drawn_from(node) if drawn else self.rows(node.children[0])
         if not _fits(rows, items) or (self._literal and rows.stage >= Stage.ITEMS):
-            rows = self._closed(rows)
-        columns = self._items(rows, items)
+            rows = self.close(rows)
+        columns = self.items(rows, items)
         if self._literal or drawn:
             return replace(rows, columns=columns, stage=max(rows.stage, Stage.ITEMS))
         if not rows.is_plain() and any(map(is_long, columns)):
-            rows = self._closed(rows)
-            columns = self._items(rows, items)
+            rows = self.close(rows)
+            columns = self.items(rows, items)
         return replace(rows, columns=columns)
 
     def _drawn_from(self, node: Node) -> Rows:
@@ -183,106 +162,35 @@ class CatalystPlans:
         (below,) = node.children
         if not is_local_sort(below.kind, below.fields):
             return self.rows(below)
-        rows = self.rows(below.children[0])
-        if not rows.single:
-            rows = self._closed(rows)
-        keys = [ordered(self._scope(rows).write, key) for key in below.many("order")]
-        return self._closed(rows.having("sort", exp.Sort(expressions=keys), Stage.ITEMS))
-
-    def _pivot(self, pivot: Pivot) -> Rows:
-        rows = self.rows(pivot.source)
-        if rows.query is not None or rows.stage >= Stage.ITEMS:
-            rows = self._closed(rows)
-        if pivot.made:
-            columns = (*rows.columns, *self._items(rows, pivot.made))
-            rows = self._closed(replace(rows, columns=columns, stage=Stage.ITEMS))
-        used = tuple(column for column in rows.columns if column.id in pivot.used)
-        if not rows.single or used != rows.columns:
-            rows = self._closed(replace(rows, columns=used))
-        return pivoted(pivot, rows, self._scope(rows))
-
-    def _time_window(self, window: TimeWindow) -> Rows:
-        """Return a step with the window, which is kept where nothing reads it: it repeats rows."""
-        rows = self._below(window.input, Stage.WHERE, window.used)
-        time_column = window.column(self._scope(rows))
-        self._steps.need([time_column.id])
-        return self._closed(replace(rows, columns=(time_column, *rows.columns), stage=Stage.ITEMS))
+        keys = below.many("order")
+        return clauses.sorted_in_tasks(
+            self.close, self.rows(below.children[0]), lambda rows: self._order(rows, keys)
+        )
 
     def _filter(self, node: Node) -> Rows:
         window = time_window_of(node)
         if window is not None:
-            return self._time_window(window)
+            return windowed(self, window)
         drawn = draws(node.required("condition"))
         rows = self._drawn_from(node) if drawn else self.rows(node.children[0])
+        clause, stage = "where", Stage.ITEMS if drawn else Stage.WHERE
         if self._around and rows.stage is Stage.ITEMS and _is_grouped(rows):
-            return self._restricted(rows, "having", node, Stage.ITEMS)
-        if rows.stage > (Stage.FROM if drawn else Stage.ORDER) or rows.query is not None:
-            rows = self._closed(rows)
-        return self._restricted(rows, "where", node, Stage.ITEMS if drawn else Stage.WHERE)
-
-    def _restricted(self, rows: Rows, clause: str, node: Node, stage: Stage) -> Rows:
-        """Return the rows with one more condition in WHERE or HAVING."""
-        condition = self._scope(rows).write(node.required("condition"))
-        before = rows.select.args.get(clause)
-        if before is not None:
-            condition = exp.and_(before.this.copy(), condition, copy=False)
-        clause_node = exp.Where(this=condition) if clause == "where" else exp.Having(this=condition)
-        return rows.having(clause, clause_node, stage)
-
-    def _aggregate(self, node: Node) -> Rows:
-        keys, items = node.many("groupingExpressions"), node.many("aggregateExpressions")
-        if node.children[0].kind == "Expand":
-            return self._grouping_sets(node.children[0], items)
-        rows = self._input(node, Stage.WHERE, (*keys, *items))
-        scope = self._scope(rows)
-        columns = self._items(rows, items)
-        group = exp.Group(expressions=[scope.write(key) for key in keys]) if keys else None
-        return replace(rows.having("group", group, Stage.ITEMS), columns=columns)
-
-    def _grouping_sets(self, expand: Node, items: Sequence[Node]) -> Rows:
-        sets = grouping_sets(expand)
-        rows = self._input(expand.children[0], Stage.WHERE, (*sets.keys, *items))
-        scope = self._scope(rows)
-        over = replace(scope, columns={**scope.columns, **sets.columns(scope)})
-        columns = self._items(rows, items, over)
-        return replace(rows.having("group", sets.clause(scope), Stage.ITEMS), columns=columns)
+            clause, stage = "having", Stage.ITEMS
+        else:
+            rows = clauses.ready(self.close, rows, Stage.FROM if drawn else Stage.ORDER, ())
+        condition = self.scope(rows).write(node.required("condition"))
+        return clauses.restricted(rows, clause, condition, stage)
 
     def _window(self, node: Node) -> Rows:
         items = node.many("windowExpressions")
-        rows = self._input(node, Stage.WHERE, items)
-        columns = rows.columns + self._items(rows, items)
+        rows = self.input_of(node, Stage.WHERE, items)
+        columns = rows.columns + self.items(rows, items)
         return replace(rows, columns=columns, stage=Stage.ITEMS)
 
-    def _generate(self, node: Node) -> Rows:
-        generator = node.required("generator")
-        name = generator_name(generator)
-        rows = self._input(node, Stage.WHERE, (generator,))
-        outputs = node.many("generatorOutput")
-        written = call(name, *map(self._scope(rows).write, generator.children))
-        names = map(_name, outputs)
-        rows, scalars = lateral_view(rows, written, names, outer=bool(node.fields.get("outer")))
-        pairs = zip(outputs, scalars, strict=True)
-        added = tuple(Column(attribute_id(item), _name(item), scalar) for item, scalar in pairs)
-        return replace(rows, columns=rows.columns + added)
-
-    def _expand(self, node: Node) -> Rows:
-        unpivot = unpivot_of(node)
-        return unpivoted(unpivot, self._only(self.rows(node.children[0]), unpivot.used))
-
-    def _only(self, rows: Rows, used: Sequence[int]) -> Rows:
-        """Return the rows of one relation that has these columns and no others."""
-        if rows.query is not None or rows.stage >= Stage.ITEMS:
-            rows = self._closed(rows)
-        known = {column.id: column for column in rows.columns}
-        columns = tuple(known[number] for number in used)
-        return self._closed(replace(rows, columns=columns))
-
     def _sample(self, node: Node) -> Rows:
-        rows = self.rows(node.children[0])
-        if not rows.single or rows.select.args["from_"].this.args.get("sample"):
-            rows = self._closed(rows)
         return sampled(
-            rows,
+            self.close,
+            self.rows(node.children[0]),
             (float(node.fields["lowerBound"]), float(node.fields["upperBound"])),
             int(node.fields["seed"]),
             with_replacement=node.fields["withReplacement"],
@@ -290,77 +198,31 @@ class CatalystPlans:
 
     def _sort(self, node: Node) -> Rows:
         keys = node.many("order")
-        rows = self._input(node, Stage.ORDER, keys)
-        used = frozenset[int]().union(*map(references, keys))
-        if not all(column.kept for column in rows.columns if column.id in used):
-            rows = self._closed(rows)
-        scope = self._scope(rows)
-        order = exp.Order(expressions=[ordered(scope.write, key) for key in keys])
-        return rows.having("order", order, Stage.ORDER)
+        rows = clauses.sortable(self.close, self.rows(node.children[0]), _used(keys))
+        return clauses.ordered(rows, exp.Order(expressions=self._order(rows, keys)))
+
+    def _order(self, rows: Rows, keys: Sequence[Node]) -> list[exp.Ordered]:
+        scope = self.scope(rows)
+        return [ordered(scope.write, key) for key in keys]
 
     def _limit(self, node: Node) -> Rows:
         local = node.children[0]
         if local.kind != "LocalLimit":
             raise unsupported("a limit that is not LIMIT has no rule")
-        rows = self._input(local, Stage.OFFSET)
-        count = self._scope(rows).write(node.required("limitExpr"))
-        return rows.having("limit", exp.Limit(expression=count), Stage.LIMIT)
+        rows = self.input_of(local, Stage.OFFSET)
+        return clauses.limited(rows, self.scope(rows).write(node.required("limitExpr")))
 
     def _offset(self, node: Node) -> Rows:
-        rows = self._input(node, Stage.ITEMS)
-        count = self._scope(rows).write(node.required("offsetExpr"))
-        return rows.having("offset", exp.Offset(expression=count), Stage.OFFSET)
+        rows = self.input_of(node, Stage.ITEMS)
+        return clauses.offset(rows, self.scope(rows).write(node.required("offsetExpr")))
 
     def _distinct(self, node: Node) -> Rows:
-        rows = self._input(node, Stage.WHERE)
+        rows = self.input_of(node, Stage.WHERE)
         return rows.having("distinct", exp.Distinct(), Stage.ITEMS)
 
     def _deduplicate(self, node: Node) -> Rows:
         keys = {attribute_id(key) for key in node.many("keys")}
-        return deduplicated(self._closed, self._input(node, Stage.WHERE), keys)
-
-    # -- operators of several inputs -------------------------------------------------------
-
-    def _join(self, node: Node) -> Rows:
-        side_and_kind = _JOINS.get(node.option("joinType"))
-        if side_and_kind is None:
-            raise unsupported(f"a join of type {node.option('joinType')} has no rule")
-        left, right = join_inputs(self._closed, *map(self.rows, node.children))
-        condition = node.one("condition")
-        written = self._scope(left, right).write(condition) if condition is not None else None
-        return joined(left, right, *side_and_kind, written)
-
-    def _lateral_join(self, node: Node) -> Rows:
-        side_and_kind = _JOINS.get(node.option("joinType"))
-        if side_and_kind is None:
-            raise unsupported(f"a lateral join of type {node.option('joinType')} has no rule")
-        left = left_input(self._closed, self.rows(node.children[0]))
-        plan = node.required("right").required("plan")
-        called = lateral_call(plan)
-        if called is None:
-            inner = self._inner_rows(plan, self._scope(left))
-            lateral, columns = subquery_lateral(inner)
-        else:
-            written = self._called(called.generate, left)
-            names = unique([_name(item) for item in called.generate.many("generatorOutput")])
-            lateral, columns = call_lateral(written, names), called.columns(names)
-        join = exp.Join(side=side_and_kind[0], kind=side_and_kind[1])
-        rows = lateral_join(left, lateral, columns, join)
-        condition = node.one("condition")
-        if condition is not None:
-            join.set("on", self._scope(rows).write(condition))
-        return rows
-
-    def _called(self, generate: Node, rows: Rows) -> exp.Expr:
-        """Write the call of a generator over rows, an outer one where it makes a row of NULLs."""
-        generator = generate.required("generator")
-        name = generator_name(generator) + ("_outer" if generate.fields.get("outer") else "")
-        return call(name, *map(self._scope(rows).write, generator.children))
-
-    def _set_operation(self, node: Node) -> Rows:
-        distinct = node.kind != "Union" and not node.fields.get("isAll")
-        inputs = [operand(self.rows(child), self._closed) for child in node.children]
-        return combined(_SET_OPERATIONS[node.kind], inputs, distinct=distinct)
+        return deduplicated(self.close, self.input_of(node, Stage.WHERE), keys)
 
     # -- named queries and subqueries ------------------------------------------------------
 
@@ -372,7 +234,7 @@ class CatalystPlans:
     def _named_query(self, node: Node) -> Rows:
         rows = self.rows(self._named[node.fields["cteId"]].children[0])
         pairs = zip(rows.columns, node.many("output"), strict=True)
-        renamed = (replace(c, id=attribute_id(item), name=_name(item)) for c, item in pairs)
+        renamed = (replace(c, id=attribute_id(item), name=item.name) for c, item in pairs)
         return replace(rows, columns=tuple(renamed))
 
     def _subquery(self, node: Node, around: CatalystScalars) -> exp.Expr:
@@ -384,25 +246,26 @@ class CatalystPlans:
         return exp.Exists(this=inner) if node.kind == "Exists" else exp.Subquery(this=inner)
 
     def _inner(self, node: Node, around: CatalystScalars) -> exp.Query:
-        return self._inner_rows(node.required("plan"), around).written()
+        return self.inner_rows(node.required("plan"), around).written()
 
-    def _inner_rows(self, plan: Node, around: CatalystScalars) -> Rows:
+    def inner_rows(self, plan: Node, around: CatalystScalars) -> Rows:
         """Return the rows of a plan that may refer to the columns around it."""
-        self._steps.need(needed(plan))
+        self.steps.need(needed(plan))
         outer = {
             node.table.lower() for node in around.columns.values() if isinstance(node, exp.Column)
         }
-        inner = CatalystPlans(self._steps, around, outer, literal=self._literal)
+        inner = CatalystPlans(self.steps, around, outer, literal=self._literal)
         inner._named = self._named
-        return self._steps.finished(inner.rows(plan))
+        return self.steps.finished(inner.rows(plan))
+
+
+def _used(expressions: Iterable[Node]) -> frozenset[int]:
+    """Return the attributes that expressions use."""
+    return frozenset[int]().union(*map(references, expressions))
 
 
 def _is_attribute(node: Node) -> bool:
     return node.kind == "AttributeReference"
-
-
-def _name(item: Node) -> str:
-    return str(item.fields["name"])
 
 
 def _renames(item: Node) -> bool:
@@ -429,26 +292,20 @@ def _fits(rows: Rows, items: Sequence[Node]) -> bool:
     return rows.stage < Stage.ITEMS or all(map(_renames, items))
 
 
-_SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
-    "Except": exp.Except,
-    "Intersect": exp.Intersect,
-    "Union": exp.Union,
-}
-
 _RULES: Mapping[str, Callable[[CatalystPlans, Node], Rows]] = {
-    "Aggregate": CatalystPlans._aggregate,
+    "Aggregate": aggregate,
     "CTERelationDef": CatalystPlans._passed,
     "CTERelationRef": CatalystPlans._named_query,
     "Deduplicate": CatalystPlans._deduplicate,
     "Distinct": CatalystPlans._distinct,
-    "Except": CatalystPlans._set_operation,
-    "Expand": CatalystPlans._expand,
+    "Except": set_operation,
+    "Expand": expand,
     "Filter": CatalystPlans._filter,
-    "Generate": CatalystPlans._generate,
+    "Generate": generate,
     "GlobalLimit": CatalystPlans._limit,
-    "Intersect": CatalystPlans._set_operation,
-    "Join": CatalystPlans._join,
-    "LateralJoin": CatalystPlans._lateral_join,
+    "Intersect": set_operation,
+    "Join": join,
+    "LateralJoin": lateral_join,
     "LocalRelation": CatalystPlans._values,
     "Offset": CatalystPlans._offset,
     "PipeOperator": CatalystPlans._passed,
@@ -457,7 +314,7 @@ _RULES: Mapping[str, Callable[[CatalystPlans, Node], Rows]] = {
     "Sample": CatalystPlans._sample,
     "Sort": CatalystPlans._sort,
     "SubqueryAlias": CatalystPlans._passed,
-    "Union": CatalystPlans._set_operation,
+    "Union": set_operation,
     "View": CatalystPlans._passed,
     "Window": CatalystPlans._window,
     "WithCTE": CatalystPlans._with,

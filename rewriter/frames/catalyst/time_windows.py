@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from rewriter.frames.catalyst.outputs import references
 from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.tree import Node, tree
 from rewriter.frames.writing.calls import call
-from rewriter.frames.writing.selects import Column
+from rewriter.frames.writing.clauses import ready
+from rewriter.frames.writing.selects import Column, Rows, Stage
+
+if TYPE_CHECKING:
+    from rewriter.frames.catalyst.plans import CatalystPlans
 
 _STRUCT, _TIME = "CreateNamedStruct", "PreciseTimestampConversion"
 _ADDED = ("TimeAdd", "TimestampAddInterval")
@@ -41,7 +47,16 @@ class TimeWindow:
             scalar = call("window", scalars.write(self.time), *texts)
         else:
             scalar = call("session_window", *map(scalars.write, self.used))
-        return Column(attribute_id(self.attribute), str(self.attribute.fields["name"]), scalar)
+        return Column(attribute_id(self.attribute), self.attribute.name, scalar)
+
+
+def windowed(plans: CatalystPlans, window: TimeWindow) -> Rows:
+    """Return a step with the window, which is kept where nothing reads it: it repeats rows."""
+    used = frozenset[int]().union(*map(references, window.used))
+    rows = ready(plans.close, plans.rows(window.input), Stage.WHERE, used)
+    time_column = window.column(plans.scope(rows))
+    plans.steps.need([time_column.id])
+    return plans.close(replace(rows, columns=(time_column, *rows.columns), stage=Stage.ITEMS))
 
 
 def time_window_of(node: Node) -> TimeWindow | None:

@@ -23,6 +23,11 @@ class Node:
     children: tuple[Node, ...]
 
     @property
+    def name(self) -> str:
+        """The name of the column that it is."""
+        return str(self.fields["name"])
+
+    @property
     def child(self) -> Node:
         """The only child."""
         (child,) = self.children

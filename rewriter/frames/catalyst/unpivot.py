@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rewriter.frames.catalyst.scalars import attribute_id
 from rewriter.frames.catalyst.tree import Node, tree
 from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.unpivot import Unpivot, of_expression
+from rewriter.frames.writing.selects import Rows
+from rewriter.frames.writing.unpivot import Unpivot, of_expression, unpivoted
+
+if TYPE_CHECKING:
+    from rewriter.frames.catalyst.plans import CatalystPlans
+
+
+def expand(plans: CatalystPlans, node: Node) -> Rows:
+    """Return the copies of rows that an operator makes, as the UNPIVOT that they are."""
+    unpivot = unpivot_of(node)
+    return unpivoted(plans.close, unpivot, plans.rows(node.children[0]))
 
 
 def unpivot_of(expand: Node) -> Unpivot:
@@ -28,7 +40,7 @@ def unpivot_of(expand: Node) -> Unpivot:
     kept = tuple(map(_attribute, rows[0][:split]))
     values = tuple(tuple(map(_attribute, row[split + 1 :])) for row in rows)
     names = tuple(str(row[split].fields["value"]) for row in rows)
-    added = tuple((attribute_id(output), str(output.fields["name"])) for output in outputs[split:])
+    added = tuple((attribute_id(output), output.name) for output in outputs[split:])
     return Unpivot(kept, names, values, added)
 
 

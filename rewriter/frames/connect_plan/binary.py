@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from sqlglot import exp
 from rewriter.frames.connect_plan.frame import ConnectFrame
 from rewriter.frames.connect_plan.items import Item
 from rewriter.frames.connect_plan.scalars import Message
+from rewriter.frames.connect_plan.selected import select
 from rewriter.frames.writing import binary, laterals
 from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.types import cast, sql_type
@@ -19,25 +20,10 @@ from rewriter.frames.writing.types import cast, sql_type
 if TYPE_CHECKING:
     from rewriter.frames.connect_plan.plans import ConnectPlans
 
-_JOINS: Mapping[str, tuple[str | None, str | None]] = {
-    "JOIN_TYPE_CROSS": (None, "CROSS"),
-    "JOIN_TYPE_FULL_OUTER": ("FULL", None),
-    "JOIN_TYPE_INNER": (None, None),
-    "JOIN_TYPE_LEFT_ANTI": ("LEFT", "ANTI"),
-    "JOIN_TYPE_LEFT_OUTER": ("LEFT", None),
-    "JOIN_TYPE_LEFT_SEMI": ("LEFT", "SEMI"),
-    "JOIN_TYPE_RIGHT_OUTER": ("RIGHT", None),
-}
-_SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
-    "SET_OP_TYPE_EXCEPT": exp.Except,
-    "SET_OP_TYPE_INTERSECT": exp.Intersect,
-    "SET_OP_TYPE_UNION": exp.Union,
-}
-
 
 def join(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a join, by a condition or by common columns."""
-    side, kind = _JOINS[message["join_type"]]
+    side, kind = _side_and_kind(message)
     frames = plans.frame(message["left"]), plans.frame(message["right"])
     left, right = binary.join_inputs(plans.close, *(frame.rows for frame in frames))
     left_frame, other = (
@@ -54,6 +40,11 @@ def join(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFra
         condition = exp.and_(*equal, copy=False)
     frame = both.over(binary.joined(left, right, side, kind, condition))
     return _using(plans, frame, left_frame, other, using, side) if using else frame
+
+
+def _side_and_kind(message: Message) -> tuple[str | None, str | None]:
+    type_ = message["join_type"].removeprefix("JOIN_TYPE_")
+    return binary.JOINS[type_.replace("_", "").lower()]
 
 
 def _using(
@@ -85,7 +76,7 @@ def lateral_join(plans: ConnectPlans, message: Message, relation: Message) -> Co
     left = plans.frame(message["left"])
     left = left.over(binary.left_input(plans.close, left.rows))
     right = plans.inside(left).frame(message["right"])
-    side, kind = _JOINS[message["join_type"]]
+    side, kind = _side_and_kind(message)
     written = exp.Join(side=side, kind=kind)
     lateral, columns = laterals.subquery_lateral(plans.steps.finished(right.rows))
     frame = left.beside(right, laterals.lateral_join(left.rows, lateral, columns, written))
@@ -106,9 +97,9 @@ def set_operation(plans: ConnectPlans, message: Message, relation: Message) -> C
             )
             left, right = completed
         order = [right.only(column.name) for column in left.columns]
-        right = plans.select(right, [Item((column.name,), None, column) for column in order])
-    inputs = [binary.operand(frame.rows, plans.close) for frame in (left, right)]
-    operator = _SET_OPERATIONS[message["set_op_type"]]
+        right = select(plans, right, [Item((column.name,), None, column) for column in order])
+    inputs = [binary.operand(plans.close, frame.rows) for frame in (left, right)]
+    operator = binary.SET_OPERATIONS[message["set_op_type"].removeprefix("SET_OP_TYPE_").lower()]
     return plans.made(binary.combined(operator, inputs, distinct=not message.get("is_all")))
 
 
@@ -120,7 +111,7 @@ def _completed(
     for missing, (_, type_) in zip(other.columns, schema, strict=True):
         if not frame.named(missing.name):
             items.append(Item((missing.name,), None, frame.columns[0], partial(_null, type_)))
-    return plans.select(frame, items)
+    return select(plans, frame, items)
 
 
 def _null(type_: Any, _: exp.Expr) -> exp.Expr:

@@ -12,6 +12,7 @@ from rewriter.algebra import bracketed
 from rewriter.frames.connect_plan.frame import ConnectFrame, name_parts
 from rewriter.frames.connect_plan.items import Item, Made
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message
+from rewriter.frames.connect_plan.selected import select
 from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.errors import unsupported
 from rewriter.frames.writing.literals import literal
@@ -46,7 +47,7 @@ def filled(plans: ConnectPlans, message: Message, relation: Message) -> ConnectF
         number: _filling(write({"literal": value}), types[number])
         for number, value in fillings.items()
     }
-    return plans.select(frame, _items(frame, made_columns))
+    return select(plans, frame, _items(frame, made_columns))
 
 
 def replaced(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
@@ -63,7 +64,7 @@ def replaced(plans: ConnectPlans, message: Message, relation: Message) -> Connec
         for number, type_ in types.items()
         if (number in named or not named) and _kind(type_) == kind
     }
-    return plans.select(frame, _items(frame, made_columns))
+    return select(plans, frame, _items(frame, made_columns))
 
 
 def present(relation: Message, schema: Sequence[tuple[str, Any]]) -> dict[str, Any]:

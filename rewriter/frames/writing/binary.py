@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
+from rewriter.frames.writing.clauses import Close
 from rewriter.frames.writing.names import identifier
 from rewriter.frames.writing.selects import Column, Rows, Stage, beside, unique
 
-Close = Callable[[Rows], Rows]
-"""Makes a step of rows."""
+JOINS: Mapping[str, tuple[str | None, str | None]] = {
+    "cross": (None, "CROSS"),
+    "fullouter": ("FULL", None),
+    "inner": (None, None),
+    "leftanti": ("LEFT", "ANTI"),
+    "leftouter": ("LEFT", None),
+    "leftsemi": ("LEFT", "SEMI"),
+    "rightouter": ("RIGHT", None),
+}
+"""Type of a join, in lower case: the side and the kind by which SQL says it."""
+
+SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
+    "except": exp.Except,
+    "intersect": exp.Intersect,
+    "union": exp.Union,
+}
 
 _TRAILING = ("order", "limit", "offset")
 
@@ -40,7 +55,7 @@ def joined(
     return replace(left.having("joins", joins, Stage.FROM), columns=columns)
 
 
-def operand(rows: Rows, close: Close) -> Rows:
+def operand(close: Close, rows: Rows) -> Rows:
     """Return rows as they can stand beside others in a set operation."""
     simple = rows.query is None and not any(rows.select.args.get(c) for c in _TRAILING)
     return rows if simple else close(rows)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.frames.writing.binary import Close
 from rewriter.frames.writing.calls import call
+from rewriter.frames.writing.clauses import Close
 from rewriter.frames.writing.selects import Rows, Stage
 
 

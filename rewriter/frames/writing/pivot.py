@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
+from rewriter.frames.writing.clauses import Close
 from rewriter.frames.writing.errors import unsupported
 from rewriter.frames.writing.names import column, identifier
 from rewriter.frames.writing.selects import Rows
 
 _ALIAS = "p"
+
+
+def pivot_input(close: Close, rows: Rows, used: Collection[int]) -> Rows:
+    """Return rows as one relation that has the columns PIVOT reads: others would be keys too."""
+    columns = tuple(output for output in rows.columns if output.id in used)
+    if rows.single and columns == rows.columns:
+        return rows
+    return close(replace(rows, columns=columns))
 
 
 def pivot_select(

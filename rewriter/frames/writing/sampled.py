@@ -7,12 +7,20 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from rewriter.frames.writing.clauses import Close
 from rewriter.frames.writing.errors import unsupported
 from rewriter.frames.writing.selects import Rows
 
 
-def sampled(rows: Rows, bounds: tuple[float, float], seed: int, *, with_replacement: bool) -> Rows:
-    """Return a sample of rows that are one relation: those whose drawn number is in the bounds.
+def sampled(
+    close: Close,
+    rows: Rows,
+    bounds: tuple[float, float],
+    seed: int,
+    *,
+    with_replacement: bool,
+) -> Rows:
+    """Return a sample of rows: those whose drawn number is in the bounds.
 
     Raises
     ------
@@ -20,7 +28,8 @@ def sampled(rows: Rows, bounds: tuple[float, float], seed: int, *, with_replacem
         With replacement, and where TABLESAMPLE does not say it; outside subqueries a filter is in
         its place by then.
     """
-    _, share = bounds
+    if not rows.single or rows.select.args["from_"].this.args.get("sample"):
+        rows = close(rows)
     if with_replacement:
         raise unsupported(
             "a sample with replacement has no rule", "Take a sample(False, ...), or track it."
@@ -31,7 +40,7 @@ def sampled(rows: Rows, bounds: tuple[float, float], seed: int, *, with_replacem
             "Take a sample() of a percentage, with a seed from zero on, or track it.",
         )
     sample = exp.TableSample(
-        percent=exp.Literal.number(f"{_percent(share).normalize():f}"),
+        percent=exp.Literal.number(f"{_percent(bounds[1]).normalize():f}"),
         seed=exp.Literal.number(seed),
     )
     select = rows.select.copy()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from rewriter.errors import UnsupportedError
+from rewriter.frames.writing.clauses import Close, ready
 from rewriter.frames.writing.errors import unsupported
 from rewriter.frames.writing.names import column, identifier
 from rewriter.frames.writing.selects import Column, Rows, Stage, unique
@@ -37,14 +38,17 @@ class Unpivot:
         )
 
 
-def unpivoted(unpivot: Unpivot, rows: Rows) -> Rows:
-    """Return the UNPIVOT of one relation that has the columns it uses and no others.
+def unpivoted(close: Close, unpivot: Unpivot, rows: Rows) -> Rows:
+    """Return the UNPIVOT of rows: of a step that has the columns it uses and no others.
 
     Raises
     ------
     UnsupportedError
         When a column is kept, and its values are made rows too.
     """
+    rows = ready(close, rows, Stage.ORDER, ())
+    known = {output.id: output for output in rows.columns}
+    rows = close(replace(rows, columns=tuple(known[number] for number in unpivot.used)))
     if set(unpivot.kept) & {number for row in unpivot.values for number in row}:
         raise unsupported(
             "unpivot() of a column that is kept too has no rule", "Add a copy of the column."

@@ -1,0 +1,79 @@
+"""Clauses added to SELECTs in the making, where an operator has one input.
+
+Where a clause does not fit into the SELECT that its rows are, ``close`` makes a step of them first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.frames.writing.selects import Column, Rows, Stage
+
+Close = Callable[[Rows], Rows]
+"""Makes a step of rows."""
+
+
+def ready(close: Close, rows: Rows, stage: Stage, used: Collection[int] | None = None) -> Rows:
+    """Return rows to whose SELECT a clause can be added that comes after those of a stage.
+
+    Parameters
+    ----------
+    used
+        The columns that the clause is over, which are to be columns of FROM; None: all.
+    """
+    if rows.stage > stage or rows.query is not None or not rows.is_plain(used):
+        return close(rows)
+    return rows
+
+
+def sortable(close: Close, rows: Rows, used: Collection[int] | None = None) -> Rows:
+    """Return rows as ORDER BY can be over: it knows columns by the names that they have in FROM."""
+    rows = ready(close, rows, Stage.ORDER, used)
+    if all(column.kept for column in rows.columns if used is None or column.id in used):
+        return rows
+    return close(rows)
+
+
+def sorted_in_tasks(close: Close, rows: Rows, keys: Callable[[Rows], Sequence[exp.Expr]]) -> Rows:
+    """Return a step of rows that each task sorts, for an operator in which chance decides.
+
+    Parameters
+    ----------
+    keys
+        Writes the sort keys over the rows of one relation.
+    """
+    if not rows.single:
+        rows = close(rows)
+    return close(rows.having("sort", exp.Sort(expressions=[*keys(rows)]), Stage.ITEMS))
+
+
+def restricted(rows: Rows, clause: str, condition: exp.Expr, stage: Stage) -> Rows:
+    """Return the rows with one more condition in WHERE or HAVING."""
+    before = rows.select.args.get(clause)
+    if before is not None:
+        condition = exp.and_(before.this.copy(), condition, copy=False)
+    added = exp.Where(this=condition) if clause == "where" else exp.Having(this=condition)
+    return rows.having(clause, added, stage)
+
+
+def grouped(rows: Rows, group: exp.Group | None, columns: Sequence[Column]) -> Rows:
+    """Return groups of rows; None: all of them are one."""
+    return replace(rows.having("group", group, Stage.ITEMS), columns=tuple(columns))
+
+
+def ordered(rows: Rows, order: exp.Order) -> Rows:
+    """Return the rows in an order."""
+    return rows.having("order", order, Stage.ORDER)
+
+
+def offset(rows: Rows, count: exp.Expr) -> Rows:
+    """Return the rows without the first."""
+    return rows.having("offset", exp.Offset(expression=count), Stage.OFFSET)
+
+
+def limited(rows: Rows, count: exp.Expr) -> Rows:
+    """Return the first rows."""
+    return rows.having("limit", exp.Limit(expression=count), Stage.LIMIT)
