@@ -25,6 +25,7 @@ MODULES = (
     "terms.js",
     "exporting.js",
     "why.js",
+    "view.js",
     "whatif.js",
     "query.js",
     "capture.js",

@@ -1,13 +1,13 @@
 // A capture: its answer as a table, why a row is there beside it, what if below it.
 
 import { h, replace } from "./dom.js";
-import { Latest } from "./state.js";
 import { Table } from "./table.js";
 import { palette } from "./terms.js";
-import { Why, load } from "./why.js";
+import { Why } from "./why.js";
 import { Strikes, WhatIf } from "./whatif.js";
 import { Query } from "./query.js";
 import { tableButtons } from "./exporting.js";
+import { View } from "./view.js";
 
 const TABS = [
   ["answer", "Answer"],
@@ -15,18 +15,15 @@ const TABS = [
   ["query", "Query"],
 ];
 
-export class CaptureView {
+export class CaptureView extends View {
   constructor(app, source) {
-    this.app = app;
-    this.source = source;
-    this.latest = new Latest();
-    this.element = h("div", { class: "capture" });
+    super(app, source, "capture");
     app.strike = new Strikes(app.place);
-    load(this.element, this.latest, (signal) => app.asker.ask(source, "about", {}, signal), (about) => this.draw(about));
+    this.begin("about");
   }
 
   stop() {
-    this.latest.stop();
+    super.stop();
     for (const part of [this.table, this.why, this.dock, this.whole, this.query]) part?.stop();
   }
 
@@ -38,7 +35,7 @@ export class CaptureView {
     this.table = new Table({
       label: "The answer",
       query: { sort: app.place.whole("sort", -1), descending: app.place.get("down", false), filters: app.place.mapping("filters", {}) },
-      fetchRows: (params, signal) => app.asker.ask(this.source, "rows", params, signal),
+      fetchRows: (params, signal) => this.ask("rows", params, signal),
       linked: (place) => aggregates.has(place),
       onopen: (row) => app.place.go({ row, col: undefined }),
       oncell: (row, col) => app.place.go({ row, col }),

@@ -1,11 +1,11 @@
 // A federation: its stores as a map with what crosses between them, and questions to all of them.
 
 import { h, s, replace, button, many } from "./dom.js";
-import { Latest } from "./state.js";
 import { smooth } from "./picture.js";
 import { load, section } from "./why.js";
 import { plainTable } from "./table.js";
 import { pictureButtons, pythonButton } from "./exporting.js";
+import { View } from "./view.js";
 
 const QUESTIONS = [
   ["ancestors", "What it is made of"],
@@ -14,19 +14,10 @@ const QUESTIONS = [
   ["paths", "Paths to"],
 ];
 
-export class FederationView {
+export class FederationView extends View {
   constructor(app, source) {
-    this.app = app;
-    this.source = source;
-    this.latest = new Latest();
-    this.asking = new Latest();
-    this.element = h("div", { class: "federation" });
-    load(this.element, this.latest, (signal) => app.asker.ask(source, "about", {}, signal), (about) => this.draw(about));
-  }
-
-  stop() {
-    this.latest.stop();
-    this.asking.stop();
+    super(app, source, "federation");
+    this.begin("about");
   }
 
   draw(about) {
@@ -115,7 +106,7 @@ export class FederationView {
     }
     const params = { ask: place.text("ask", "ancestors"), nodes };
     if (params.ask === "paths") params.targets = place.list("targets", []);
-    load(this.result, this.asking, (signal) => this.app.asker.ask(this.source, "crossing", params, signal), (found) => this.answer(found));
+    load(this.result, this.asking, (signal) => this.ask("crossing", params, signal), (found) => this.answer(found));
   }
 
   answer(found) {

@@ -6,6 +6,7 @@ import { Picture } from "./picture.js";
 import { load, section, trouble } from "./why.js";
 import { Table, plainTable } from "./table.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
+import { View } from "./view.js";
 
 const TICKS = 160;
 
@@ -15,23 +16,14 @@ const MODES = [
   ["delete", "Without it"],
 ];
 
-export class GraphView {
+export class GraphView extends View {
   constructor(app, source) {
-    this.app = app;
-    this.source = source;
-    this.latest = new Latest();
-    this.drawing = new Latest();
-    this.asking = new Latest();
-    this.element = h("div", { class: "graph" });
-    load(this.element, this.latest, (signal) => this.ask("about", {}, signal), (about) => this.draw(about));
-  }
-
-  ask(view, params, signal) {
-    return this.app.asker.ask(this.source, view, params, signal);
+    super(app, source, "graph");
+    this.begin("about");
   }
 
   stop() {
-    for (const latest of [this.latest, this.drawing, this.asking]) latest.stop();
+    super.stop();
     clearInterval(this.player);
     this.picture?.stop();
     this.table?.stop();

@@ -1,9 +1,9 @@
 // The query: its text, the type of its annotations, its blocks, where its columns come from.
 
 import { h, button, many } from "./dom.js";
-import { Latest } from "./state.js";
-import { load, section } from "./why.js";
+import { section } from "./why.js";
 import { plainTable } from "./table.js";
+import { View } from "./view.js";
 
 const WORDS = new Set(
   "select from where group by having order limit offset join left right full inner outer cross on using and or not in exists as with union all except intersect distinct case when then else end between like is null asc desc over partition date interval true false lateral view rows range semi anti values cast".split(" "),
@@ -40,20 +40,13 @@ export function sqlText(text, mentions, colors, relation, lit = new Set()) {
   return h("pre", { class: "code sql", tabindex: "0", role: "region", "aria-label": "The query" }, parts);
 }
 
-export class Query {
+export class Query extends View {
   constructor(app, source) {
-    this.app = app;
-    this.source = source;
-    this.latest = new Latest();
-    this.element = h("div", { class: "query" });
-  }
-
-  stop() {
-    this.latest.stop();
+    super(app, source, "query");
   }
 
   show() {
-    load(this.element, this.latest, (signal) => this.app.asker.ask(this.source, "query", {}, signal), (found) => this.draw(found));
+    this.begin("query");
   }
 
   draw(found) {

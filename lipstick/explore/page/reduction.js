@@ -7,31 +7,29 @@ import { Badge, Live, ago } from "./live.js";
 import { load, section } from "./why.js";
 import { GraphView } from "./graph.js";
 import { pictureButtons, pythonButton } from "./exporting.js";
+import { View } from "./view.js";
 
 const PANES = [
   ["reduction", "Reduction"],
   ["graph", "Graph"],
 ];
 
-export class ReductionView {
+export class ReductionView extends View {
   constructor(app, source) {
-    this.app = app;
-    this.source = source;
-    this.latest = new Latest();
-    this.asking = new Latest();
+    super(app, source, "graph reduction");
     this.finding = new Latest();
-    this.element = h("div", { class: "graph reduction" });
     this.live = new Live({
       ask: (signal) => app.asker.ask(source, "progress", {}, signal, true),
       ontold: (found) => this.told(found),
       over: (found) => app.asker.still || (found.topics.length > 0 && found.topics.every((topic) => topic.complete)),
       onlost: () => this.badge.tell("lost", "not connected", "trying again"),
     });
-    load(this.element, this.latest, (signal) => app.asker.ask(source, "progress", {}, signal), (found) => this.draw(found));
+    this.begin("progress");
   }
 
   stop() {
-    for (const latest of [this.latest, this.asking, this.finding]) latest.stop();
+    super.stop();
+    this.finding.stop();
     this.live.stop();
     this.graph?.stop();
   }
@@ -129,7 +127,7 @@ export class ReductionView {
     }
     const params = { entity, version: this.found.version };
     if (forwards) params.forwards = true;
-    load(this.result, this.asking, (signal) => this.app.asker.ask(this.source, "trace", params, signal), (found) => this.traced(entity, forwards, found));
+    load(this.result, this.asking, (signal) => this.ask("trace", params, signal), (found) => this.traced(entity, forwards, found));
   }
 
   traced(entity, forwards, found) {
@@ -159,7 +157,7 @@ export class ReductionView {
       const text = this.entity.value.trim();
       const signal = this.finding.start();
       try {
-        const found = await this.app.asker.ask(this.source, "outputs", { text, version: this.found.version }, signal);
+        const found = await this.ask("outputs", { text, version: this.found.version }, signal);
         replace(this.total, found.total > found.names.length ? `${found.names.length} of ${found.total.toLocaleString("en")}` : found.total.toLocaleString("en"));
         replace(
           this.outputs,

@@ -1,10 +1,10 @@
 // A script beside its graph: lines and nodes lit together.
 
 import { h, replace, button, many } from "./dom.js";
-import { Latest } from "./state.js";
 import { load, section } from "./why.js";
 import { GraphView } from "./graph.js";
 import { pythonButton } from "./exporting.js";
+import { View } from "./view.js";
 
 const KEYWORDS = new Set(
   "and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield None True False".split(" "),
@@ -22,23 +22,19 @@ function highlighted(text) {
   return parts;
 }
 
-export class ScriptView {
+export class ScriptView extends View {
   constructor(app, source) {
-    this.app = app;
-    this.source = source;
-    this.latest = new Latest();
-    this.asking = new Latest();
+    super(app, source, "script");
     this.code = h("div", { class: "code-pane", tabindex: "0", role: "region", "aria-label": "The script" });
     this.told = h("div", { class: "told" });
     this.graph = new GraphView(app, source);
     this.graph.element.classList.add("beside-code");
-    this.element = h("div", { class: "script" }, h("div", { class: "script-code" }, h("h2", { class: "out-of-sight" }, "What lines depend on"), this.told, this.code), this.graph.element);
-    load(this.code, this.latest, (signal) => app.asker.ask(source, "script", {}, signal), (found) => this.draw(found));
+    this.element.append(h("div", { class: "script-code" }, h("h2", { class: "out-of-sight" }, "What lines depend on"), this.told, this.code), this.graph.element);
+    this.begin("script", this.code);
   }
 
   stop() {
-    this.latest.stop();
-    this.asking.stop();
+    super.stop();
     this.graph.stop();
   }
 
@@ -84,7 +80,7 @@ export class ScriptView {
     }
     const params = { criterion: String(criterion) };
     if (place.get("forwards")) params.forwards = true;
-    load(this.told, this.asking, (signal) => this.app.asker.ask(this.source, "depends", params, signal), (answer) => {
+    load(this.told, this.asking, (signal) => this.ask("depends", params, signal), (answer) => {
       this.light(answer);
       const marks = answer.seeds.length ? { mode: params.forwards ? "descendants" : "ancestors", nodes: answer.seeds } : undefined;
       if (JSON.stringify(place.get("marks")) !== JSON.stringify(marks)) queueMicrotask(() => place.go({ marks }, true));

@@ -1,33 +1,28 @@
 // Recorded streams: operators with their rates, the events of a stream, the path of an event.
 
 import { h, replace, button, icon, many, rounded, counted } from "./dom.js";
-import { Latest } from "./state.js";
 import { Picture } from "./picture.js";
 import { Badge, Live, ago } from "./live.js";
 import { load, section, trouble } from "./why.js";
 import { Table, plainTable } from "./table.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
+import { View } from "./view.js";
 
 const WAYS = [
   [undefined, "Made of"],
   [true, "Is in"],
 ];
 
-export class StreamView {
+export class StreamView extends View {
   constructor(app, source) {
-    this.app = app;
-    this.source = source;
-    this.latest = new Latest();
-    this.drawing = new Latest();
-    this.asking = new Latest();
-    this.element = h("div", { class: "graph streams" });
+    super(app, source, "graph streams");
     this.live = new Live({
       ask: (signal) => app.asker.ask(source, "about", this.query(), signal, true),
       ontold: (about) => this.told(about),
       over: (about) => about.ended || app.asker.still,
       onlost: () => this.badge.tell("lost", "not connected", "trying again"),
     });
-    load(this.element, this.latest, (signal) => this.ask("about", {}, signal), (about) => this.draw(about));
+    this.begin("about");
   }
 
   query() {
@@ -36,11 +31,11 @@ export class StreamView {
   }
 
   ask(view, params, signal) {
-    return this.app.asker.ask(this.source, view, { ...this.query(), ...params }, signal);
+    return super.ask(view, { ...this.query(), ...params }, signal);
   }
 
   stop() {
-    for (const latest of [this.latest, this.drawing, this.asking]) latest.stop();
+    super.stop();
     this.live.stop();
     this.picture?.stop();
     this.table?.stop();
@@ -156,7 +151,7 @@ export class StreamView {
     this.asked = this.app.place.text("query");
     this.key = this.panelKey = this.lineKey = undefined;
     this.picture.stop();
-    load(this.element, this.latest, (signal) => this.ask("about", {}, signal), (about) => this.draw(about));
+    this.begin("about");
   }
 
   async load(chosen, params, keep) {
