@@ -73,24 +73,25 @@ def _inside(levels: Levels, modules: frozenset[str]) -> frozenset[Link]:
     """The links by which the computation of a module goes on inside it."""
     begun = _segments(levels, modules, Kind.INPUT, Kind.STATE, *_COMPUTED)
     computed = _segments(levels, modules, *_COMPUTED)
-    return frozenset(
-        (source, target)
-        for source, target in levels.links
-        if source in begun
-        and target in computed
-        and levels.stored[source].module == levels.stored[target].module
-    )
+    return _within_modules(levels, begun, computed)
 
 
 def _into_state(levels: Levels, modules: frozenset[str]) -> frozenset[Link]:
     """The links from computations of a module to its state nodes."""
     computed = _segments(levels, modules, *_COMPUTED)
     state = _segments(levels, modules, Kind.STATE)
+    return _within_modules(levels, computed, state)
+
+
+def _within_modules(
+    levels: Levels, sources: frozenset[int], targets: frozenset[int]
+) -> frozenset[Link]:
+    """The links from some segments to others of the same module."""
     return frozenset(
         (source, target)
         for source, target in levels.links
-        if source in computed
-        and target in state
+        if source in sources
+        and target in targets
         and levels.stored[source].module == levels.stored[target].module
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from graphquery.model import Kind, Segment
 from graphquery.store.commit import FileEntry, Json
@@ -184,6 +184,9 @@ class Import(Crossing):
         return values | {"parts": tuple(Part(**part) for part in values["parts"])}
 
 
+C = TypeVar("C", bound=Crossing)
+
+
 def exports(records: Mapping[str, Json]) -> dict[str, Export]:
     """All exports among the records of a store, by channel, in the order they were made.
 
@@ -192,19 +195,19 @@ def exports(records: Mapping[str, Json]) -> dict[str, Export]:
     StoreDamagedError
         A record that is not understood.
     """
-    return {
-        name.removeprefix(EXPORT): Export.from_json(document, f"Record {name}")
-        for name, document in records.items()
-        if name.startswith(EXPORT)
-    }
+    return _read(Export, EXPORT, records)
 
 
 def imports(records: Mapping[str, Json]) -> dict[str, Import]:
     """All imports among the records of a store, by channel; raises as `exports`."""
+    return _read(Import, IMPORT, records)
+
+
+def _read(kind: type[C], prefix: str, records: Mapping[str, Json]) -> dict[str, C]:
     return {
-        name.removeprefix(IMPORT): Import.from_json(document, f"Record {name}")
+        name.removeprefix(prefix): kind.from_json(document, f"Record {name}")
         for name, document in records.items()
-        if name.startswith(IMPORT)
+        if name.startswith(prefix)
     }
 
 

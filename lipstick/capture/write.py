@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -247,8 +247,7 @@ def write_capture(
     CaptureError
         When the directory exists already.
     """
-    building = _beside(directory)
-    try:
+    with _whole(directory) as building:
         writer = CaptureWriter(spark, manifest, building, progress)
         writer.write()
         shutil.rmtree(building / "tmp", ignore_errors=True)
@@ -258,13 +257,7 @@ def write_capture(
             schemas=writer.schemas,
             pruned=tuple(writer.pruned),
         )
-        done = done.write(building)
-        building.rename(directory)
-    except BaseException:
-        with suppress(OSError):
-            shutil.rmtree(building)
-        raise
-    return done
+        return done.write(building)
 
 
 def copy_capture(source: Path, directory: Path) -> None:
@@ -275,18 +268,19 @@ def copy_capture(source: Path, directory: Path) -> None:
     CaptureError
         When the directory exists already.
     """
-    building = _beside(directory)
-    try:
+    with _whole(directory) as building:
         shutil.copytree(source, building, dirs_exist_ok=True)
-        building.rename(directory)
-    except BaseException:
-        with suppress(OSError):
-            shutil.rmtree(building)
-        raise
 
 
-def _beside(directory: Path) -> Path:
-    """Make the folder in which what is to be a directory is made."""
+@contextmanager
+def _whole(directory: Path) -> Iterator[Path]:
+    """Yield the folder in which a directory is made; it gets its name when it is whole.
+
+    Raises
+    ------
+    CaptureError
+        When the directory exists already.
+    """
     if directory.exists():
         raise CaptureError(
             f"{directory} exists already.\nA capture is never overwritten: choose another path, "
@@ -295,4 +289,10 @@ def _beside(directory: Path) -> Path:
     directory.parent.mkdir(parents=True, exist_ok=True)
     building = directory.parent / f".{directory.name}.{uuid.uuid4().hex[:8]}{INCOMPLETE}"
     building.mkdir()
-    return building
+    try:
+        yield building
+        building.rename(directory)
+    except BaseException:
+        with suppress(OSError):
+            shutil.rmtree(building)
+        raise

@@ -94,25 +94,26 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         no = refused(request, request.query_params.get("token", ""))
         return no or HTMLResponse(page, headers=headers)
 
-    async def ask(request: Request) -> Response:
+    async def asked(request: Request) -> Any:
         no = refused(request, request.headers.get(TOKEN, ""))
         if no is not None:
             return no
         question, problem = await _question(request)
-        if problem is not None:
-            return JSONResponse(_told(problem), 400, headers)
+        return question if problem is None else JSONResponse(_told(problem), 400, headers)
+
+    async def ask(request: Request) -> Response:
+        question = await asked(request)
+        if isinstance(question, Response):
+            return question
         reply = await _answered(
             pool, request, explorer, lambda budget: explorer.ask_json(question, budget)
         )
         return Response(reply, media_type="application/json", headers=headers)
 
     async def download(request: Request) -> Response:
-        no = refused(request, request.headers.get(TOKEN, ""))
-        if no is not None:
-            return no
-        question, problem = await _question(request)
-        if problem is not None:
-            return JSONResponse(_told(problem), 400, headers)
+        question = await asked(request)
+        if isinstance(question, Response):
+            return question
         loop = asyncio.get_running_loop()
         try:
             data = await loop.run_in_executor(pool, export, explorer, question)

@@ -16,11 +16,10 @@ import pyarrow.dataset as ds
 from lipstick.capture.contents import Contents
 from lipstick.errors import CaptureDamagedError, NeedsSparkError
 from lipstick.memory.stored_types import (
+    as_read,
     has_collation,
     has_texts,
     stored_as,
-    with_durations,
-    with_zones,
 )
 from rewriter.blocks import Block, Kind
 from semiring.arrow import decoded, whole
@@ -158,7 +157,7 @@ class StoredDataset(Dataset):
             self._collated = {name for name, kind in spark.items() if has_collation(kind)}
             self._dataset = _dataset(names, encoded)
             stored = _dataset(names, ()).schema
-            self._schema = with_durations(with_zones(stored, instants), spark)
+            self._schema = as_read(stored, instants, spark)
             self.count = self._dataset.count_rows()
 
     @property

@@ -60,54 +60,43 @@ def has_texts(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def with_durations(schema: pa.Schema, spark: Mapping[str, Any]) -> pa.Schema:
-    """The schema with intervals of days to seconds, which Spark stores as numbers."""
+def as_read(schema: pa.Schema, instants: set[str], spark: Mapping[str, Any]) -> pa.Schema:
+    """The schema with instants in UTC, and with intervals of days to seconds.
+
+    Parameters
+    ----------
+    instants
+        The paths of their columns in Parquet.
+    spark
+        Spark's fields by name: it stores intervals as numbers.
+    """
     return pa.schema(
         [
-            field.with_type(_duration(field.type, spark[field.name]["type"]))
-            if field.name in spark
-            else field
+            field.with_type(
+                _as_read(field.type, field.name, instants, spark.get(field.name, {}).get("type"))
+            )
             for field in schema
         ]
     )
 
 
-def _duration(kind: pa.DataType, spark_type: Any) -> pa.DataType:
-    match spark_type:
-        case str() if spark_type.startswith(_DAYS_TO_SECONDS):
-            return pa.duration("us")
-        case {"type": "array", "elementType": element}:
-            return pa.list_(kind.value_field.with_type(_duration(kind.value_type, element)))
-        case {"type": "struct", "fields": fields}:
-            numbered = enumerate(fields)
-            inner = [(kind.field(number), field["type"]) for number, field in numbered]
-            return pa.struct(
-                [
-                    inner_field.with_type(_duration(inner_field.type, type_))
-                    for inner_field, type_ in inner
-                ]
-            )
-    return kind
-
-
-def with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:
-    """The schema with instants in UTC, by the paths of their columns in Parquet."""
-    return pa.schema([f.with_type(_zoned(f.type, f.name, instants)) for f in schema])
-
-
-def _zoned(kind: pa.DataType, path: str, instants: set[str]) -> pa.DataType:
+def _as_read(kind: pa.DataType, path: str, instants: set[str], spark_type: Any) -> pa.DataType:
     if path in instants:
         return pa.timestamp("us", "UTC")
+    if isinstance(spark_type, str) and spark_type.startswith(_DAYS_TO_SECONDS):
+        return pa.duration("us")
+    known = spark_type if isinstance(spark_type, dict) else {}
 
-    def within(field: pa.Field, step: str) -> pa.Field:
-        return field.with_type(_zoned(field.type, f"{path}.{step}", instants))
+    def within(field: pa.Field, step: str, type_: Any) -> pa.Field:
+        return field.with_type(_as_read(field.type, f"{path}.{step}", instants, type_))
 
     if pa.types.is_struct(kind):
+        types = {field["name"]: field["type"] for field in known.get("fields", ())}
         fields = [kind.field(number) for number in range(kind.num_fields)]
-        return pa.struct([within(field, field.name) for field in fields])
+        return pa.struct([within(field, field.name, types.get(field.name)) for field in fields])
     if pa.types.is_list(kind):
-        return pa.list_(within(kind.value_field, "list.element"))
+        return pa.list_(within(kind.value_field, "list.element", known.get("elementType")))
     if pa.types.is_map(kind):
-        key, value = within(kind.key_field, "key_value.key"), kind.item_field
-        return pa.map_(key, within(value, "key_value.value"))
+        key = within(kind.key_field, "key_value.key", known.get("keyType"))
+        return pa.map_(key, within(kind.item_field, "key_value.value", known.get("valueType")))
     return kind

@@ -116,45 +116,33 @@ class _Running:
     # -- what comes in ---------------------------------------------------------------------
 
     def _enter(self, name: str) -> None:
-        arriving = self.inputs[name]
-        self.bench.bind(name, arriving.table)
-        if self.trace is not None:
-            count = arriving.table.num_rows
-            pool = self.trace.pool(
-                name,
-                Kind.INPUT,
-                "·",
-                count,
-                relation=name,
-                values=arriving.table,
-                key=self.module.inputs[name].key,
-                origin=arriving.origin,
-            )
-            nodes = Nodes.of(pool, np.arange(count, dtype=np.int64))
-            self.tuples[name] = Tuples(
-                nodes, copies(self.trace, name, arriving.table, arriving.values, Kind.INPUT)
-            )
+        self._bind(name, Kind.INPUT, self.inputs[name], self.module.inputs[name].key)
 
     def _remember(self, name: str) -> None:
         """Show the state as it is before the invocation."""
-        old = self.state[name]
-        self.bench.bind(name, old.table)
+        self._bind(name, Kind.STATE, self.state[name], self.module.state[name].key)
+
+    def _bind(
+        self, name: str, kind: Kind, rows: Arriving | StateRelation, key: tuple[str, ...]
+    ) -> None:
+        """Let queries read rows, each of which is a node; nodes of state are used by queries."""
+        self.bench.bind(name, rows.table)
         if self.trace is not None:
-            count = old.table.num_rows
+            count = rows.table.num_rows
             pool = self.trace.pool(
                 name,
-                Kind.STATE,
+                kind,
                 "·",
                 count,
                 relation=name,
-                values=old.table,
-                key=self.module.state[name].key,
-                used=np.zeros(count, dtype=np.bool_),
-                origin=old.origin,
+                values=rows.table,
+                key=key,
+                used=np.zeros(count, dtype=np.bool_) if kind is Kind.STATE else None,
+                origin=rows.origin,
             )
             nodes = Nodes.of(pool, np.arange(count, dtype=np.int64))
             self.tuples[name] = Tuples(
-                nodes, copies(self.trace, name, old.table, old.values, Kind.STATE)
+                nodes, copies(self.trace, name, rows.table, rows.values, kind)
             )
 
     # -- queries ---------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from rewriter.blocks import (
     aliases,
     qualified,
 )
+from rewriter.scalars.operators import AGGREGATES, COMPARISONS
 from rewriter.scalars.text import text
 from semiring.annotation import (
     Alt,
@@ -33,22 +34,6 @@ from semiring.annotation import (
     Times,
     TokenOf,
 )
-
-_OPERATORS: dict[type[exp.Expr], str] = {
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-}
-_AGGREGATES: dict[type[exp.Expr], str] = {
-    exp.Sum: "SUM",
-    exp.Count: "COUNT",
-    exp.Min: "MIN",
-    exp.Max: "MAX",
-    exp.Avg: "AVG",
-}
 
 
 def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
@@ -130,7 +115,7 @@ def _membership(semi: Semi) -> AnnotationType:
 def _condition(condition: Scalar, block: Block, members: Sum) -> AnnotationType:
     """Return a comparison of HAVING; a black box over the members if it is not a simple one."""
     condition = condition.unnest()
-    op = _OPERATORS.get(type(condition))
+    op = COMPARISONS.get(type(condition))
     if op is not None:
         left = _operand(condition.this, block, members)
         right = _operand(condition.expression, block, members)
@@ -145,7 +130,7 @@ def _operand(scalar: Scalar, block: Block, members: Sum) -> TensorOf | Literal |
         return Literal(scalar.this if scalar.is_string else scalar.to_py())
     if isinstance(scalar, exp.Column) and scalar.table == GROUP:
         call = dict(block.aggregates).get(scalar.name)
-        name = _AGGREGATES.get(type(call)) if call is not None else None
+        name = AGGREGATES.get(type(call)) if call is not None else None
         if call is not None and name is not None:
             value = scalar.name if scalar.name in members.values else None
             distinct = isinstance(call.this, exp.Distinct)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -10,15 +11,9 @@ from rewriter.algebra import Scalar
 from rewriter.interpret.compile import Interpreted, interpret
 from rewriter.interpret.once import once
 from rewriter.scalars import aggregates
+from rewriter.scalars.operators import AGGREGATES, COMPARISONS
 from rewriter.scalars.text import text
 
-_NAMES: dict[type[exp.Expr], str] = {
-    exp.Sum: "SUM",
-    exp.Count: "COUNT",
-    exp.Min: "MIN",
-    exp.Max: "MAX",
-    exp.Avg: "AVG",
-}
 _BOOLEAN = {
     "any": "bool_or",
     "bool_and": "bool_and",
@@ -92,7 +87,7 @@ class AggregateCall:
 def aggregate_call(call: Scalar) -> AggregateCall:
     """Take an aggregate call apart."""
     arguments = [part for part in aggregates.arguments(call) if not isinstance(part, exp.Star)]
-    function = _NAMES.get(type(call))
+    function = AGGREGATES.get(type(call))
     if function != "COUNT" and len(arguments) != 1:
         function = None
     distinct = aggregates.is_distinct(call)
@@ -139,15 +134,7 @@ class Comparison:
     right: Interpreted
 
 
-OPERATORS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.NullSafeEQ: "<=>",
-}
+OPERATORS: Mapping[type[exp.Expr], str] = {**COMPARISONS, exp.NullSafeEQ: "<=>"}
 
 
 @once

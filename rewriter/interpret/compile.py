@@ -16,6 +16,7 @@ from rewriter.interpret.functions import function
 from rewriter.interpret.literals import decimal_of, digits_of, literal
 from rewriter.interpret.once import once
 from rewriter.interpret.vector import UninterpretableError, Vector, from_arrow
+from rewriter.scalars.operators import COMPARISONS
 from rewriter.scalars.text import text
 
 Resolve: TypeAlias = Callable[[str, str], Vector]
@@ -23,14 +24,6 @@ Resolve: TypeAlias = Callable[[str, str], Vector]
 
 Run: TypeAlias = Callable[[Resolve], Vector]
 
-_COMPARISONS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-}
 _ARITHMETIC: dict[type[exp.Expr], Callable[[Vector, Vector], Vector]] = {
     exp.Add: arithmetic.plus,
     exp.Sub: arithmetic.minus,
@@ -197,8 +190,8 @@ def _arrow_type(kind: exp.DataType) -> pa.DataType:
 
 
 def _logical(node: Scalar) -> Run:
-    if type(node) in _COMPARISONS:
-        op = _COMPARISONS[type(node)]
+    if type(node) in COMPARISONS:
+        op = COMPARISONS[type(node)]
         return _binary(lambda a, b: logic.compare(op, a, b), *_sides(node))
     if isinstance(node, exp.NullSafeEQ):
         return _binary(logic.null_safe_equal, *_sides(node))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from lipstick.scripts.facts import Parameter
 from lipstick.scripts.reading.values import Value
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -34,21 +38,18 @@ def argument(parameter: Parameter, arguments: Arguments, owner: Value | None) ->
     """The argument that a call gives for a parameter; None: it gives none that is plain."""
     if parameter.name == "self":
         return owner
-    if parameter.name is not None and parameter.name in arguments.named:
-        return arguments.named[parameter.name]
-    position = parameter.position
-    if position is not None and position < len(arguments.positional):
-        return arguments.positional[position]
-    return None
+    return _given(parameter, arguments.positional, arguments.named)
 
 
 def argument_text(parameter: Parameter, node: ast.Call, arguments: Arguments) -> ast.expr | None:
     """The text of the argument that a call gives for a parameter; None: it is not plain."""
     if parameter.name == "self":
         return node.func.value if isinstance(node.func, ast.Attribute) else node.func
-    if parameter.name is not None and parameter.name in arguments.named_texts:
-        return arguments.named_texts[parameter.name]
+    return _given(parameter, arguments.texts, arguments.named_texts)
+
+
+def _given(parameter: Parameter, placed: Sequence[T], named: Mapping[str, T]) -> T | None:
+    if parameter.name is not None and parameter.name in named:
+        return named[parameter.name]
     position = parameter.position
-    if position is not None and position < len(arguments.texts):
-        return arguments.texts[position]
-    return None
+    return placed[position] if position is not None and position < len(placed) else None

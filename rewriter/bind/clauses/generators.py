@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Generate, Relation, Scalar
+from rewriter.algebra import Attribute, Generate, Relation, Scalar
 from rewriter.bind.columns.scope import Bound, Entry, Scope
 from rewriter.bind.columns.types import element_of, fields_of, is_map, type_of
 from rewriter.bind.context import BindContext
@@ -192,11 +192,7 @@ def _generate(
         span=span,
     )
     visible = generated.made if with_position else output
-    entries = tuple(
-        Entry(attribute, name, qualifier, origin=attribute.id)
-        for attribute, name in zip(visible, shown, strict=True)
-    )
-    return generated, entries
+    return generated, _entries(visible, shown, qualifier)
 
 
 def _argument(call: _Call, binder: ScalarBinder) -> Scalar:
@@ -259,11 +255,17 @@ def _called(
     attribute_of = binder.context.names.attribute
     output = tuple(attribute_of(name) for name in names)
     generated = Generate(relation, scalar, attribute_of("row"), output, function=True, span=span)
-    entries = tuple(
+    return generated, _entries(output, names, qualifier)
+
+
+def _entries(
+    attributes: Sequence[Attribute], names: Sequence[str], qualifier: tuple[str, ...]
+) -> tuple[Entry, ...]:
+    """Return the names that the columns of a generator have in scope."""
+    return tuple(
         Entry(attribute, name, qualifier, origin=attribute.id)
-        for attribute, name in zip(output, names, strict=True)
+        for attribute, name in zip(attributes, names, strict=True)
     )
-    return generated, entries
 
 
 def _over(binder: ScalarBinder, scope: Scope) -> ScalarBinder:

@@ -39,15 +39,18 @@ def test_intervals_are_durations_wherever_they_stand(tmp_path: Path) -> None:
             "due": pa.array([DAY, None]),
             "all": pa.array([[DAY, None], None], pa.list_(pa.int64())),
             "in": pa.array([{"d": 1}, None], pa.struct([("d", pa.int64())])),
+            "by": pa.array([[("a", DAY)], None], pa.map_(pa.string(), pa.int64())),
             "months": pa.array([1, 2], pa.int32()),
             "number": pa.array([1, 2]),
         }
     )
-    types = {"due": HOURS, "all": element, "in": inner, "months": "interval month"}
+    by = {"type": "map", "keyType": "string", "valueType": HOURS, "valueContainsNull": True}
+    types = {"due": HOURS, "all": element, "in": inner, "by": by, "months": "interval month"}
     dataset = stored(tmp_path, table, {**types, "number": "long"})
     assert dataset.column("due").to_pylist() == [dt.timedelta(days=1), None]
     assert dataset.column("all").to_pylist() == [[dt.timedelta(days=1), None], None]
     assert dataset.column("in").to_pylist() == [{"d": dt.timedelta(microseconds=1)}, None]
+    assert dataset.column("by").to_pylist() == [[("a", dt.timedelta(days=1))], None]
     assert dataset.column("months").type == pa.int32()
     assert dataset.column("number").type == dataset.type("number") == pa.int64()
 
