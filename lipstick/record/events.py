@@ -38,8 +38,8 @@ _IGNORED = ("/dev/", "/proc/", "/sys/", "anon_inode:", "socket:", "NETLINK", "/m
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
-    """What data is read from or written to.
+class Artifact:
+    """What data is read from or written to: an artifact of the Open Provenance Model.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Event:
         ``read``, ``write``, ``map`` (a write that may go on until the process ends), ``fork``,
         ``thread``, ``exec``, ``exit``, ``rename``, ``exchange``, ``link``, ``unlink``,
         ``connect`` or ``accept``.
-    thing, other
+    artifact, other
         What it was done to, and the new name of a file.
     fresh
         Whether a write begins with nothing: nothing of the file is left that was there before.
@@ -88,8 +88,8 @@ class Event:
     time: float
     pid: int
     what: str
-    thing: Thing | None = None
-    other: Thing | None = None
+    artifact: Artifact | None = None
+    other: Artifact | None = None
     fresh: bool = False
     count: int = 0
     child: int = 0
@@ -150,14 +150,14 @@ class _Reader:
     # -- data ------------------------------------------------------------------------------
 
     def _read(self, call: Call) -> Iterator[Event]:
-        thing = _thing(call, incoming=True)
-        if thing is not None and (call.result or thing.kind == "file"):
-            yield Event(call.end, call.time, call.pid, "read", thing, count=call.result)
+        artifact = _artifact(call, incoming=True)
+        if artifact is not None and (call.result or artifact.kind == "file"):
+            yield Event(call.end, call.time, call.pid, "read", artifact, count=call.result)
 
     def _written(self, call: Call) -> Iterator[Event]:
-        thing = _thing(call, incoming=False)
-        if thing is not None and call.result:
-            yield Event(call.start, call.time, call.pid, "write", thing, count=call.result)
+        artifact = _artifact(call, incoming=False)
+        if artifact is not None and call.result:
+            yield Event(call.start, call.time, call.pid, "write", artifact, count=call.result)
 
     def _copied(self, call: Call) -> Iterator[Event]:
         descriptors = _DESCRIPTOR.findall(call.arguments)
@@ -174,37 +174,37 @@ class _Reader:
 
     def _mapped(self, call: Call) -> Iterator[Event]:
         match = _DESCRIPTOR.search(call.arguments)
-        thing = None if match is None else _named(match[1], match[2] or "", incoming=True)
-        if thing is None or thing.kind != "file":
+        artifact = None if match is None else _named(match[1], match[2] or "", incoming=True)
+        if artifact is None or artifact.kind != "file":
             return
         if "PROT_WRITE" in call.arguments and "MAP_SHARED" in call.arguments:
-            yield Event(call.start, call.time, call.pid, "map", thing)
+            yield Event(call.start, call.time, call.pid, "map", artifact)
         if "PROT_READ" in call.arguments or "PROT_EXEC" in call.arguments:
-            yield Event(call.end, call.time, call.pid, "read", thing)
+            yield Event(call.end, call.time, call.pid, "read", artifact)
 
     def _opened(self, call: Call) -> Iterator[Event]:
         flags = call.arguments
         truncates = call.name == "creat" or "O_TRUNC" in flags
         truncates |= "O_CREAT" in flags and "O_EXCL" in flags
         match = _DESCRIPTOR.search(f"{call.result}{call.returned}")
-        thing = None if match is None else _named(match[1], match[2] or "", incoming=False)
-        if truncates and thing is not None and thing.kind == "file":
-            yield Event(call.start, call.time, call.pid, "write", thing, fresh=True)
+        artifact = None if match is None else _named(match[1], match[2] or "", incoming=False)
+        if truncates and artifact is not None and artifact.kind == "file":
+            yield Event(call.start, call.time, call.pid, "write", artifact, fresh=True)
 
     def _truncated(self, call: Call) -> Iterator[Event]:
-        thing = _thing(call, incoming=False) if call.name == "ftruncate" else None
+        artifact = _artifact(call, incoming=False) if call.name == "ftruncate" else None
         if call.name == "truncate":
-            thing = next(iter(self._names(call)), None)
-        if thing is not None and thing.kind == "file":
+            artifact = next(iter(self._names(call)), None)
+        if artifact is not None and artifact.kind == "file":
             fresh = call.arguments.rstrip().endswith(", 0")
-            yield Event(call.start, call.time, call.pid, "write", thing, fresh=fresh)
+            yield Event(call.start, call.time, call.pid, "write", artifact, fresh=fresh)
 
     def _connected(self, call: Call) -> Iterator[Event]:
         if call.name == "connect":
             protocol, address = _PROTOCOL.search(call.arguments), _address(call.arguments)
             if protocol is not None and address is not None:
-                thing = Thing("flow", f"{protocol[1]} {address}")
-                yield Event(call.end, call.time, call.pid, "connect", thing)
+                artifact = Artifact("flow", f"{protocol[1]} {address}")
+                yield Event(call.end, call.time, call.pid, "connect", artifact)
             return
         match = _DESCRIPTOR.search(f"{call.result}{call.returned}")
         accepted = None if match is None else _named(match[1], match[2] or "", incoming=False)
@@ -252,15 +252,15 @@ class _Reader:
                 what = "exchange"
             yield Event(call.start, call.time, call.pid, what, names[0], names[1])
 
-    def _names(self, call: Call) -> Iterator[Thing]:
+    def _names(self, call: Call) -> Iterator[Artifact]:
         """Yield the files that a call names, with their whole paths."""
         end = call.arguments.find("[") if call.name.startswith("execve") else None
         for folder, text in _NAME.findall(call.arguments[:end]):
             base = unescaped(folder) if folder else self._folder(call.pid)
-            yield Thing("file", normpath(join(base, unescaped(text))))
+            yield Artifact("file", normpath(join(base, unescaped(text))))
 
 
-def _thing(call: Call, *, incoming: bool) -> Thing | None:
+def _artifact(call: Call, *, incoming: bool) -> Artifact | None:
     """What the first descriptor of a call is; of a socket without a peer, what its address says."""
     match = _DESCRIPTOR.match(call.arguments)
     if match is None:
@@ -272,16 +272,16 @@ def _thing(call: Call, *, incoming: bool) -> Thing | None:
     return _named(match[1], match[2] or "", incoming=incoming)
 
 
-def _named(text: str, deleted: str, *, incoming: bool) -> Thing | None:
+def _named(text: str, deleted: str, *, incoming: bool) -> Artifact | None:
     """What a descriptor's text says it is; None for devices and what is in memory alone."""
     stream = _STREAM.match(text)
     if stream is not None:
         return _flow(stream[1], stream[2], stream[3], incoming=incoming)
     if text.startswith("pipe:"):
-        return Thing("pipe", text)
+        return Artifact("pipe", text)
     if not text.startswith("/") or text.startswith(_IGNORED) or text.endswith(">"):
         return None
-    return Thing("file", unescaped(text), bool(deleted))
+    return Artifact("file", unescaped(text), bool(deleted))
 
 
 def _address(text: str) -> str | None:
@@ -293,6 +293,6 @@ def _address(text: str) -> str | None:
     return None if path is None else unescaped(path[1])
 
 
-def _flow(protocol: str, local: str, remote: str, *, incoming: bool) -> Thing:
+def _flow(protocol: str, local: str, remote: str, *, incoming: bool) -> Artifact:
     ends = (remote, local) if incoming else (local, remote)
-    return Thing("flow", f"{protocol.removesuffix('v6')} {ends[0]}->{ends[1]}")
+    return Artifact("flow", f"{protocol.removesuffix('v6')} {ends[0]}->{ends[1]}")

@@ -13,10 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lipstick.record.events import Event, Thing
+from lipstick.record.events import Artifact, Event
 
 Key = tuple[str, str, int]
-"""Kind, name, and which of the things that had this name, from 0."""
+"""Kind, name, and which of the artifacts that had this name, from 0."""
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class Versions:
 
     def _add(self, event: Event) -> None:
         process = self._process(event)
-        thing = event.thing
+        artifact = event.artifact
         match event.what:
             case "fork":
                 self._fork(process, event)
@@ -103,34 +103,34 @@ class Versions:
             case "exit":
                 self._exit(process, event)
             case "read":
-                assert thing is not None
-                self._read(process, thing, event)
+                assert artifact is not None
+                self._read(process, artifact, event)
             case "write" | "map":
-                assert thing is not None
-                self._write(process, thing, event)
+                assert artifact is not None
+                self._write(process, artifact, event)
                 if event.what == "map":
-                    process.mapped.append(thing)
+                    process.mapped.append(artifact)
             case "exec":
-                assert thing is not None
-                self._execute(process, thing, event)
+                assert artifact is not None
+                self._execute(process, artifact, event)
             case "connect":
-                assert thing is not None
-                self.connected[process.number].add(thing.name)
+                assert artifact is not None
+                self.connected[process.number].add(artifact.name)
             case "accept":
-                assert thing is not None
-                self._accept(thing)
+                assert artifact is not None
+                self._accept(artifact)
             case "unlink":
-                assert thing is not None
-                self._forget(thing.name)
+                assert artifact is not None
+                self._forget(artifact.name)
             case "link":
-                assert thing is not None
+                assert artifact is not None
                 assert event.other is not None
-                self._initial(thing, event)
-                self._keys[event.other.name] = self._key(thing)
+                self._initial(artifact, event)
+                self._keys[event.other.name] = self._key(artifact)
             case _:
-                assert thing is not None
+                assert artifact is not None
                 assert event.other is not None
-                self._rename(process, thing, event.other, event)
+                self._rename(process, artifact, event.other, event)
 
     # -- processes -------------------------------------------------------------------------
 
@@ -155,13 +155,13 @@ class Versions:
         child.known = set(parent.known)
         child.mapped = list(parent.mapped)
 
-    def _execute(self, process: _Process, thing: Thing, event: Event) -> None:
+    def _execute(self, process: _Process, artifact: Artifact, event: Event) -> None:
         # Mappings end with the program that made them.
         self._flush(process, event)
         self._open(process, event)
         vertex = self.vertices[process.current]
-        vertex.name, vertex.command = thing.name.rpartition("/")[2], event.command
-        self._read(process, thing, event)
+        vertex.name, vertex.command = artifact.name.rpartition("/")[2], event.command
+        self._read(process, artifact, event)
 
     def _exit(self, process: _Process, event: Event) -> None:
         self._processes.pop(event.pid, None)
@@ -169,8 +169,8 @@ class Versions:
             self._flush(process, event)
 
     def _flush(self, process: _Process, event: Event) -> None:
-        for thing in process.mapped:
-            self._write(process, thing, event)
+        for artifact in process.mapped:
+            self._write(process, artifact, event)
         process.mapped = []
 
     def _open(self, process: _Process, event: Event) -> int:
@@ -186,58 +186,58 @@ class Versions:
 
     # -- data ------------------------------------------------------------------------------
 
-    def _read(self, process: _Process, thing: Thing, event: Event) -> None:
-        if thing.kind == "file":
-            self.read[process.number].add(thing.name)
-        version = self._arrived(thing, event)
+    def _read(self, process: _Process, artifact: Artifact, event: Event) -> None:
+        if artifact.kind == "file":
+            self.read[process.number].add(artifact.name)
+        version = self._arrived(artifact, event)
         if version in process.known:
             return
         self._join(version, self._open(process, event))
         process.known.add(version)
 
-    def _write(self, process: _Process, thing: Thing, event: Event) -> None:
-        if thing.kind == "file":
-            self.written[process.number].add(thing.name)
-        new = self._new_version(process.current, thing, event)
+    def _write(self, process: _Process, artifact: Artifact, event: Event) -> None:
+        if artifact.kind == "file":
+            self.written[process.number].add(artifact.name)
+        new = self._new_version(process.current, artifact, event)
         self._join(process.current, new)
         vertex = self.vertices[new]
-        if thing.kind == "flow":
-            where = (self._key(thing), False)
+        if artifact.kind == "flow":
+            where = (self._key(artifact), False)
             if vertex.last == 0:
                 vertex.first = self._bytes[where]
             self._bytes[where] += event.count
             vertex.last = self._bytes[where]
 
-    def _new_version(self, process: int, thing: Thing, event: Event) -> int:
-        """The version of a thing that a process adds to."""
+    def _new_version(self, process: int, artifact: Artifact, event: Event) -> int:
+        """The version of an artifact that a process adds to."""
         if event.fresh:
-            return self._version(thing, event)
-        old = self._initial(thing, event) if thing.kind == "file" else self._known(thing)
+            return self._version(artifact, event)
+        old = self._initial(artifact, event) if artifact.kind == "file" else self._known(artifact)
         if old is None:
-            return self._version(thing, event)
+            return self._version(artifact, event)
         if process in self._sources[old]:
             return old
         # Who reads what was sent is not seen; what was there before the command is what it was.
-        grows = thing.kind != "flow" and bool(self._sources[old])
+        grows = artifact.kind != "flow" and bool(self._sources[old])
         if grows and old not in self._frozen:
             return old
-        new = self._version(thing, event)
+        new = self._version(artifact, event)
         self._join(old, new)
         return new
 
-    def _arrived(self, thing: Thing, event: Event) -> int:
-        """The version of a thing that is read; of a flow, of what was sent here or arrived."""
-        if thing.kind != "flow":
-            return self._initial(thing, event)
-        key = self._key(thing)
+    def _arrived(self, artifact: Artifact, event: Event) -> int:
+        """The version of an artifact that is read; of a flow, of what was sent here or arrived."""
+        if artifact.kind != "flow":
+            return self._initial(artifact, event)
+        key = self._key(artifact)
         where = (key, True)
         before, self._bytes[where] = self._bytes[where], self._bytes[where] + event.count
-        if (sent := self._known(thing)) is not None and not self.vertices[sent].received:
+        if (sent := self._known(artifact)) is not None and not self.vertices[sent].received:
             return sent  # both ends are here
         current = self._current.get(key)
         # What arrives after something was made of the version before is another one.
         if current is None or current in self._frozen:
-            new = self._version(thing, event)
+            new = self._version(artifact, event)
             self.vertices[new].received = True
             self.vertices[new].first = before
             if current is not None:
@@ -248,50 +248,50 @@ class Versions:
 
     # -- names -----------------------------------------------------------------------------
 
-    def _accept(self, thing: Thing) -> None:
+    def _accept(self, artifact: Artifact) -> None:
         """Begin another connection between two ends, if this end has used one that is over."""
-        protocol, _, ends = thing.name.partition(" ")
+        protocol, _, ends = artifact.name.partition(" ")
         near, _, far = ends.partition("->")
-        sent, arrived = thing.name, f"{protocol} {far}->{near}"
-        used = self._bytes.get((self._key(Thing("flow", sent)), False), 0)
-        if used or self._bytes.get((self._key(Thing("flow", arrived)), True), 0):
+        sent, arrived = artifact.name, f"{protocol} {far}->{near}"
+        used = self._bytes.get((self._key(Artifact("flow", sent)), False), 0)
+        if used or self._bytes.get((self._key(Artifact("flow", arrived)), True), 0):
             for name in (sent, arrived):
-                kind, _, number = self._key(Thing("flow", name))
+                kind, _, number = self._key(Artifact("flow", name))
                 self._keys[f"flow {name}"] = (kind, name, number + 1)
 
-    def _rename(self, process: _Process, thing: Thing, other: Thing, event: Event) -> None:
-        inside = thing.name + "/"
+    def _rename(self, process: _Process, artifact: Artifact, other: Artifact, event: Event) -> None:
+        inside = artifact.name + "/"
         below = [name for name in self._keys if name.startswith(inside)]
         for name in below:  # a folder with files that are known
             self._move(process, name, other.name + "/" + name.removeprefix(inside), event)
         if not below:
             exchanged = self._initial(other, event) if event.what == "exchange" else None
-            self._move(process, thing.name, other.name, event)
+            self._move(process, artifact.name, other.name, event)
             if exchanged is not None:
-                new = self._version(thing, event)
+                new = self._version(artifact, event)
                 self._join(exchanged, new)
                 self._join(process.current, new)
 
     def _move(self, process: _Process, name: str, other: str, event: Event) -> None:
-        source = self._initial(Thing("file", name), event)
+        source = self._initial(Artifact("file", name), event)
         self._forget(name)
         self._forget(other)
-        new = self._version(Thing("file", other), event)
+        new = self._version(Artifact("file", other), event)
         self._join(source, new)
         self._join(process.current, new)
         self.written[process.number].add(other)
 
     def _forget(self, name: str) -> None:
         """From now on, another file has this name, if one has."""
-        self._deleted[name] = self._key(Thing("file", name))
+        self._deleted[name] = self._key(Artifact("file", name))
         self._numbers["key", name] += 1
         self._keys[name] = ("file", name, self._numbers["key", name])
 
-    def _key(self, thing: Thing) -> Key:
-        name = thing.name if thing.kind == "file" else f"{thing.kind} {thing.name}"
-        if thing.deleted and name in self._deleted:
+    def _key(self, artifact: Artifact) -> Key:
+        name = artifact.name if artifact.kind == "file" else f"{artifact.kind} {artifact.name}"
+        if artifact.deleted and name in self._deleted:
             return self._deleted[name]
-        return self._keys.setdefault(name, (thing.kind, thing.name, 0))
+        return self._keys.setdefault(name, (artifact.kind, artifact.name, 0))
 
     # -- versions --------------------------------------------------------------------------
 
@@ -303,19 +303,19 @@ class Versions:
                 versions[name] = self._current[key]
         return versions
 
-    def _known(self, thing: Thing) -> int | None:
-        return self._current.get(self._key(thing))
+    def _known(self, artifact: Artifact) -> int | None:
+        return self._current.get(self._key(artifact))
 
-    def _initial(self, thing: Thing, event: Event) -> int:
-        """The version of a thing; the first one if nothing is known of it."""
-        known = self._known(thing)
-        return self._version(thing, event) if known is None else known
+    def _initial(self, artifact: Artifact, event: Event) -> int:
+        """The version of an artifact; the first one if nothing is known of it."""
+        known = self._known(artifact)
+        return self._version(artifact, event) if known is None else known
 
-    def _version(self, thing: Thing, event: Event) -> int:
-        key = self._key(thing)
-        self._numbers[thing.kind, key[1]] += 1
-        number = self._numbers[thing.kind, key[1]]
-        self._current[key] = self._put(Vertex(thing.kind, key[1], number, time=event.time))
+    def _version(self, artifact: Artifact, event: Event) -> int:
+        key = self._key(artifact)
+        self._numbers[artifact.kind, key[1]] += 1
+        number = self._numbers[artifact.kind, key[1]]
+        self._current[key] = self._put(Vertex(artifact.kind, key[1], number, time=event.time))
         return self._current[key]
 
     def _put(self, vertex: Vertex) -> int:
@@ -350,4 +350,4 @@ class _Process:
     parent: int
     current: int
     known: set[int] = field(default_factory=set)
-    mapped: list[Thing] = field(default_factory=list)
+    mapped: list[Artifact] = field(default_factory=list)

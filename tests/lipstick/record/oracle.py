@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lipstick.record.events import Event, Thing
+from lipstick.record.events import Artifact, Event
 from lipstick.record.versions import Versions
 
 PATHS = ["/a", "/b", "/c", "/d/e", "/d/f"]
@@ -17,8 +17,8 @@ PATHS = ["/a", "/b", "/c", "/d/e", "/d/f"]
 def random_events(random: np.random.Generator, count: int) -> list[Event]:
     """Events of some processes over a few files, a pipe and a connection within the host."""
     pids, events = [1], []
-    things = [Thing("file", path) for path in PATHS]
-    things += [Thing("pipe", "pipe:[1]"), Thing("flow", "TCP x:1->y:2")]
+    artifacts = [Artifact("file", path) for path in PATHS]
+    artifacts += [Artifact("pipe", "pipe:[1]"), Artifact("flow", "TCP x:1->y:2")]
     for at in range(count):
         pid = int(random.choice(pids))
         what = str(
@@ -27,19 +27,19 @@ def random_events(random: np.random.Generator, count: int) -> list[Event]:
                 p=[0.38, 0.3, 0.06, 0.1, 0.05, 0.04, 0.02, 0.02, 0.03],
             )
         )
-        thing, other = (things[int(n)] for n in random.choice(5, 2, replace=False))
+        artifact, other = (artifacts[int(n)] for n in random.choice(5, 2, replace=False))
         if what in ("read", "write"):
-            thing = things[int(random.integers(len(things)))]
-            events.append(Event(at, float(at), pid, what, thing, count=3))
+            artifact = artifacts[int(random.integers(len(artifacts)))]
+            events.append(Event(at, float(at), pid, what, artifact, count=3))
         elif what == "fresh":
-            events.append(Event(at, float(at), pid, "write", thing, fresh=True))
+            events.append(Event(at, float(at), pid, "write", artifact, fresh=True))
         elif what == "fork":
             pids.append(max(pids) + 1)
             events.append(Event(at, float(at), pid, "fork", child=pids[-1]))
         elif what in ("rename", "link"):
-            events.append(Event(at, float(at), pid, what, thing, other))
+            events.append(Event(at, float(at), pid, what, artifact, other))
         elif what in ("unlink", "exec"):
-            events.append(Event(at, float(at), pid, what, thing))
+            events.append(Event(at, float(at), pid, what, artifact))
         elif pid != 1:
             pids.remove(pid)
             events.append(Event(at, float(at), pid, "exit"))
@@ -67,24 +67,24 @@ def taints(events: Iterable[Event]) -> dict[str, frozenset[str]]:
         taint = processes[event.pid]
         match event.what:
             case "read" | "exec":
-                taint |= of(event.thing.name)
+                taint |= of(event.artifact.name)
             case "write":
                 if event.fresh:
-                    of(event.thing.name).clear()
-                held = of(event.thing.name)
+                    of(event.artifact.name).clear()
+                held = of(event.artifact.name)
                 held |= taint
             case "fork":
                 processes[event.child] = set(taint)
             case "exit":
                 del processes[event.pid]
             case "unlink":
-                forget(event.thing.name)
+                forget(event.artifact.name)
             case "link":
-                of(event.thing.name)
-                names[event.other.name] = names[event.thing.name]
+                of(event.artifact.name)
+                names[event.other.name] = names[event.artifact.name]
             case "rename":
-                moved = of(event.thing.name) | taint
-                forget(event.thing.name)
+                moved = of(event.artifact.name) | taint
+                forget(event.artifact.name)
                 forget(event.other.name)
                 holds[names[event.other.name]] = moved
     return {name: frozenset(holds[each]) for name, each in names.items()}
@@ -172,7 +172,9 @@ def random_hosts(
         if what in ("read", "write"):
             name = f"/{host}/{random.choice(['a', 'b', 'c'])}"
             holds = held.setdefault(name, {name})
-            events_of_hosts[host].append(Event(at, time, pid, what, Thing("file", name), count=1))
+            events_of_hosts[host].append(
+                Event(at, time, pid, what, Artifact("file", name), count=1)
+            )
             if what == "read":
                 taint_of_process |= holds
             else:
@@ -183,7 +185,7 @@ def random_hosts(
             end = (sent[name][-1][0] if sent[name] else 0) + size
             sent[name].append((end, set(taint_of_process)))
             events_of_hosts[host].append(
-                Event(at, time, pid, "write", Thing("flow", name), count=size)
+                Event(at, time, pid, "write", Artifact("flow", name), count=size)
             )
         elif what == "receive" and peer != host:
             name = f"TCP h{peer}:1->h{host}:1"
@@ -192,7 +194,7 @@ def random_hosts(
                 size = int(random.integers(1, there + 1))
                 arrived[name] += size
                 events_of_hosts[host].append(
-                    Event(at, time, pid, "read", Thing("flow", name), count=size)
+                    Event(at, time, pid, "read", Artifact("flow", name), count=size)
                 )
                 start = 0
                 for end, taint in sent[name]:
