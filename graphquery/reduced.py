@@ -37,10 +37,10 @@ def check_whole(graph: ProvenanceGraph, ids: Array) -> None:
     storage = graph.storage
     labels = np.array([segment.label == REDUCED for segment in storage.segments], dtype=np.bool_)
     stored = ids[ids < storage.count]
-    found = stored[labels[storage.segment_of(stored)]]
-    made = found[graph.incoming(found).degrees > 0]
-    if len(made):
-        raise dropped(graph.name(int(made[0])))
+    reduced_nodes = stored[labels[storage.segment_of(stored)]]
+    made_nodes = reduced_nodes[graph.incoming(reduced_nodes).degrees > 0]
+    if len(made_nodes):
+        raise dropped(graph.name(int(made_nodes[0])))
 
 
 def dropped(name: str) -> ReducedError:

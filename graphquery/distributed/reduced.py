@@ -48,6 +48,6 @@ def _check(graph: SparkGraph, end: Literal["source", "target"], nodes: NodeSet |
     if nodes is not None:
         at = 0 if end == "source" else 1
         edges = view.tables.at(edges, end, nodes, {view.levels.level[link[at]] for link in links})
-    made = view.tables.some(view.tables.ends(edges, "target"), 1)
-    if len(made):
-        raise dropped(graph.name(int(made[0])))
+    reduced_nodes = view.tables.some(view.tables.ends(edges, "target"), 1)
+    if len(reduced_nodes):
+        raise dropped(graph.name(int(reduced_nodes[0])))

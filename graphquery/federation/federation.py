@@ -287,8 +287,8 @@ class Federation:
             exported rows have the annotation of these.
         """
         question = self._question()
-        found = values.evaluate(question, semiring, valuation, _listed(nodes))
-        return self._checked(ValuesAnswer(*_told(question), found))
+        annotated = values.evaluate(question, semiring, valuation, _listed(nodes))
+        return self._checked(ValuesAnswer(*_told(question), annotated))
 
     # -- views -----------------------------------------------------------------------------
 

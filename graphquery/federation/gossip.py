@@ -130,12 +130,12 @@ def _placement(
 ) -> Placement:
     """What there is to decide: members whose size is known may be copied."""
     owners = {alias: alias for alias in members}
-    asked = [
+    needs = [
         (given.host, when, [alias for alias in needed if alias in members])
         for when, needed in questions(given)
     ]
     known = {alias: sizes.get(alias, given.capacity + 1) for alias in members}
-    nets = nets_of(asked, time.time(), given.half_life * _DAY)
+    nets = nets_of(needs, time.time(), given.half_life * _DAY)
     return Placement(owners, known, {given.host: given.capacity}, nets, given.price)
 
 
@@ -147,5 +147,5 @@ def _size_at(files: Source, location: str) -> int:
     if isinstance(files, PeerFiles):
         return files.size
     assert isinstance(files, fs.FileSystem)  # of `source_of`
-    found = files.get_file_info(fs.FileSelector(location, recursive=True))
-    return sum(each.size for each in found if each.is_file)
+    entries = files.get_file_info(fs.FileSelector(location, recursive=True))
+    return sum(each.size for each in entries if each.is_file)

@@ -56,12 +56,12 @@ def paths(
     from_ids = np.concatenate([*joined.sources.values(), np.empty(0, np.int64)])
     to_ids = np.concatenate([*joined.targets.values(), np.empty(0, np.int64)])
     ends_known = (from_ids[from_ids >= 0], to_ids[to_ids >= 0])
-    found = joined.graph.paths(*ends_known, limit, longest)
-    if found or (limit and joined.graph.paths(*ends_known, 1)):
+    node_paths = joined.graph.paths(*ends_known, limit, longest)
+    if node_paths or (limit and joined.graph.paths(*ends_known, 1)):
         verdict = Verdict.YES
     elif verdict is not Verdict.YES:
         verdict = Verdict.UNKNOWN if question.missing else Verdict.NO
-    return verdict, [tuple(joined.names[node] for node in path) for path in found]
+    return verdict, [tuple(joined.names[node] for node in path) for path in node_paths]
 
 
 def _on_the_way(question: Question, state: Flow) -> dict[str, Array]:

@@ -31,13 +31,13 @@ _TYPES = {
 
 def small_tables(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """The tables of a message that travel as JSON: few values, all integers or texts, none NULL."""
-    found = {}
+    small = {}
     left = _MOST_TOGETHER
     for name, table in tables.items():
         if _is_small(table) and left >= table.num_columns * table.num_rows:
-            found[name] = table
+            small[name] = table
             left -= table.num_columns * table.num_rows
-    return found
+    return small
 
 
 def _is_small(table: pa.Table) -> bool:

@@ -198,13 +198,13 @@ class Exchange:
         finally:
             if alias != self.home:
                 self._count(Cost(1, 0, len(data), counted.count))
-        found = _checked(alias, reply)
+        checked_reply = _checked(alias, reply)
         key = self._key(alias, message, data)
-        if self._cache is not None and key is not None and isinstance(found, Message):
+        if self._cache is not None and key is not None and isinstance(checked_reply, Message):
             header = message.header
             channels = (*header.get("channels", ()), *header.get("entering", ()))
-            self._cache.put(key, found, counted.count, channels)
-        return found
+            self._cache.put(key, checked_reply, counted.count, channels)
+        return checked_reply
 
     def _count(self, more: Cost) -> None:
         with self._mutex:

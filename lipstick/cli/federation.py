@@ -146,9 +146,9 @@ def delete(opened: Federation, told: Answer, nodes: tuple[str, ...]) -> None:
 @click.argument("others", metavar="OTHER...", nargs=-1, required=True)
 def depends(opened: Federation, told: Answer, node: str, others: tuple[str, ...]) -> None:
     """Whether NODE would be gone without the OTHERs, taken together."""
-    found = opened.depends(node, others)
-    document = {"node": node, "on": list(others), "depends": found.verdict.value}
-    _send(told, found, document, found.verdict.value)
+    answered = opened.depends(node, others)
+    document = {"node": node, "on": list(others), "depends": answered.verdict.value}
+    _send(told, answered, document, answered.verdict.value)
 
 
 @federation.command()
@@ -157,9 +157,9 @@ def depends(opened: Federation, told: Answer, node: str, others: tuple[str, ...]
 @click.argument("target")
 def flow(opened: Federation, told: Answer, source: str, target: str) -> None:
     """Whether data could have flowed from SOURCE to TARGET: yes, no or unknown."""
-    found = opened.flow(source, target)
-    document = {"source": source, "target": target, "flow": found.verdict.value}
-    _send(told, found, document, found.verdict.value)
+    answered = opened.flow(source, target)
+    document = {"source": source, "target": target, "flow": answered.verdict.value}
+    _send(told, answered, document, answered.verdict.value)
 
 
 @federation.command()
@@ -170,10 +170,10 @@ def flow(opened: Federation, told: Answer, source: str, target: str) -> None:
 def path(opened: Federation, told: Answer, source: str, target: str, longest: int | None) -> None:
     """Paths from SOURCE to TARGET, the shortest first; 10 unless --limit says otherwise."""
     limit = 10 if told.limit is None else told.limit
-    found = opened.paths(source, target, limit, longest)
-    document = {"verdict": found.verdict.value, "paths": [list(each) for each in found.paths]}
-    lines = [" → ".join(each) for each in found.paths] or [found.verdict.value]
-    _send(told, found, document, *lines)
+    answered = opened.paths(source, target, limit, longest)
+    document = {"verdict": answered.verdict.value, "paths": [list(each) for each in answered.paths]}
+    lines = [" → ".join(each) for each in answered.paths] or [answered.verdict.value]
+    _send(told, answered, document, *lines)
 
 
 @federation.command()
@@ -192,10 +192,10 @@ def evaluate(
     known = {each.name: each for each in semirings.ALL}
     if name not in known:
         raise Failure(f"There is no semiring {name!r}; there are {', '.join(sorted(known))}.")
-    found = opened.evaluate(known[name], nodes, _valuation(given) or None)
-    texts = {node: known[name].render(value) for node, value in found.values.items()}
+    answered = opened.evaluate(known[name], nodes, _valuation(given) or None)
+    texts = {node: known[name].render(value) for node, value in answered.values.items()}
     lines = [f"{node}: {text}" for node, text in texts.items()]
-    _send(told, found, {"semiring": name, "values": texts}, *lines)
+    _send(told, answered, {"semiring": name, "values": texts}, *lines)
 
 
 @federation.command()
@@ -268,7 +268,7 @@ def _send_nodes(opened: Federation, told: Answer, nodes: NodesAnswer) -> None:
     _send(told, nodes, {}, counted(len(nodes), "node"))
 
 
-def _send(told: Answer, found: Answered, document: dict[str, Any], *lines: str) -> None:
+def _send(told: Answer, answered: Answered, document: dict[str, Any], *lines: str) -> None:
     """Send an answer with what it lacks and what it cost."""
     missing = [
         {
@@ -278,16 +278,16 @@ def _send(told: Answer, found: Answered, document: dict[str, Any], *lines: str) 
             "rows": len(each.rows) if each.channel else None,
             "message": each.message,
         }
-        for each in found.missing
+        for each in answered.missing
     ]
-    cost = found.cost
+    cost = answered.cost
     if told.format == JSON:
         told.send_json(
             document
             | {
-                "complete": found.complete,
+                "complete": answered.complete,
                 "missing": missing,
-                "versions": dict(found.versions),
+                "versions": dict(answered.versions),
                 "cost": {"requests": cost.requests, "rounds": cost.rounds, "bytes": cost.bytes},
             }
         )

@@ -57,10 +57,10 @@ def gossip(file: Path, timeout: float | None) -> None:
     from graphquery.federation.gossip import gossip as talk
 
     with reported():
-        found = talk(file, timeout=timeout)
-    for alias, version in found.taken.items():
+        outcome = talk(file, timeout=timeout)
+    for alias, version in outcome.taken.items():
         click.echo(f"{alias}: copied, version {version}")
-    for alias in found.evicted:
+    for alias in outcome.evicted:
         click.echo(f"{alias}: evicted")
-    for alias, why in found.failed.items():
+    for alias, why in outcome.failed.items():
         click.echo(f"{alias}: {why}", err=True)

@@ -153,13 +153,13 @@ def run(
 
 
 def _exports(texts: tuple[str, ...]) -> dict[str, str]:
-    found = {}
+    folders = {}
     for text in texts:
         output, separator, folder = text.partition("=")
         if not separator:
             raise Failure(f"{text!r} names no folder.\nWrite NODE/RELATION=FOLDER.")
-        found[output] = folder
-    return found
+        folders[output] = folder
+    return folders
 
 
 def _check_java() -> None:

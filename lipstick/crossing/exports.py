@@ -113,13 +113,13 @@ class TableExports:
             When the files are not Parquet in one folder of this machine, or queries compute what
             only Spark can.
         """
-        found = local_files(source.fingerprint)
-        if found is None or not all(name.endswith(".parquet") for name in found[1]):
+        located = local_files(source.fingerprint)
+        if located is None or not all(name.endswith(".parquet") for name in located[1]):
             raise ExportError(
                 f"{derivation.name!r} is written and tracked, and is not exported: its files are "
                 "not Parquet files in one folder of this machine."
             )
-        folder, names = found
+        folder, names = located
         checksums = checksums_of(folder, names)
         if is_dataset(folder):
             known = Offer.read(folder)

@@ -43,7 +43,10 @@ def name_first_rows(spark: SparkSession, plan: Plan, nodes: Json) -> None:
         rows = node_at(plan, nodes, size, position)
         name = f"{VIEW_PREFIX}{uuid.uuid4().hex[:8]}"
         frame_of(spark, rows).createOrReplaceTempView(name)
-        columns = [[int(one.exprId().id()), one.name()] for one in elements(rows.output())]
+        columns = [
+            [int(attribute.exprId().id()), attribute.name()]
+            for attribute in elements(rows.output())
+        ]
         node["tracked"] = {"name": name, "columns": columns}
 
 
@@ -61,7 +64,7 @@ def deduplicated(frame: DataFrame) -> tuple[DataFrame, Deduplication] | None:
     if name not in _OPERATORS:
         return None
     below = plan.children().apply(0)
-    columns = [int(one.exprId().id()) for one in elements(below.output())]
+    columns = [int(attribute.exprId().id()) for attribute in elements(below.output())]
     keys = (columns.index(int(key.exprId().id())) for key in elements(plan.keys()))
     distinct = Deduplication(tuple(sorted(keys)), name == _WITHIN)
     return frame_of(frame.sparkSession, below), distinct

@@ -196,11 +196,11 @@ def _in_memory(spark: SparkSession, frame: AnnotatedFrame, outcome: Check, scree
         keys = spark.table("lineitem").where(_TRUCK).select(*KEYS["lineitem"]).toArrow()
         saved = open_capture(frame.capture.directory)
 
-        def asked() -> pa.Table:
+        def hypothetical() -> pa.Table:
             return cast("MemoryWhatIf", saved.what_if(delete={"lineitem": keys})).answer
 
-        answer, first = timed(asked)
-        _, again = timed(asked)
+        answer, first = timed(hypothetical)
+        _, again = timed(hypothetical)
         counted = Counter(tuple(row.values()) for row in answer.to_pylist())
     equal = counted == outcome.answer
     if equal:

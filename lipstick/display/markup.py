@@ -51,12 +51,12 @@ def never_raises(show: Callable[[Any], str]) -> Callable[[Any], str]:
     """Return a function that shows an object whatever state it is in."""
 
     @wraps(show)
-    def shown(thing: Any) -> str:
+    def shown(value: Any) -> str:
         try:
-            return show(thing)
+            return show(value)
         except Exception as error:
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            text = f"<{type(thing).__name__}, cannot be shown: {reason}>"
+            text = f"<{type(value).__name__}, cannot be shown: {reason}>"
             return escape(text) if show.__name__.endswith("_html") else text
 
     return shown

@@ -88,14 +88,14 @@ def _check_complete(snapshot: Snapshot, topic: str) -> None:
 
 def _outputs(snapshot: Snapshot, topic: str) -> list[Segment]:
     """The segments of the outputs that have been made of something."""
-    found = [
+    outputs = [
         segment
         for segment in snapshot.segments.values()
         if segment.relation == topic and segment.label == LABEL and "/outputs." in segment.name
     ]
-    if not found:
+    if not outputs:
         raise EventsError(f"Topic {topic!r} has no outputs to export.")
-    return found
+    return outputs
 
 
 def _ids(rows: pa.Table, column: str) -> pa.Array:
@@ -103,10 +103,10 @@ def _ids(rows: pa.Table, column: str) -> pa.Array:
         raise EventsError(
             f"The rows have no column {column!r} of identifiers.\nSay which has them."
         )
-    found = whole(rows.column(column)).cast(pa.string())
-    if found.null_count:
+    ids = whole(rows.column(column)).cast(pa.string())
+    if ids.null_count:
         raise EventsError(f"A row has no identifier in column {column!r}.")
-    return found
+    return ids
 
 
 def _add(
@@ -120,8 +120,10 @@ def _add(
     """Add the segment that is exported: a node for each row."""
     bases = np.cumsum([0, *(part.count for part in parts)])
     with writer.transaction() as transaction:
-        made = Segment(segment, Kind.DERIVED, "+", len(keys), relation=topic, key=("id",), file="")
-        transaction.add_segment(made, pa.table({"id": keys}))
+        exported = Segment(
+            segment, Kind.DERIVED, "+", len(keys), relation=topic, key=("id",), file=""
+        )
+        transaction.add_segment(exported, pa.table({"id": keys}))
         for part, start, end in zip(parts, bases, bases[1:], strict=False):
             there = np.flatnonzero((places >= start) & (places < end))
             if len(there):

@@ -371,8 +371,8 @@ class Reduction:
 
 def _oldest(rows: pa.Table) -> int | None:
     """When the oldest of some messages was sent, in microseconds since 1970."""
-    found: int | None = pc.min(rows.column("event_time")).as_py()
-    return found
+    oldest: int | None = pc.min(rows.column("event_time")).as_py()
+    return oldest
 
 
 def _counted(files: Sequence[Path], topic: str, blocks: int, size: int) -> pa.Table:

@@ -53,7 +53,7 @@ class Served:
             self.close()
 
 
-def source_of(thing: Any, name: str | None = None) -> Source:
+def source_of(subject: Any, name: str | None = None) -> Source:
     """What is explored of a capture, a graph, a federation or a path.
 
     Raises
@@ -65,20 +65,21 @@ def source_of(thing: Any, name: str | None = None) -> Source:
     from graphquery.federation import Federation
     from lipstick.capture.capture import Capture
 
-    if isinstance(thing, str | os.PathLike):
-        return open_source(Path(thing))
-    if isinstance(thing, Capture):
-        return _of_capture(thing, name)
-    if isinstance(thing, ProvenanceGraph):
+    if isinstance(subject, str | os.PathLike):
+        return open_source(Path(subject))
+    if isinstance(subject, Capture):
+        return _of_capture(subject, name)
+    if isinstance(subject, ProvenanceGraph):
         from lipstick.explore.graphs.stored import graph_source
 
-        return graph_source(name or "graph", thing)
-    if isinstance(thing, Federation):
+        return graph_source(name or "graph", subject)
+    if isinstance(subject, Federation):
         from lipstick.explore.federations import FederationSource
 
-        return FederationSource(name or "federation", thing, "federation = ...  # at hand")
+        return FederationSource(name or "federation", subject, "federation = ...  # at hand")
     raise ExploreError(
-        f"A {type(thing).__name__} cannot be explored: give captures, graphs, federations or paths."
+        f"A {type(subject).__name__} cannot be explored: give captures, graphs, federations or"
+        " paths."
     )
 
 
@@ -93,7 +94,7 @@ def _of_capture(capture: Capture, name: str | None) -> Source:
 
 
 def explore(
-    *things: Any,
+    *subjects: Any,
     to: str | os.PathLike[str] | None = None,
     name: str | None = None,
     browser: bool = True,
@@ -102,7 +103,7 @@ def explore(
 
     Parameters
     ----------
-    things
+    subjects
         What is explored.
     to
         Write a page of its own to this file, which answers what it holds without a server.
@@ -122,7 +123,7 @@ def explore(
     """
     from lipstick.explore.widget import in_notebook, widget
 
-    explorer = Explorer([source_of(thing, name) for thing in things])
+    explorer = Explorer([source_of(subject, name) for subject in subjects])
     if to is not None:
         from lipstick.explore.saved import save
 
@@ -137,7 +138,7 @@ def explore(
     return served
 
 
-def bundle(thing: Any) -> dict[str, Any] | None:
+def bundle(subject: Any) -> dict[str, Any] | None:
     """What a notebook shows for something that can be explored; None where it is not interactive.
 
     That is a widget in a notebook whose kernel has anywidget.
@@ -147,7 +148,7 @@ def bundle(thing: Any) -> dict[str, Any] | None:
     if not in_notebook():
         return None
     try:
-        shown = widget(Explorer([source_of(thing)]))
+        shown = widget(Explorer([source_of(subject)]))
     except ExploreError:
         return None
     mime = shown._repr_mimebundle_()

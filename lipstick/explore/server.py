@@ -94,7 +94,7 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         no = refused(request, request.query_params.get("token", ""))
         return no or HTMLResponse(page, headers=headers)
 
-    async def asked(request: Request) -> Any:
+    async def question_of(request: Request) -> Any:
         no = refused(request, request.headers.get(TOKEN, ""))
         if no is not None:
             return no
@@ -102,7 +102,7 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         return question if problem is None else JSONResponse(_told(problem), 400, headers)
 
     async def ask(request: Request) -> Response:
-        question = await asked(request)
+        question = await question_of(request)
         if isinstance(question, Response):
             return question
         reply = await _answered(
@@ -111,7 +111,7 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         return Response(reply, media_type="application/json", headers=headers)
 
     async def download(request: Request) -> Response:
-        question = await asked(request)
+        question = await question_of(request)
         if isinstance(question, Response):
             return question
         loop = asyncio.get_running_loop()

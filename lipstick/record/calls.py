@@ -88,7 +88,7 @@ def unescaped(text: str) -> str:
     if "\\" not in text:
         return text
 
-    def one(match: re.Match[str]) -> str:
+    def character(match: re.Match[str]) -> str:
         code = match[1]
         if code[0] == "x":
             return chr(int(code[1:], 16))
@@ -96,4 +96,5 @@ def unescaped(text: str) -> str:
             return chr(int(code, 8))
         return _NAMED.get(code, code)
 
-    return _ESCAPE.sub(one, text).encode("latin-1", "replace").decode("utf-8", "surrogateescape")
+    data = _ESCAPE.sub(character, text).encode("latin-1", "replace")
+    return data.decode("utf-8", "surrogateescape")

@@ -198,7 +198,7 @@ def _upstream(recording: Stored, sid: str) -> list[str]:
 
 def _pieces(recording: Stored, known: _Known) -> dict[str, list[Piece]]:
     """The pieces that there are, with their keys."""
-    found: dict[str, list[Piece]] = {}
+    pieces: dict[str, list[Piece]] = {}
     for sid, documents in known.pieces.items():
         start = 0
         for document in documents:
@@ -211,8 +211,8 @@ def _pieces(recording: Stored, known: _Known) -> dict[str, list[Piece]]:
                     "nodes: run fsck on the store."
                 )
             names = (document["inside"], document["outside"], dict(document["inputs"]))
-            found.setdefault(sid, []).append(Piece(keys, *names))
-    return found
+            pieces.setdefault(sid, []).append(Piece(keys, *names))
+    return pieces
 
 
 def _grow(nodes: Nodes, known: _Known, sid: str, *, outward: bool) -> None:
@@ -245,8 +245,8 @@ def _add_version(nodes: Nodes, sid: str, keys: Keys, segment: str) -> None:
     """Add the segment that is exported: a node for each of some events."""
     names = pa.table(_names(nodes.recording, keys))
     key = (KEY, NUMBER) if keys.code is not None else (NUMBER,)
-    made = Segment(segment, Kind.DERIVED, "+", len(keys), relation=sid, key=key, file="")
-    nodes.sink.segment(made, names)
+    exported = Segment(segment, Kind.DERIVED, "+", len(keys), relation=sid, key=key, file="")
+    nodes.sink.segment(exported, names)
     for piece, ordinals, places in nodes.located(sid, keys.code, keys.t):
         assert piece.outside is not None  # checked
         if len(ordinals) == len(piece.keys) == len(keys):

@@ -109,39 +109,41 @@ class Nodes:
         ]
         leaves = outward or not consumers or any(each != module for each in consumers)
         label = "·" if node.operator.kind in (*_WINDOWS, *_JOINS) else "+"
-        made = self._derived(f"{invocation}/{sid}.{node.operator.kind}", label, len(keys), module)
-        self._operands(node, links, made)
+        derived = self._derived(
+            f"{invocation}/{sid}.{node.operator.kind}", label, len(keys), module
+        )
+        self._operands(node, links, derived)
         if not leaves:
-            return Piece(keys, made, None)
+            return Piece(keys, derived, None)
         name = self._segment(f"{invocation}/{sid}", Kind.OUTPUT, "·", keys, sid, module)
-        self._whole(made, name, len(keys))
+        self._whole(derived, name, len(keys))
         self._whole(invocation, name, len(keys), Ordinals.ONE)
-        return Piece(keys, made, name)
+        return Piece(keys, derived, name)
 
-    def _operands(self, node: Node, links: Sequence[Link], made: str) -> None:
+    def _operands(self, node: Node, links: Sequence[Link], derived: str) -> None:
         operator = node.operator
         assert operator is not None
         if operator.kind in _WINDOWS:
             (link,) = links
-            self._edges(node, link, at_trigger(link.outputs, link.inputs), made)
-            self._delta(node, link, made)
+            self._edges(node, link, at_trigger(link.outputs, link.inputs), derived)
+            self._delta(node, link, derived)
         elif operator.kind in _JOINS:
             count = len(links[0].outputs)
-            ticks = self._derived(f"{made}.tick", "+", count, node.module)
+            ticks = self._derived(f"{derived}.tick", "+", count, node.module)
             for link in links:
                 self._edges(node, link, at_trigger(link.outputs, link.inputs), ticks)
-                self._delta(node, link, made)
-            self._whole(ticks, made, count)
+                self._delta(node, link, derived)
+            self._whole(ticks, derived, count)
         else:
             for link in links:
-                self._edges(node, link, (link.low, link.high), made)
+                self._edges(node, link, (link.low, link.high), derived)
 
-    def _delta(self, node: Node, link: Link, made: str) -> None:
+    def _delta(self, node: Node, link: Link, derived: str) -> None:
         """δ of the sum of a window's events, as a factor of its output."""
         count = len(link.outputs)
-        name = self._derived(f"{made}.δ{link.which}", "δ", count, node.module)
+        name = self._derived(f"{derived}.δ{link.which}", "δ", count, node.module)
         self._edges(node, link, (link.low, link.high), name)
-        self._whole(name, made, count)
+        self._whole(name, derived, count)
 
     def _edges(self, node: Node, link: Link, spans: Spans, target: str) -> None:
         places, targets = expand(*spans)
@@ -155,14 +157,14 @@ class Nodes:
     ) -> Iterator[tuple[Piece, Array, Array]]:
         """The pieces that have some events: the ordinals there, and the places among the events."""
         for piece in self.pieces[sid]:
-            found = search(piece.keys.code, piece.keys.t, code, t)
-            there = found < len(piece.keys)
-            there[there] = piece.keys.t[found[there]] == t[there]
+            positions = search(piece.keys.code, piece.keys.t, code, t)
+            there = positions < len(piece.keys)
+            there[there] = piece.keys.t[positions[there]] == t[there]
             if code is not None and piece.keys.code is not None:
-                there[there] &= piece.keys.code[found[there]] == code[there]
+                there[there] &= piece.keys.code[positions[there]] == code[there]
             chosen = np.flatnonzero(there)
             if len(chosen):
-                yield piece, found[chosen], chosen
+                yield piece, positions[chosen], chosen
 
     def _input(self, node: Node, source: str, piece: Piece) -> str:
         """The segment that an operator reads a piece from: of its module's inputs, or inside."""

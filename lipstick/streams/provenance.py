@@ -92,8 +92,8 @@ def provenance_graph(recording: Recording, events: Events) -> ProvenanceGraph:
     nodes = Nodes(recording, built)
     for sid, node in graph.nodes.items():
         if sid in met:
-            own = [link for link in links if link.sid == sid]
-            nodes.add(node, met[sid], own, outward=sid == start)
+            links_of_node = [link for link in links if link.sid == sid]
+            nodes.add(node, met[sid], links_of_node, outward=sid == start)
     return ProvenanceGraph.build(built.segments, built.edge_sets, built.column)
 
 

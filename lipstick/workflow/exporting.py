@@ -28,14 +28,14 @@ def parsed_exports(
     RunError
         For an output that there is not.
     """
-    found = {}
+    folders = {}
     for text, folder in exports.items():
         node, _, relation = text.partition("/")
         if node not in shape.nodes or relation not in shape.nodes[node].outputs:
             known = [f"{n}/{r}" for n, module in shape.nodes.items() for r in module.outputs]
             raise RunError(f"There is no output {text!r} to export.\nThere are {', '.join(known)}.")
-        found[node, relation] = Path(folder)
-    return found
+        folders[node, relation] = Path(folder)
+    return folders
 
 
 def export_outputs(run: Run, exports: Mapping[tuple[str, str], Path]) -> dict[str, str]:
@@ -63,7 +63,7 @@ def export_outputs(run: Run, exports: Mapping[tuple[str, str], Path]) -> dict[st
             "Run it tracked, into another store."
         )
     store = check_format(run.path).store
-    made = {}
+    channels = {}
     for (node, relation), root in exports.items():
         name = f"{run.workflow.name}/{node}/{relation}"
         for execution in range(run.executions):
@@ -71,9 +71,9 @@ def export_outputs(run: Run, exports: Mapping[tuple[str, str], Path]) -> dict[st
             folder = root / str(execution)
             channel = channel_id(store, name, str(execution))
             if is_dataset(folder) and Offer.read(folder).channel == channel:
-                made[str(folder)] = channel
+                channels[str(folder)] = channel
             elif segment in run.snapshot.segments:
                 with Store.open(run.path).writer() as writer:
                     arguments = (writer, segment, name, str(execution), folder)
-                    made[str(folder)] = export_dataset(*arguments)
-    return made
+                    channels[str(folder)] = export_dataset(*arguments)
+    return channels

@@ -135,9 +135,9 @@ class Chosen:
             return {}
         if keys.num_rows > _LOOKED_UP:
             raise ExploreError(f"{keys.num_rows:,} rows of {name} are too many to look up.")
-        found = looked_up(record, keys)
-        parts = [found.column(part).to_pylist() for part in record.token]
-        values = found.column(column).to_pylist()
+        rows = looked_up(record, keys)
+        parts = [rows.column(part).to_pylist() for part in record.token]
+        values = rows.column(column).to_pylist()
         return {
             tuple(map(str, key)): self._plain(value)
             for *key, value in zip(*parts, values, strict=True)
@@ -167,19 +167,19 @@ class Chosen:
             )
             values.append(f"    {name!r}: {read},")
         given = "\n".join(["{", *values, "}"]) if values else "None"
-        asked = f"capture.evaluate(lipstick.semirings.{type(semiring).__name__}(), {given})"
-        return "\n".join([*lines, asked])
+        call = f"capture.evaluate(lipstick.semirings.{type(semiring).__name__}(), {given})"
+        return "\n".join([*lines, call])
 
 
 def numeric_columns(capture: Capture) -> dict[str, list[str]]:
     """Per relation the columns of numbers that its source has; none where it cannot be read."""
-    found: dict[str, list[str]] = {}
+    by_relation: dict[str, list[str]] = {}
     for name, record in capture.manifest.relations.items():
         try:
             schema: pa.Schema = source_schema(record)
         except ExploreError:
-            found[name] = []
+            by_relation[name] = []
             continue
         there = [field for field in schema if field.name in record.columns]
-        found[name] = [field.name for field in there if kind(field.type) == "number"]
-    return found
+        by_relation[name] = [field.name for field in there if kind(field.type) == "number"]
+    return by_relation
