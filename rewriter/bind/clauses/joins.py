@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -12,10 +11,7 @@ from rewriter.algebra import (
     AntiJoin,
     InnerJoin,
     OneRow,
-    OuterJoin,
     OuterRow,
-    Project,
-    Relation,
     Scalar,
     SemiJoin,
     Side,
@@ -38,7 +34,8 @@ from rewriter.bind.clauses.sources import (
     bind_table,
     renamed,
 )
-from rewriter.bind.columns.scope import AmbiguousError, Bound, Entry, Outer, Scope
+from rewriter.bind.clauses.using import MEMBERSHIPS, Joined, join_using, joined, shared_keys
+from rewriter.bind.columns.scope import Bound, Outer, Scope
 from rewriter.bind.context import BindContext
 from rewriter.bind.functions.table import bind_table_function, table_argument
 from rewriter.bind.scalars import ScalarBinder
@@ -48,12 +45,9 @@ from rewriter.bind.subqueries.values import Subqueries
 from rewriter.errors import CorrelationError
 from rewriter.position import Span
 
-Joined: TypeAlias = type[InnerJoin] | type[SemiJoin] | type[AntiJoin] | Side
-
 _KINDS: dict[str, Joined] = {"SEMI": SemiJoin, "ANTI": AntiJoin}
 _SIDES: dict[str, Joined] = {side.value: side for side in Side}
-_MEMBERSHIPS = (SemiJoin, AntiJoin)
-_OF_LEFT_ROWS = (InnerJoin, Side.LEFT, *_MEMBERSHIPS)
+_OF_LEFT_ROWS = (InnerJoin, Side.LEFT, *MEMBERSHIPS)
 """The joins whose rows are each of one row of the left side."""
 
 
@@ -239,9 +233,9 @@ class _FromBinder:
         if ties and not leads:
             raise self._untied(join)
         span = source.keyword_before(join.this, "JOIN", ",")
-        using = self._using(left.scope, right.scope, join)
-        if using is not None:
-            return self._using_join(left, right, using, kind, span, ties)
+        keys = shared_keys(left.scope, right.scope, join, source)
+        if keys is not None:
+            return join_using(left, right, keys, kind, span, ties, self._context)
         return self._on_join(left, right, join, kind, span, ties, leads=leads)
 
     def _untied(self, join: exp.Join) -> CorrelationError:
@@ -304,11 +298,11 @@ class _FromBinder:
             later = tuple(of_pairs)
         first, second, predicates = self.subqueries.attach_to_sides(first, second, predicates)
         predicate = conjunction(predicates) if predicates else None
-        joined = _joined(kind, first, second, predicate, span)
-        if kind in _MEMBERSHIPS:
-            return Bound(joined, left.scope)
+        relation = joined(kind, first, second, predicate, span)
+        if kind in MEMBERSHIPS:
+            return Bound(relation, left.scope)
         rest = Condition(later, condition.memberships)
-        return Bound(restrict(joined, rest, self.subqueries, span), scope)
+        return Bound(restrict(relation, rest, self.subqueries, span), scope)
 
     def _lateral_subquery(
         self, left: Bound, join: exp.Join, query: exp.Query, span: Span | None, *, leads: bool
@@ -338,92 +332,6 @@ class _FromBinder:
             self._context, tuple(lookups), self.subqueries, scope, refusal, self._outer
         )
         return bind_condition(on, binder, memberships_apart=kind is InnerJoin)
-
-    def _using(self, left: Scope, right: Scope, join: exp.Join) -> list[tuple[Entry, Entry]] | None:
-        """Return the pairs of columns that USING or NATURAL equates; None without either."""
-        if join.method == "NATURAL":
-            span = self._context.source.keyword_before(join.this, "NATURAL")
-            return [
-                (self._key(left, entry.name, span), self._key(right, entry.name, span))
-                for entry in left.visible
-                if any(other.named(entry.name) for other in right.visible)
-            ]
-        if join.method:
-            advice = "Joins with ON, USING and NATURAL have rules."
-            problem = f"{join.method} JOIN is not supported"
-            raise self._context.source.unsupported(problem, advice, join)
-        using = join.args.get("using")
-        if not using:
-            return None
-        return [(self._key(left, n.name, n), self._key(right, n.name, n)) for n in using]
-
-    def _key(self, scope: Scope, name: str, at: exp.Expr | Span | None) -> Entry:
-        source = self._context.source
-        try:
-            resolved = scope.resolve([name])
-        except AmbiguousError:
-            advice = "Write the join's condition with ON."
-            raise source.error(f"column {name} is ambiguous", advice, at) from None
-        if resolved is None:
-            advice = "Name a column that both sides of the join have."
-            raise source.error(f"column {name} is not known", advice, at)
-        return resolved[0]
-
-    def _using_join(
-        self,
-        left: Bound,
-        right: Bound,
-        pairs: Sequence[tuple[Entry, Entry]],
-        kind: Joined,
-        span: Span | None,
-        ties: tuple[Scalar, ...],
-    ) -> Bound:
-        equalities: tuple[Scalar, ...] = tuple(
-            exp.EQ(this=key.attribute.column(), expression=other.attribute.column())
-            for key, other in pairs
-        )
-        predicates = (*ties, *equalities)
-        predicate = conjunction(predicates) if predicates else None
-        joined = _joined(kind, left.relation, right.relation, predicate, span)
-        keys = [key for key, _ in pairs]
-        right_keys = [other for _, other in pairs]
-        rest = tuple(entry for entry in left.scope.entries if entry not in keys)
-        if kind in _MEMBERSHIPS:
-            return Bound(joined, Scope((*keys, *rest)))
-        right_rest = tuple(entry for entry in right.scope.entries if entry not in right_keys)
-        shown, hidden = keys, right_keys
-        if kind is Side.RIGHT:
-            shown, hidden = right_keys, keys
-        elif kind is Side.FULL and pairs:
-            joined, shown = self._coalesced(joined, pairs)
-            hidden = [*keys, *right_keys]
-        out_of_sight = tuple(replace(entry, hidden=True) for entry in hidden)
-        return Bound(joined, Scope((*shown, *rest, *right_rest, *out_of_sight)))
-
-    def _coalesced(
-        self, joined: Relation, pairs: Sequence[tuple[Entry, Entry]]
-    ) -> tuple[Relation, list[Entry]]:
-        """Return a full outer join with the columns of USING: either side's, where it is there."""
-        added = []
-        scalars: list[Scalar] = [attribute.column() for attribute in joined.attributes]
-        for key, other in pairs:
-            added.append(self._context.names.attribute(key.name))
-            columns = [key.attribute.column(), other.attribute.column()]
-            scalars.append(exp.Coalesce(this=columns[0], expressions=columns[1:]))
-        output = (*joined.attributes, *added)
-        entries = [
-            Entry(attribute, key.name, origin=attribute.id)
-            for attribute, (key, _) in zip(added, pairs, strict=True)
-        ]
-        return Project(joined, output, tuple(scalars)), entries
-
-
-def _joined(
-    kind: Joined, left: Relation, right: Relation, condition: Scalar | None, span: Span | None
-) -> Relation:
-    if isinstance(kind, Side):
-        return OuterJoin(left, right, condition, span, side=kind)
-    return kind(left, right, condition, span)
 
 
 def _split_at_right(
