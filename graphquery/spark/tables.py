@@ -1,150 +1,28 @@
-"""Sets of nodes and edges as Spark data frames: all that the distributed engine asks of Spark.
-
-The operations themselves are in :mod:`graphquery.distributed`, which knows nothing of Spark. What
-is here runs on a classic session and over Spark Connect alike: no JVM internals, no RDDs. Nodes are
-rows of `segment` (int) and `id` (bigint, the id that the engine in memory gives them); edges are
-rows of both for either end, a `port`, and the `link` they are partitioned by, which tells the
-levels of their ends.
-"""
+"""Nodes and edges of a graph as data frames: selected, joined and counted."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import count
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from graphquery.distributed.levels import Levels, Link
+from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
-from graphquery.distributed.placing import IMPLIED, placing
-from graphquery.errors import GraphDataError
 from graphquery.model import Port
+from graphquery.spark.folder import EDGE, Edges, Folder, Frame
 from semiring.base import Array
 
-Frame: TypeAlias = DataFrame
-Session: TypeAlias = SparkSession
-
-NODE = "segment INT, id BIGINT"
-EDGE = "source_segment INT, source BIGINT, target_segment INT, target BIGINT, port TINYINT"
-
 _CHUNK = 1 << 16
-_FEW = 4_096
-"""Rows that are sooner brought to the driver and back than written to files and read."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Edges:
-    """Stored edges, and the links they are of."""
-
-    frame: Frame
-    links: frozenset[Link]
-
-
-class Tables:
-    """Frames of one graph, and the folder that keeps computed ones.
-
-    Parameters
-    ----------
-    folder
-        Empty, and reached by all of Spark's workers.
-    """
-
-    def __init__(self, spark: Session, folder: str, levels: Levels) -> None:
-        self.spark = spark
-        self.folder = folder.rstrip("/")
-        self.levels = levels
-        self._numbers = count()
-        self._were_few = True
-
-    # -- written and read ------------------------------------------------------------------------
-
-    def store(self, nodes: Frame) -> tuple[Frame, int]:
-        """Compute rows of nodes now: read back, they have no history. How many there are."""
-        rows = nodes.select("segment", "id")
-        few = self._few(rows)
-        if few is not None:
-            return self._local(few, NODE), few.num_rows
-        frame, total = self._written(rows, NODE, F.count(F.lit(1)))
-        self._were_few = total <= _FEW
-        return frame, total
-
-    def stored(self, nodes: Frame | None) -> NodeSet:
-        """Compute distinct rows of nodes of any levels now."""
-        if nodes is None:
-            return NodeSet()
-        few = self._few(nodes.select("id").distinct())
-        if few is not None:
-            return self.given(np.sort(few["id"].to_numpy()))
-        places = self._small(
-            {"segment": pa.int32(), "level": pa.int32()},
-            [list(range(len(self.levels.segments))), self.levels.level],
-        )
-        path = f"{self.folder}/frames/{next(self._numbers)}"
-        placed = nodes.select("segment", "id").distinct().join(F.broadcast(places), "segment")
-        placed.write.partitionBy("level").parquet(path)
-        written = self.spark.read.schema(f"{NODE}, level INT").parquet(path)
-        counted = written.groupBy("level").count().toArrow().to_pydict()
-        parts = {
-            level: (written.where(F.col("level") == level).select("segment", "id"),)
-            for level in counted["level"]
-        }
-        found_rows = sum(counted["count"])
-        self._were_few = found_rows <= _FEW
-        return NodeSet(frozenset(), parts, found_rows)
-
-    def _written(self, rows: Frame, schema: str, measured: Column) -> tuple[Frame, int]:
-        """Write rows, return them read again, and a number measured while writing."""
-        path = f"{self.folder}/frames/{next(self._numbers)}"
-        observed = Observation()
-        rows.observe(observed, measured.alias("measured")).write.parquet(path)
-        return self.spark.read.schema(schema).parquet(path), int(observed.get["measured"])
-
-    def _few(self, rows: Frame) -> pa.Table | None:
-        """Rows brought here; None where there are many, or were the last time."""
-        if not self._were_few:
-            return None
-        some = rows.limit(_FEW + 1).toArrow()
-        self._were_few = some.num_rows <= _FEW
-        return some if self._were_few else None
-
-    def _local(self, rows: pa.Table, schema: str) -> Frame:
-        if not rows.num_rows:  # whose columns Spark Connect does not take from the table
-            return self.spark.createDataFrame([], schema)
-        return self.spark.createDataFrame(rows, schema)
-
-    def store_edges(self, edges: Frame, links: Iterable[Link]) -> Edges:
-        """Write edges, which may be larger than memory, by the levels that they join."""
-        path = f"{self.folder}/edges/{next(self._numbers)}"
-        spread = F.floor(F.col("target") / F.lit(1 << 24))
-        (
-            edges.repartition(F.col("link"), spread)
-            .sortWithinPartitions("link", "target_segment", "target")
-            .write.partitionBy("link")
-            .parquet(path)
-        )
-        return Edges(self.spark.read.schema(f"{EDGE}, link BIGINT").parquet(path), frozenset(links))
+class Tables(Folder):
+    """Nodes and edges of one graph as frames, and what is asked of them."""
 
     # -- nodes -----------------------------------------------------------------------------------
-
-    def given(self, ids: Array) -> NodeSet:
-        """Nodes given by ids, each once."""
-        segments = self.levels.segment_of(ids)
-        levels = np.array(self.levels.level, dtype=np.int64)[segments]
-        parts = {}
-        for level in np.unique(levels).tolist():
-            chosen = levels == level
-            parts[level] = (
-                self._small(
-                    {"segment": pa.int32(), "id": pa.int64()}, [segments[chosen], ids[chosen]]
-                ),
-            )
-        return NodeSet(frozenset(), parts, len(ids))
 
     def every(self, segments: Iterable[int]) -> Frame | None:
         """All nodes of segments."""
@@ -320,14 +198,6 @@ class Tables:
         columns = {"id": pa.int64(), "value": pa.int64()}
         return self._small(columns, [list(values), list(values.values())])
 
-    def store_counts(self, counts: Frame) -> tuple[Frame, int]:
-        """Compute counts now; how many of them are beyond 64 bits, and NULL."""
-        schema = f"{NODE}, value BIGINT"
-        few = self._few(counts)
-        if few is not None:
-            return self._local(few, schema), few["value"].null_count
-        return self._written(counts, schema, F.count_if(F.col("value").isNull()))
-
     def all_marked(self, edges: Frame, marked: NodeSet, levels: Iterable[int]) -> Frame:
         """The sources all of whose edges lead to a set."""
         inside = self.at(edges, "target", marked, levels)
@@ -380,8 +250,6 @@ class Tables:
         table: pa.Table = edges.select("source", "target", "port").limit(limit + 1).toArrow()
         return table
 
-    # -- parts -----------------------------------------------------------------------------------
-
     def _as_edges(self, moved: Frame, source: Sequence[Column], target: Sequence[Column]) -> Frame:
         named = [
             source[0].alias("source_segment"),
@@ -425,68 +293,7 @@ class Tables:
     def _code(self, below: int, above: int) -> int:
         return below * self.levels.count + above
 
-    def _small(self, columns: Mapping[str, pa.DataType], values: Sequence[Any]) -> Frame:
-        arrays = [pa.array(v, kind) for v, kind in zip(values, columns.values(), strict=True)]
-        return self.spark.createDataFrame(pa.table(arrays, list(columns)))
-
 
 def _in(column: str, values: Iterable[int]) -> Column:
     numbers = sorted(values)
     return F.col(column).isin(numbers) if numbers else F.lit(False)
-
-
-# -- edge sets as they are stored ----------------------------------------------------------------
-
-
-def read_edges(tables: Tables, path: Callable[[str], str]) -> Edges:
-    """All edges of a graph from the files of its edge sets, written by the levels they join.
-
-    Parameters
-    ----------
-    path
-        Of a file, where Spark finds it.
-
-    Raises
-    ------
-    GraphDataError
-        Fewer edges in the files than there should be, or ordinals that are no nodes.
-    """
-    levels = tables.levels
-    spark = tables.spark
-    stored = [edges for edges in levels.edge_sets if edges.file is not None]
-    implied = [edges for edges in levels.edge_sets if edges.file is None]
-    columns = ["file", "row", "source", "target"]
-    frames = []
-    if stored:
-        files = sorted({path(edges.file) for edges in stored if edges.file is not None})
-        read = spark.read.schema("source BIGINT, target BIGINT").parquet(*files)
-        frames.append(
-            read.select("_metadata.file_path", "_metadata.row_index", "source", "target").toDF(
-                *columns
-            )
-        )
-    if implied:
-        nothing = F.lit(None).cast("bigint")
-        numbers = spark.range(sum(edges.count for edges in implied))
-        frames.append(numbers.select(F.lit(IMPLIED), "id", nothing, nothing).toDF(*columns))
-    schema = f"{EDGE}, link BIGINT, wrong BOOLEAN"
-    if not frames:
-        return Edges(spark.createDataFrame([], f"{EDGE}, link BIGINT"), frozenset())
-    placed = functools.reduce(DataFrame.union, frames).mapInArrow(placing(levels, path), schema)
-    observed = Observation()
-    checked = placed.observe(
-        observed, F.count(F.lit(1)).alias("rows"), F.count_if(F.col("wrong")).alias("wrong")
-    ).drop("wrong")
-    edges = tables.store_edges(checked, levels.links)
-    counts, expected = observed.get, sum(edges.count for edges in levels.edge_sets)
-    if counts["rows"] != expected:
-        raise GraphDataError(
-            f"The files have {counts['rows']:,} edges, and the graph should have {expected:,}.\nThe"
-            " store is damaged: check it."
-        )
-    if counts["wrong"]:
-        raise GraphDataError(
-            f"{counts['wrong']:,} edges have ordinals that are no nodes.\nThe store is damaged:"
-            " check it."
-        )
-    return edges

@@ -1,0 +1,16 @@
+"""Sets of nodes and edges as Spark data frames: all that the distributed engine asks of Spark.
+
+The operations themselves are in :mod:`graphquery.distributed`, which knows nothing of Spark. What
+is here runs on a classic session and over Spark Connect alike: no JVM internals, no RDDs. Nodes are
+rows of `segment` (int) and `id` (bigint, the id that the engine in memory gives them); edges are
+rows of both for either end, a `port`, and the `link` they are partitioned by, which tells the
+levels of their ends.
+"""
+
+from __future__ import annotations
+
+from graphquery.spark.folder import Edges, Frame, Session
+from graphquery.spark.reading import read_edges
+from graphquery.spark.tables import Tables
+
+__all__ = ["Edges", "Frame", "Session", "Tables", "read_edges"]
