@@ -7,11 +7,10 @@ from collections import Counter
 from sqlglot.tokenizer_core import Token, TokenType
 
 from rewriter.dialect.sparksql import tokenize
+from rewriter.dialect.typed_literals import LITERAL_TYPES, STRINGS, SUFFIXES
 
-_STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 _WORDS = (TokenType.NULL, TokenType.TRUE, TokenType.FALSE)
-_SUFFIXES = ("L", "S", "Y", "D", "F", "BD")
-_PREFIXES = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIME", "INTERVAL")
+_PREFIXES = (*LITERAL_TYPES, "INTERVAL")
 
 _NO_LITERAL_AFTER = (TokenType.DOT, TokenType.IS, TokenType.ALIAS)
 """Before a word that is no literal but part of a name or a predicate."""
@@ -27,14 +26,14 @@ def literals(sql: str) -> Counter[tuple[str, str]]:
     for token in tokenize(sql):
         kind = token.token_type
         previous = before.token_type if before else None
-        if kind in _STRINGS and previous in _STRINGS:
+        if kind in STRINGS and previous in STRINGS:
             written[-1] = (written[-1][0], written[-1][1] + token.text)
-        elif kind in _STRINGS:
+        elif kind in STRINGS:
             prefix = before.text.upper() if before else ""
             written.append((prefix if prefix in _PREFIXES else "STRING", token.text))
         elif kind == TokenType.NUMBER:
             written.append(("NUMBER", token.text))
-        elif previous == TokenType.DCOLON and token.text.upper() in _SUFFIXES:
+        elif previous == TokenType.DCOLON and token.text.upper() in SUFFIXES:
             written[-1] = (token.text.upper(), written[-1][1])
         elif kind == TokenType.HEX_STRING:
             written.append(("BINARY", token.text.upper()))

@@ -7,65 +7,30 @@ from itertools import pairwise
 from typing import ClassVar
 
 from sqlglot import exp
-from sqlglot.parsers.hive import HiveParser
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from rewriter.dialect.calls import CallParser
 from rewriter.dialect.functions import BUILDERS
 from rewriter.dialect.nodes import (
     SPELLED,
     BoundedCTE,
     DerivedValues,
     IsNotNull,
-    MultiUnitInterval,
     RelationQuery,
-    TypedLiteral,
     UnsignedRightShift,
     VariantExtract,
 )
 from rewriter.dialect.pipes import Piped, PipeParser
 from rewriter.dialect.table_arguments import TableArgumentParser
-
-_JOIN_HINTS = (
-    "BROADCAST",
-    "BROADCASTJOIN",
-    "MAPJOIN",
-    "MERGE",
-    "MERGEJOIN",
-    "SHUFFLEMERGE",
-    "SHUFFLE_HASH",
-    "SHUFFLE_REPLICATE_NL",
-)
-
-_LITERAL_TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIME")
-
-_STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
-
-_SUFFIXES = ("L", "S", "Y", "D", "F", "BD")
+from rewriter.dialect.typed_literals import LiteralParser
 
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 
 _SET_OPERATIONS = (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)
 
-_UNITS = frozenset(
-    unit + plural
-    for unit in (
-        "NANOSECOND",
-        "MICROSECOND",
-        "MILLISECOND",
-        "SECOND",
-        "MINUTE",
-        "HOUR",
-        "DAY",
-        "WEEK",
-        "MONTH",
-        "YEAR",
-    )
-    for plural in ("", "S")
-)
 
-
-class SparkSQLParser(PipeParser, TableArgumentParser):
+class SparkSQLParser(PipeParser, TableArgumentParser, CallParser, LiteralParser):
     """The parser of :class:`rewriter.dialect.SparkSQL`."""
 
     ADD_JOIN_ON_TRUE = False
@@ -83,19 +48,6 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
 
     FUNCTIONS: ClassVar = {**BUILDERS}
 
-    FUNCTION_PARSERS: ClassVar = {
-        **{name: SparkParser.FUNCTION_PARSERS[name] for name in _JOIN_HINTS},
-        "CAST": lambda self: self._parse_cast(True),
-        "EXTRACT": lambda self: self._parse_extract(),
-        "IF": lambda self: self._parse_if_call(),
-        "OVERLAY": lambda self: self._parse_overlay_call(),
-        "POSITION": lambda self: self._parse_position_call(),
-        "SUBSTR": lambda self: self._parse_substring_call("substr"),
-        "SUBSTRING": lambda self: self._parse_substring_call("substring"),
-        "TRIM": lambda self: self._parse_trim_call(),
-        "TRY_CAST": lambda self: self._parse_cast(False, safe=True),
-    }
-
     NO_PAREN_FUNCTIONS: ClassVar = {
         TokenType.CURRENT_DATE: exp.CurrentDate,
         TokenType.CURRENT_TIME: exp.CurrentTime,
@@ -105,20 +57,6 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
     }
 
     NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
-
-    PRIMARY_PARSERS: ClassVar = {
-        **SparkParser.PRIMARY_PARSERS,
-        TokenType.STRING: lambda self, token: self._parse_strings(token),
-        TokenType.RAW_STRING: lambda self, token: self._parse_strings(token),
-    }
-
-    UNARY_PARSERS: ClassVar = {
-        **SparkParser.UNARY_PARSERS,
-        TokenType.PLUS: lambda self: self.expression(
-            exp.Anonymous(this="positive", expressions=[self._parse_unary()])
-        ),
-        TokenType.DASH: lambda self: self._parse_minus(),
-    }
 
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """Parse statements; ``window(`` is a call, a window clause has a name after the word.
@@ -148,33 +86,6 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
         query = RelationQuery(expressions=[exp.Star()], from_=exp.From(this=rows), **clauses)
         query.set("word", exp.var("VALUES"))
         return query
-
-    def _parse_strings(self, token: Token) -> exp.Expr:
-        """Join adjacent string literals, as Spark does; raw ones need no escapes once decoded."""
-        text = token.text
-        last = token
-        while self._match_set(_STRINGS):
-            last = self._prev
-            text += last.text
-        literal = self.expression(exp.Literal(this=text, is_string=True), token)
-        literal.meta["end"] = last.end
-        return literal
-
-    def _parse_primary(self) -> exp.Expr | None:
-        if self._match_pair(TokenType.DOT, TokenType.NUMBER):
-            return self.expression(exp.Literal.number(f".{self._prev.text}"), self._prev)
-        return super()._parse_primary()
-
-    def _parse_minus(self) -> exp.Expr | None:
-        """Parse a minus; before a number it is part of the literal, tighter than ``::``."""
-        if not self._match(TokenType.NUMBER):
-            return self.expression(exp.Neg(this=self._parse_unary()))
-        value: exp.Expr = self.expression(exp.Literal.number(self._prev.text), self._prev)
-        if self._match(TokenType.DCOLON, advance=False) and self._next.text.upper() in _SUFFIXES:
-            self._advance()
-            to = self._parse_types()
-            value = self.build_cast(True, this=value, to=to) if to else value
-        return self._parse_column_ops(self.expression(exp.Neg(this=value)))
 
     def _parse_bitwise(self) -> exp.Expr | None:
         """Parse ``|``, ``^``, ``&`` and the shifts, each level binding tighter, as in Spark."""
@@ -301,106 +212,6 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
             self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
         )
 
-    def _parse_extract(self) -> exp.Extract:
-        """Parse ``EXTRACT(field FROM source)``, the field spelled as the user did."""
-        self._advance()
-        field = exp.var(self._prev.text)
-        if not self._match(TokenType.FROM):
-            self.raise_error("Expected FROM after the field of EXTRACT")
-        return self.expression(exp.Extract(this=field, expression=self._parse_bitwise()))
-
-    def build_cast(self, strict: bool, **kwargs: exp.Expr) -> exp.Expr:
-        """Keep ``1L`` a literal: the tokenizer turns it into ``1::BIGINT``."""
-        suffix = self._prev.text
-        value = kwargs["this"]
-        if suffix.upper() in _SUFFIXES and isinstance(value, exp.Literal):
-            return self.expression(
-                TypedLiteral(this=value, to=kwargs["to"], suffix=suffix), comments=value.comments
-            )
-        return super().build_cast(strict, **kwargs)
-
-    def _parse_type(
-        self, parse_interval: bool = True, fallback_to_identifier: bool = False
-    ) -> exp.Expr | None:
-        literal = self._parse_typed_literal()
-        if literal:
-            return self._parse_column_ops(literal)
-        return super()._parse_type(parse_interval, fallback_to_identifier)
-
-    def _parse_types(
-        self,
-        check_func: bool = False,
-        schema: bool = False,
-        allow_identifiers: bool = True,
-        with_collation: bool = False,
-    ) -> exp.Expr | None:
-        """Parse a type; ``HiveParser`` makes ``varchar(3)`` a string, which Spark decides."""
-        parsed = super(HiveParser, self)._parse_types(
-            check_func, schema, allow_identifiers, with_collation
-        )
-        collation = parsed.args.get("collate") if isinstance(parsed, exp.DataType) else None
-        if isinstance(collation, exp.Column):  # the name of a collation is no column's
-            collation.replace(exp.var(collation.name))
-        return parsed
-
-    def _parse_typed_literal(self) -> exp.Expr | None:
-        if self._curr.text.upper() not in _LITERAL_TYPES or self._next.token_type not in _STRINGS:
-            return None
-        if self._curr.token_type in (TokenType.IDENTIFIER, *_STRINGS):
-            return None
-        prefix = self._curr.text.upper()
-        to = self._parse_types()
-        self._advance()
-        return self.expression(
-            TypedLiteral(this=self._parse_strings(self._prev), to=to, prefix=prefix)
-        )
-
-    def _parse_interval(
-        self, require_interval: bool = True, parse_function_unit: bool = True
-    ) -> exp.Interval | None:
-        """Parse an interval literal; Spark has no intervals of an expression."""
-        index = self._index
-        if require_interval and not self._match(TokenType.INTERVAL):
-            return None
-        parts: list[exp.Interval] = []
-        while (part := self._parse_interval_part(bare=not parts)) is not None:
-            parts.append(part)
-        if not parts:
-            self._retreat(index)
-            return None
-        if len(parts) == 1:
-            return parts[0]
-        return self.expression(MultiUnitInterval(expressions=parts))
-
-    def _parse_interval_part(self, bare: bool) -> exp.Interval | None:
-        index = self._index
-        sign = self._prev if self._match_set((TokenType.DASH, TokenType.PLUS)) else None
-        value: exp.Expr
-        if self._match_set(_STRINGS):
-            value = self._parse_strings(self._prev)
-        elif self._match(TokenType.NUMBER):
-            value = self.expression(exp.Literal.number(self._prev.text), self._prev)
-        else:
-            self._retreat(index)
-            return None
-        if sign and sign.token_type == TokenType.DASH:
-            value = exp.Neg(this=value)
-        unit = self._parse_interval_unit()
-        if not unit and not (bare and value.is_string):
-            self._retreat(index)
-            return None
-        return self.expression(exp.Interval(this=value, unit=unit))
-
-    def _parse_interval_unit(self) -> exp.Expr | None:
-        if self._curr.text.upper() not in _UNITS:
-            return None
-        self._advance()
-        unit = exp.var(self._prev.text.upper())
-        if self._match_text_seq("TO"):
-            self._advance()
-            return exp.IntervalSpan(this=unit, expression=exp.var(self._prev.text.upper()))
-        return unit
-
     def _parse_colon_as_variant_extract(self, this: exp.Expr | None) -> exp.Expr | None:
         extracted = False
         while this and self._curr.token_type == TokenType.COLON:
@@ -425,48 +236,6 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
             else:
                 return
             first = False
-
-    def _parse_if_call(self) -> exp.Expr:
-        args = self._parse_function_args()
-        if len(args) != 3:
-            return exp.Anonymous(this="if", expressions=args)
-        return self.expression(exp.If(this=args[0], true=args[1], false=args[2]))
-
-    def _parse_overlay_call(self) -> exp.Expr:
-        args = self._parse_function_args()
-        if len(args) != 1 or not self._match_text_seq("PLACING"):
-            return exp.Anonymous(this="overlay", expressions=args)
-        placing = self._parse_bitwise()
-        start = self._parse_bitwise() if self._match(TokenType.FROM) else None
-        length = self._parse_bitwise() if self._match(TokenType.FOR) else None
-        return self.expression(
-            exp.Overlay(this=args[0], expression=placing, from_=start, for_=length)
-        )
-
-    def _parse_position_call(self) -> exp.Expr:
-        first = self._parse_bitwise()
-        if self._match(TokenType.IN):
-            return self.expression(exp.StrPosition(this=self._parse_bitwise(), substr=first))
-        rest = self._parse_function_args() if self._match(TokenType.COMMA) else []
-        return exp.Anonymous(this="position", expressions=[first, *rest])
-
-    def _parse_substring_call(self, name: str) -> exp.Expr:
-        args = self._parse_function_args()
-        for keyword in (TokenType.FROM, TokenType.FOR):
-            if self._match(keyword) and (argument := self._parse_bitwise()):
-                name = "substring"
-                args.append(argument)
-        return exp.Anonymous(this=name, expressions=args)
-
-    def _parse_trim_call(self) -> exp.Expr:
-        position = self._match_texts(("BOTH", "LEADING", "TRAILING")) and self._prev.text.upper()
-        what = None if self._match(TokenType.FROM, advance=False) else self._parse_bitwise()
-        if self._match(TokenType.FROM):
-            return self.expression(
-                exp.Trim(this=self._parse_bitwise(), expression=what, position=position or None)
-            )
-        rest = self._parse_function_args() if self._match(TokenType.COMMA) else []
-        return exp.Anonymous(this="trim", expressions=[what, *rest])
 
 
 def _without_table_queries(tokens: list[Token]) -> list[Token]:
