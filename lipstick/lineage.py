@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.capture.manifest import Manifest
-from lipstick.deciding import with_deciding
 from lipstick.errors import CaptureError
+from lipstick.window_lineage import with_window_rows
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import SIDE
 from rewriter.emit.statements import contributions_sql
@@ -50,7 +50,7 @@ def lineage_tokens(
         elif block.name in wanted:
             selected = reduce(DataFrame.union, wanted[block.name]).distinct()
             if block.windowed:
-                selected = with_deciding(spark, block, members_view, rows_views, selected)
+                selected = with_window_rows(spark, block, members_view, rows_views, selected)
             _block(spark, block, members_view, rows_views, selected, wanted, tokens, whole)
     return {name: reduce(DataFrame.union, frames).distinct() for name, frames in tokens.items()}
 

@@ -14,7 +14,7 @@ from rewriter.emit.extents import Extent, extents
 from rewriter.emit.factors import Contributions
 from rewriter.emit.potential import potential_query
 from rewriter.emit.program import program, statement
-from rewriter.emit.tail import MEMBERS, Lasting, answer_query, rows_query
+from rewriter.emit.tail import MEMBERS, CapturedGroups, answer_query, rows_query
 from rewriter.emit.trees import (
     BRANCH,
     PRESENT,
@@ -36,9 +36,9 @@ __all__ = [
     "SIDE",
     "SORT",
     "VALUE",
+    "CapturedGroups",
     "Contributions",
     "Extent",
-    "Lasting",
     "TableOf",
     "Tables",
     "answer_query",

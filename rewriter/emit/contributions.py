@@ -22,7 +22,7 @@ from rewriter.blocks import (
 from rewriter.emit.core import TableOf, Tables, equalities, exists
 from rewriter.emit.factors import Contributions, Reference
 from rewriter.emit.filled import fill
-from rewriter.emit.presence import only_where_present
+from rewriter.emit.presence import safe_for_padded_rows
 from rewriter.emit.tail import read
 from rewriter.emit.trees import SIDE, VALUE, from_, left_join, named, table, where
 
@@ -83,7 +83,7 @@ class _Factors:
             self._columns: list[Named] = list(block.keys)
         else:
             self._columns = [
-                (name, self._fill(only_where_present(key, block, tables, potential=True)))
+                (name, self._fill(safe_for_padded_rows(key, block, tables, potential=True)))
                 for name, key in block.keys
             ]
 

@@ -14,7 +14,7 @@ from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
 _NUMBER = "_number"
 
 
-def only_where_present(
+def safe_for_padded_rows(
     scalar: Scalar, block: Block, tables: Tables, *, potential: bool = False
 ) -> Scalar:
     """Return a scalar that raises no error for a padded row of an outer join with a partner.
@@ -31,7 +31,7 @@ def only_where_present(
     return case.else_(without_errors(scalar)) if potential else case
 
 
-def must_be_there_first(block: Block) -> bool:
+def needs_present_members(block: Block) -> bool:
     """Tell whether conditions call registered functions, which may fail for absent rows.
 
     Spark calls those of Python for every row that reaches them, in CASE too.
@@ -43,7 +43,7 @@ def must_be_there_first(block: Block) -> bool:
     return bool(guards) and called and of_members and block.core is not None
 
 
-def members_there(block: Block, tables: Tables) -> tuple[exp.Subquery, Scalar]:
+def present_members(block: Block, tables: Tables) -> tuple[exp.Subquery, Scalar]:
     """Return the present members, and a condition that Spark evaluates for these alone.
 
     It reads a number that each member is given, before which no condition on members is computed.

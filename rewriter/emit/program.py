@@ -12,7 +12,7 @@ from sqlglot import exp
 from rewriter.blocks import Block, qualified, topological
 from rewriter.emit.core import CTE_TABLES, members_query
 from rewriter.emit.potential import potential_query
-from rewriter.emit.tail import Lasting, rows_query
+from rewriter.emit.tail import CapturedGroups, rows_query
 from rewriter.emit.trees import PRESENT, PROVENANCE, table, visible
 
 
@@ -52,14 +52,14 @@ def statement(
     members: Callable[[Block], exp.Query] | None = None,
     annotated: Set[str] = frozenset(),
     captured_rows: Mapping[str, str] = MappingProxyType({}),
-    lasting: Mapping[str, Lasting] = MappingProxyType({}),
+    captured_groups: Mapping[str, CapturedGroups] = MappingProxyType({}),
 ) -> exp.Select:
     """Complete a query over ``CTE_TABLES`` by the expressions it reads.
 
     ``members`` gives the query of each block's members; the default is its core. ``annotated``
     names the blocks whose rows carry their annotation. ``captured_rows`` gives views of rows as a
-    capture keeps them, by block; the other blocks' rows are computed from members. ``lasting``
-    gives captured rows of groupings that lose nothing but members.
+    capture keeps them, by block; the other blocks' rows are computed from members.
+    ``captured_groups`` gives captured rows of groupings that lose nothing but members.
     """
     make = members or (lambda inner: members_query(inner, CTE_TABLES))
     makers: dict[str, Callable[[], exp.Query]] = {}
@@ -77,7 +77,7 @@ def statement(
                 inner,
                 CTE_TABLES,
                 provenance=inner.name in annotated,
-                lasting=lasting.get(inner.name),
+                captured_groups=captured_groups.get(inner.name),
             )
     steps = _needed(query, makers)
     for name in (name for name in makers if name in steps):

@@ -14,7 +14,7 @@ from rewriter.emit.core import Tables, equalities, exists, with_copies, with_gen
 from rewriter.emit.filled import fill
 from rewriter.emit.grouped import grouped
 from rewriter.emit.order import cut, with_post, written_keys
-from rewriter.emit.presence import members_there, must_be_there_first, only_where_present
+from rewriter.emit.presence import needs_present_members, present_members, safe_for_padded_rows
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,
@@ -37,7 +37,7 @@ _OLD = "then"
 
 
 @dataclass(frozen=True, slots=True)
-class Lasting:
+class CapturedGroups:
     """The captured rows of a grouping: a group that loses no member keeps aggregates of them.
 
     Sums of floats depend on their order, which Spark does not promise: added up again they may
@@ -64,7 +64,7 @@ def rows_query(
     provenance: bool = False,
     keep_absent: bool = False,
     post: bool = True,
-    lasting: Lasting | None = None,
+    captured_groups: CapturedGroups | None = None,
 ) -> exp.Select:
     """Return the query of a block's rows: identity, then outputs.
 
@@ -81,11 +81,13 @@ def rows_query(
         the sort keys, ``_o0`` and on.
     post
         Apply ORDER BY and LIMIT.
-    lasting
+    captured_groups
         Of a grouping: its captured rows.
     """
     if block.kind is Kind.GROUP:
-        select = _group_rows(block, tables, aggregates, extra, provenance, keep_absent, lasting)
+        select = _group_rows(
+            block, tables, aggregates, extra, provenance, keep_absent, captured_groups
+        )
     elif block.kind is Kind.ROWS:
         select = _member_rows(block, tables, provenance, keep_absent)
     else:
@@ -111,9 +113,9 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
     """
     select = exp.select()
     conditions: list[Scalar] = []
-    apart = not annotated and must_be_there_first(block)
+    apart = not annotated and needs_present_members(block)
     if apart:
-        members, there = members_there(block, tables)
+        members, there = present_members(block, tables)
         select = select.from_(members)
         conditions.append(there)
     elif block.core is not None:
@@ -139,7 +141,7 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
         conditions += block.conditions
     else:
         conditions += [
-            only_where_present(part, block, tables, potential=annotated)
+            safe_for_padded_rows(part, block, tables, potential=annotated)
             for part in block.conditions
         ]
     if not annotated:
@@ -172,7 +174,7 @@ def _group_rows(
     extra: Sequence[Named],
     provenance: bool,
     keep_absent: bool,
-    lasting: Lasting | None,
+    captured_groups: CapturedGroups | None,
 ) -> exp.Select:
     keys = [(name, fill(key, block, tables)) for name, key in block.keys]
     computed = [(name, fill(call, block, tables)) for name, call in block.aggregates]
@@ -185,10 +187,10 @@ def _group_rows(
         calls.append((PROVENANCE, prov))
     if not keys and not calls:
         calls.append(("_n", exp.Count(this=exp.Star())))
-    if lasting is None:
+    if captured_groups is None:
         inner = grouped(read(block, tables), keys, calls)
     else:
-        inner = _lasting(block, tables, keys, calls, lasting)
+        inner = _keeping_aggregates(block, tables, keys, calls, captured_groups)
     present = conjunction([fill(condition, block, tables) for condition in block.having])
     names = [name for name, _ in keys]
     if aggregates:
@@ -211,8 +213,12 @@ def _group_rows(
     return select
 
 
-def _lasting(
-    block: Block, tables: Tables, keys: Sequence[Named], calls: Sequence[Named], captured: Lasting
+def _keeping_aggregates(
+    block: Block,
+    tables: Tables,
+    keys: Sequence[Named],
+    calls: Sequence[Named],
+    captured: CapturedGroups,
 ) -> exp.Select:
     """Return groups; a group with as many members as captured keeps its captured values."""
     counted = [*calls, (MEMBERS, exp.Count(this=exp.Star()))]

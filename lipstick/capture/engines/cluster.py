@@ -33,7 +33,7 @@ from lipstick.valuation import compile_valuations
 from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.analysis.conditional import conditional, shown_joins
 from rewriter.blocks import Block, Kind, topological
-from rewriter.emit import Lasting
+from rewriter.emit import CapturedGroups
 from rewriter.emit.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
 from semiring.base import Semiring
 from semiring.expression import Expression
@@ -183,21 +183,21 @@ class SparkEngine:
         if root.name not in reached:
             return self.present()
         rows = {name: view for name, view in self._rows_views().items() if name not in reached}
-        return self._survivors(deleted, rows, self._lasting(reached))
+        return self._survivors(deleted, rows, self._captured_groups(reached))
 
     def _survivors(
         self,
         deleted: Mapping[str, tuple[str, tuple[str, ...]]],
         rows: Mapping[str, str],
-        lasting: Mapping[str, Lasting],
+        captured_groups: Mapping[str, CapturedGroups],
     ) -> DataFrame:
         root = self._manifest.root
-        sql = hypothetical_sql(root, self._members_view, deleted, rows, lasting)
+        sql = hypothetical_sql(root, self._members_view, deleted, rows, captured_groups)
         return self._spark.sql(sql)
 
-    def _lasting(self, reached: Container[str]) -> dict[str, Lasting]:
+    def _captured_groups(self, reached: Container[str]) -> dict[str, CapturedGroups]:
         """The captured rows of groupings from which a deletion only takes members of their own."""
-        lasting = {}
+        captured_groups = {}
         for block in topological(self._manifest.root):
             plain_group = block.kind is Kind.GROUP and not (block.sets or block.difference)
             if not plain_group or any(inner.name in reached for inner in block.derived):
@@ -210,8 +210,10 @@ class SparkEngine:
                 if field["name"] in names and field["type"] in ("float", "double")
             }
             if rounded:
-                lasting[block.name] = Lasting(self._dataset_view(block, "rows"), frozenset(rounded))
-        return lasting
+                captured_groups[block.name] = CapturedGroups(
+                    self._dataset_view(block, "rows"), frozenset(rounded)
+                )
+        return captured_groups
 
     def present(self) -> DataFrame:
         """The answer's rows as captured, with the columns that tell them apart."""

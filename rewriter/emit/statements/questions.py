@@ -13,9 +13,9 @@ from rewriter.blocks import (
 )
 from rewriter.emit import (
     CTE_TABLES,
+    CapturedGroups,
     Contributions,
     Extent,
-    Lasting,
     answer_query,
     contributions,
     extents,
@@ -48,7 +48,7 @@ def hypothetical_sql(
     views: ViewOf,
     deleted: Mapping[str, tuple[str, tuple[str, ...]]],
     rows: Mapping[str, str] = MappingProxyType({}),
-    lasting: Mapping[str, Lasting] = MappingProxyType({}),
+    captured_groups: Mapping[str, CapturedGroups] = MappingProxyType({}),
 ) -> str:
     """Return the statement of the answer, with its identity, over the members that survive.
 
@@ -58,15 +58,17 @@ def hypothetical_sql(
         Per relation a view of deleted tokens and its columns.
     rows
         Views of captured rows, by block that the deletion does not concern.
-    lasting
+    captured_groups
         Captured rows of groupings of whose groups a deletion only takes members.
     """
-    query = rows_query(root, CTE_TABLES, lasting=lasting.get(root.name))
+    query = rows_query(root, CTE_TABLES, captured_groups=captured_groups.get(root.name))
 
     def survivors(block: Block) -> exp.Select:
         return surviving(block, views(block), deleted)
 
-    return text(statement(root, query, survivors, captured_rows=rows, lasting=lasting))
+    return text(
+        statement(root, query, survivors, captured_rows=rows, captured_groups=captured_groups)
+    )
 
 
 def concerned(root: Block, relations: Container[str]) -> frozenset[str]:

@@ -14,7 +14,7 @@ from rewriter.emit import Extent
 from rewriter.emit.statements import extents_sql
 
 
-def with_deciding(
+def with_window_rows(
     spark: SparkSession,
     block: Block,
     members_view: Callable[[Block], str],
