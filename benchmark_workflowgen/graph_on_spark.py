@@ -7,7 +7,7 @@ is left to be computed later.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,9 @@ import numpy as np
 from pyspark.sql import SparkSession
 from rich.table import Table
 
-from graphquery import EdgeSet, ProvenanceGraph
+from graphquery import EdgeSet, GraphEngine, ProvenanceGraph
 from graphquery.distributed.graph import SparkGraph
+from graphquery.protocol import Nodes
 from lipstick.local import local_builder
 from semiring.semirings import Counting
 
@@ -73,7 +74,7 @@ def measure(
     }
 
 
-def questions(memory: ProvenanceGraph) -> dict[str, Callable[[Any], Any]]:
+def questions(memory: ProvenanceGraph) -> dict[str, Callable[[GraphEngine[Any]], int | Sized]]:
     """Return the questions to either engine, on nodes drawn with a fixed seed."""
     random = np.random.default_rng(1)
     inputs = memory.select(kind="token", relation="R").ids
@@ -110,12 +111,12 @@ def table(results: dict[str, Any]) -> Table:
     return shown
 
 
-def _counted(graph: Any, nodes: Any) -> int:
+def _counted(graph: GraphEngine[Any], nodes: Nodes) -> int:
     """Evaluate everything, and take some counts as proof: their sum."""
     return int(graph.evaluate(Counting()).values(nodes).sum())
 
 
-def _size(answer: Any) -> int:
+def _size(answer: int | Sized) -> int:
     return answer if isinstance(answer, int) else len(answer)
 
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from benchmark_workflowgen.measure.rows import Measurement
-from graphquery import ProvenanceGraph
+from graphquery import GraphEngine, ProvenanceGraph
 from semiring.semirings import Counting
 
 FEW = 1_000
 """How many nodes a question about many is about, at most."""
 
 
-def questions(graph: ProvenanceGraph, seed: int = 1) -> dict[str, Callable[[], Any]]:
+def questions(graph: GraphEngine[Any], seed: int = 1) -> dict[str, Callable[[], Any]]:
     """Return the questions by name.
 
     Parameters
@@ -31,7 +31,7 @@ def questions(graph: ProvenanceGraph, seed: int = 1) -> dict[str, Callable[[], A
     random = np.random.default_rng(seed)
     inputs = graph.select(kind="token").ids
     few = np.sort(random.choice(inputs, min(FEW, len(inputs)), replace=False))
-    any_nodes = np.sort(random.choice(graph.ids, min(FEW, len(graph.ids)), replace=False))
+    any_nodes = np.sort(random.choice(graph.everything.ids, min(FEW, len(graph)), replace=False))
     module = graph.modules[len(graph.modules) // 2]
     every = graph.zoom_out(graph.modules)
     return {

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from graphquery import ProvenanceGraph
+from graphquery import GraphEngine, ProvenanceGraph
 from lipstick.cli.output import HTML, SVG, TABLE, Answer, counted
 from lipstick.node_values import node_rows
 from semiring.base import Array
-
-if TYPE_CHECKING:
-    pass
 
 UNKNOWN = "?"
 """In tables, a value that only running the module again would tell."""
@@ -57,7 +54,7 @@ def send_graph(answer: Answer, graph: ProvenanceGraph, before: ProvenanceGraph |
     )
 
 
-def summary(graph: ProvenanceGraph, before: ProvenanceGraph | None = None) -> str:
+def summary(graph: GraphEngine[Any], before: GraphEngine[Any] | None = None) -> str:
     """How large a graph is, and what of it is zoomed out."""
     text = f"{counted(graph.node_count, 'node')}, {counted(graph.edge_count, 'edge')}"
     if before is not None and before is not graph:
