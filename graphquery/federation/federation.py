@@ -18,17 +18,16 @@ from graphquery.federation.answer import (
     Verdict,
     VerdictAnswer,
 )
-from graphquery.federation.boundary import BoundaryGraph, relation_of_table
+from graphquery.federation.boundary import BoundaryGraph
 from graphquery.federation.cache import Cache, lineage_ranks
 from graphquery.federation.copies import CopiedTransport, ObjectTransport
 from graphquery.federation.directory import Directory
-from graphquery.federation.errors import FederationError, WireError
-from graphquery.federation.head import Head
+from graphquery.federation.errors import FederationError
 from graphquery.federation.merged import SEPARATOR, merged_graph, merged_on_spark
 from graphquery.federation.question import Options, Question
+from graphquery.federation.refreshing import fetch_boundary, fetch_directory
 from graphquery.federation.relation import Relation
-from graphquery.federation.transport import Exchange, Failure, LocalTransport, Transport
-from graphquery.federation.wire import Message
+from graphquery.federation.transport import Exchange, LocalTransport, Transport
 from graphquery.graph import ProvenanceGraph
 from graphquery.store import Snapshot, Store
 from semiring.base import Semiring, TokenValuation
@@ -135,59 +134,14 @@ class Federation:
         FederationError
             A member is another store than it is to be, or members contradict each other.
         """
-        aliases = list(self._transports)
-        replies = self._exchange.round([(alias, requests.head()) for alias in aliases])
-        heads: dict[str, Head] = {}
-        absent: dict[str, Failure] = {}
-        for alias, reply in zip(aliases, replies, strict=True):
-            if isinstance(reply, Failure):
-                absent[alias] = reply
-                continue
-            try:
-                heads[alias] = Head.from_json(reply.header["head"])
-            except (KeyError, WireError) as error:
-                absent[alias] = Failure("damaged", str(error))
-        expected = {alias: self._expected.get(alias) for alias in aliases}
-        self._directory = Directory.of(heads, absent, expected)
-        self._exchange.pinned = {alias: head.checksum for alias, head in heads.items()}
+        expected = {alias: self._expected.get(alias) for alias in self._transports}
+        self._directory = fetch_directory(self._exchange, expected)
         if self._cache is not None:
             self._cache.ranks = lineage_ranks(self._directory.made_of)[1]
         if self._options.boundary:
-            self._fetch_boundary()
+            self._relations |= fetch_boundary(self._exchange, self._directory, self._relations)
+            self._boundary = BoundaryGraph(self._relations.values())
         return self._directory
-
-    def _fetch_boundary(self) -> None:
-        batch: list[tuple[str, Message]] = []
-        for alias, head in self._directory.heads.items():
-            wanted = [c for c, e in head.exports.items() if e.boundary and c not in self._relations]
-            if wanted:
-                batch.append((alias, requests.boundary(head.version, wanted)))
-        replies = self._exchange.round(batch)
-        for (alias, _), reply in zip(batch, replies, strict=True):
-            if isinstance(reply, Failure):
-                continue  # without it, rows are followed by asking
-            for channel, table in reply.tables.items():
-                self._take_boundary(alias, channel, table, reply.header.get("sources"))
-        self._boundary = BoundaryGraph(self._relations.values())
-
-    def _take_boundary(self, alias: str, channel: str, table: Any, sources: Any) -> None:
-        """Keep an increment if it fits what heads say of the channels in it."""
-        export = self._directory.heads[alias].exports.get(channel)
-        if export is None or not isinstance(sources, dict):
-            return
-        try:
-            named = [str(each) for each in sources[channel]]
-            relation = relation_of_table(table, named, export.count)
-        except (KeyError, TypeError, WireError):
-            return
-        if named[-1:] != [channel] or not set(named[:-1]) <= set(export.channels):
-            return
-        for number, source in enumerate(named[:-1]):
-            known = self._directory.exported(source)
-            rows = relation.sources[relation.source_channels == number]
-            if known is not None and int(rows.max(initial=-1)) >= known.count:
-                return
-        self._relations[channel] = relation
 
     # -- questions -------------------------------------------------------------------------
 
