@@ -87,6 +87,8 @@ def _settings(home: Path, connect_port: int, interpreted: bool) -> dict[str, str
         # Code that runs for minutes: compiled quickly, not well; a third less work in all.
         "spark.driver.extraJavaOptions": (
             f"-Dderby.system.home={home} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+            # What has been compiled stays: the 48 MB of one tier are full after some minutes.
+            " -XX:ReservedCodeCacheSize=256m"
         ),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "2g",

@@ -13,7 +13,15 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmark_workflowgen.streams import latency, memory, questions, storage, throughput
+from benchmark_workflowgen.streams import (
+    all_ancestors,
+    latency,
+    memory,
+    questions,
+    storage,
+    throughput,
+    workloads,
+)
 
 EXPERIMENTS: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {
     "storage": storage.measured,
@@ -21,6 +29,8 @@ EXPERIMENTS: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {
     "memory": memory.measured,
     "latency": latency.measured,
     "questions": questions.measured,
+    "all ancestors": all_ancestors.measured,
+    "workloads": workloads.measured,
 }
 
 
@@ -45,10 +55,12 @@ def streams(only: tuple[str, ...], parameters: Path | None, output: Path | None)
     for name, experiment in EXPERIMENTS.items():
         if name not in given or (only and name not in only):
             continue
-        results[name] = list(experiment(**given[name]))
+        results[name] = []
+        for row in experiment(**given[name]):
+            results[name].append(row)
+            if output is not None:
+                output.write_text(json.dumps(results, indent=1))
         shown(name, results[name])
-        if output is not None:
-            output.write_text(json.dumps(results, indent=1))
 
 
 def shown(title: str, rows: list[dict[str, Any]]) -> None:

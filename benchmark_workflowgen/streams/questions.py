@@ -33,13 +33,18 @@ def measured(*, events_: int, batches: list[int], questions: int) -> Iterator[di
     for batch in batches:
         with tempfile.TemporaryDirectory() as folder:
             store = Path(folder) / "store"
-            with Assertions(store) as recorder:
-                runner = Runner(chain("window 20", 3), recorders=[recorder])
-                for first in range(0, events_, batch):
-                    table = events(batch, 0, seed=first)
-                    shifted = table.column("ts").to_numpy() + first
-                    runner.push({SOURCE: table.set_column(0, "ts", [shifted])})
+            record(store, events_, batch)
             yield {"batch": batch, **_asked(store, events_, questions)}
+
+
+def record(store: Path, count: int, batch: int) -> None:
+    """Record means of 20 ticks over so many events, in batches of so many."""
+    with Assertions(store) as recorder:
+        runner = Runner(chain("window 20", 3), recorders=[recorder])
+        for first in range(0, count, batch):
+            table = events(batch, 0, seed=first)
+            shifted = table.column("ts").to_numpy() + first
+            runner.push({SOURCE: table.set_column(0, "ts", [shifted])})
 
 
 def _asked(store: Path, count: int, questions: int) -> dict[str, Any]:

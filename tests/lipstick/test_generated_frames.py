@@ -1,6 +1,6 @@
 """Both oracles over random programs of data frame calls.
 
-``LIPSTICK_GENERATED`` sets how many (2; none over Connect), ``LIPSTICK_SEED`` the first seed (0).
+``LIPSTICK_GENERATED`` sets how many (1; none over Connect), ``LIPSTICK_SEED`` the first seed (0).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ REFUSED: list[int] = []
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test per seed."""
     if "seed" in metafunc.fixturenames:
-        usual = 0 if metafunc.config.getoption("--spark-connect") else 2
+        usual = 0 if metafunc.config.getoption("--spark-connect") else 1
         count = int(os.environ.get("LIPSTICK_GENERATED", usual))
         metafunc.parametrize("seed", range(FIRST, FIRST + count))
 

@@ -79,6 +79,7 @@ def test_every_aggregate_has_a_call() -> None:
     assert {*CALLS, *REFUSED, *NO_SUBQUERY} == AGGREGATES
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize(
     "names", [sorted(CALLS)[start::5] for start in range(5)], ids=lambda names: names[0]
 )

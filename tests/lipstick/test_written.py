@@ -240,6 +240,7 @@ def test_rows_of_written_tables_are_deleted_as_any(both: Oracles) -> None:
             assert_same_bag(both.plain.answer(composed, chosen({"a": [7]})), actual, composed)
 
 
+@pytest.mark.slow
 def test_partitions_that_were_overwritten(both: Oracles) -> None:
     """What was overwritten is gone, and so is what a query would make of that partition since."""
     both.ls.spark.sql("CREATE TABLE w18 (k INT, n INT, d INT) USING parquet PARTITIONED BY (d)")

@@ -300,6 +300,7 @@ def test_duckdb_keeps_a_union_beside_a_recursion_distinct() -> None:
     assert answer.fetchall() == [(7,)]
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize("seed", range(20))
 def test_generated_sql_is_valid_and_engines_agree(spark: SparkSession, seed: int) -> None:
     """Spark runs every one; where DuckDB can too, it finds the same rows."""

@@ -16,6 +16,7 @@ def test_a_hashtag_is_traced_to_its_tweets(tmp_path: Path) -> None:
     shown(tmp_path / "demo")
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.classic
 def test_jobs_of_spark_count_and_reduce(spark: SparkSession, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_results_are_what_the_stream_emits(
     assert answer == standing(shape, left)
 
 
-@pytest.mark.many
+@pytest.mark.slow
 @pytest.mark.engines("memory")
 def test_many_scenarios_and_other_values_are_streams_run_again(
     spark: SparkSession, tmp_path: Path

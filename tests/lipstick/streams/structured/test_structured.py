@@ -43,6 +43,7 @@ pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 ONCE = {"availableNow": True}
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize(("seed", "partitions"), [(1, None), (3, 2), (4, 3)])
 def test_random_graphs_started_again(
     seed: int, partitions: int | None, spark: SparkSession, tmp_path: Path

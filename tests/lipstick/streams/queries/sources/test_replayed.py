@@ -67,7 +67,7 @@ def hold(started: StreamRun, emitted: dict[int, list[Any]]) -> None:
         assert bag(started.emitted(number).df.collect()) == bag(rows[number])
 
 
-@pytest.mark.many
+@pytest.mark.slow
 def test_numbers_of_a_rate_are_computed_again(
     spark: SparkSession, session: Session, tmp_path: Path
 ) -> None:
@@ -81,7 +81,7 @@ def test_numbers_of_a_rate_are_computed_again(
         assert rate.numbers_until(second, 7, 3) == spark_own.valueAtSecond(second, 7, 3)
 
 
-@pytest.mark.many
+@pytest.mark.slow
 def test_numbers_of_batches_are_computed_again(
     spark: SparkSession, session: Session, tmp_path: Path
 ) -> None:
