@@ -42,7 +42,7 @@ class Analyses(ABC):
 
     @property
     @abstractmethod
-    def _asked(self) -> Capture:
+    def _captured(self) -> Capture:
         """The capture that knows the annotations."""
 
     def probability(
@@ -82,9 +82,9 @@ class Analyses(ABC):
         ValuationError
             A weight that is no probability.
         """
-        known = _Weights(self._asked, weights, default)
+        known = _Weights(self._captured, weights, default)
         return _answered(
-            self._asked.polynomials(limit, potential=potential),
+            self._captured.polynomials(limit, potential=potential),
             method,
             lambda annotation: probability(annotation, known(annotation.tokens)),
             lambda annotation: sampled_probability(
@@ -123,9 +123,9 @@ class Analyses(ABC):
             With ``"exact"``, where a row is too hard: too many tuples decide about more than one
             value, or an average is over too many values.
         """
-        known = _Weights(self._asked, weights, default)
+        known = _Weights(self._captured, weights, default)
         return _answered(
-            self._asked.tensors(column, limit),
+            self._captured.tensors(column, limit),
             method,
             lambda tensor: moments(tensor, known(tensor.tokens)),
             lambda tensor: sampled_moments(tensor, known(tensor.tokens), error, confidence),
@@ -144,7 +144,7 @@ class Analyses(ABC):
         ``method`` as for :meth:`probability`.
         """
         return _answered(
-            self._asked.polynomials(limit),
+            self._captured.polynomials(limit),
             method,
             shapley,
             lambda annotation: sampled_shapley(annotation, error, confidence),
@@ -158,7 +158,7 @@ class Analyses(ABC):
         ExactnessError
             Where a row is too hard.
         """
-        return [(row, banzhaf(annotation)) for row, annotation in self._asked.polynomials(limit)]
+        return [(row, banzhaf(annotation)) for row, annotation in self._captured.polynomials(limit)]
 
     def witnesses(self, limit: int | None = 20) -> list[tuple[Row, list[Tokens]]]:
         """The minimal sets of input tuples that suffice for each row.
@@ -168,7 +168,9 @@ class Analyses(ABC):
         CapabilityError
             Where the absence of tuples, or a comparison of aggregates, takes part.
         """
-        return [(row, witnesses(annotation)) for row, annotation in self._asked.polynomials(limit)]
+        return [
+            (row, witnesses(annotation)) for row, annotation in self._captured.polynomials(limit)
+        ]
 
     def repairs(self, limit: int | None = 20) -> list[tuple[Row, list[Tokens]]]:
         """The smallest deletions of input tuples that remove each row.
@@ -178,7 +180,7 @@ class Analyses(ABC):
         ExactnessError
             Where too many sets would have to be tried.
         """
-        return [(row, repairs(annotation)) for row, annotation in self._asked.polynomials(limit)]
+        return [(row, repairs(annotation)) for row, annotation in self._captured.polynomials(limit)]
 
     def responsibility(self, limit: int | None = 20) -> list[tuple[Row, dict[Token, float]]]:
         """How responsible every input tuple is for each row: 1 where the row depends on it alone.
@@ -189,7 +191,8 @@ class Analyses(ABC):
             Where too many sets would have to be tried.
         """
         return [
-            (row, responsibility(annotation)) for row, annotation in self._asked.polynomials(limit)
+            (row, responsibility(annotation))
+            for row, annotation in self._captured.polynomials(limit)
         ]
 
 

@@ -9,14 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from lipstick import display
-from lipstick.analysis import Analyses
 from lipstick.answers import with_names
-from lipstick.capture.capture import Capture, Row
+from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.types import MemberTypes
 from lipstick.capture.write import Progress, copy_capture, write_capture
@@ -26,8 +24,7 @@ from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.hypothesis import Hypothesis
 from lipstick.errors import UnsupportedError
 from lipstick.explain import explain, explain_passes, root_type
-from lipstick.memory import MemoryWhatIf, WhatIfMany
-from lipstick.scenarios import Given
+from lipstick.questions import Questions
 from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
 from lipstick.whatif import WhatIf
@@ -38,16 +35,12 @@ from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
 from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
-from semiring.base import Semiring
-from semiring.expression import Expression
-from semiring.polynomial import Polynomial
-from semiring.value import Value
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
 
 
-class AnnotatedFrame(Analyses):
+class AnnotatedFrame(Questions[DataFrame]):
     """The answer of a query over tracked relations, every tuple with its annotation.
 
     Nothing runs before it is asked for: ``df`` is the plain query, ``annotated`` the rewritten
@@ -225,7 +218,7 @@ class AnnotatedFrame(Analyses):
         return self._capture
 
     @property
-    def _asked(self) -> Capture:
+    def _captured(self) -> Capture:
         return self.capture
 
     @property
@@ -262,43 +255,6 @@ class AnnotatedFrame(Analyses):
         """Estimate members, bytes and jobs of a capture; nothing runs."""
         return estimate_cost(self._session.spark, self.root)
 
-    def members(self, limit: int | None = None) -> pa.Table:
-        """See :meth:`lipstick.Capture.members`."""
-        return self.capture.members(limit)
-
-    def polynomials(
-        self, limit: int | None = 20, *, expand: bool = False, potential: bool = False
-    ) -> list[tuple[Row, Polynomial | Expression]]:
-        """See :meth:`lipstick.Capture.polynomials`."""
-        return self.capture.polynomials(limit, expand=expand, potential=potential)
-
-    def tensors(
-        self, column: str, limit: int | None = 20, *, expand: bool = False
-    ) -> list[tuple[Row, Value]]:
-        """See :meth:`lipstick.Capture.tensors`."""
-        return self.capture.tensors(column, limit, expand=expand)
-
-    def lineage(self, where: str | Column | None = None) -> dict[str, DataFrame]:
-        """See :meth:`lipstick.Capture.lineage`."""
-        return self.capture.lineage(where)
-
-    def evaluate(
-        self,
-        semiring: Semiring[Any],
-        valuation: Any = None,
-        default: Any = None,
-        *,
-        potential: bool = False,
-    ) -> DataFrame:
-        """See :meth:`lipstick.Capture.evaluate`."""
-        return self.capture.evaluate(semiring, valuation, default, potential=potential)
-
-    def k_relation(
-        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
-    ) -> pa.Table:
-        """See :meth:`lipstick.Capture.k_relation`."""
-        return self.capture.k_relation(semiring, valuation, default)
-
     def what_if(
         self, delete: Mapping[str, Any], cascade: Cascade | None = None, *, method: str = "auto"
     ) -> WhatIf:
@@ -327,18 +283,6 @@ class AnnotatedFrame(Analyses):
         """Return a deletion without the tracked relations that the query does not read."""
         other_relations = {name.lower() for name in self._session.tracked} - self.ancestry.names
         return {name: what for name, what in delete.items() if name.lower() not in other_relations}
-
-    def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
-        """See :meth:`lipstick.Capture.what_if_updated`."""
-        return self.capture.what_if_updated(update)
-
-    def what_if_updated_many(self, scenarios: Given) -> WhatIfMany:
-        """See :meth:`lipstick.Capture.what_if_updated_many`."""
-        return self.capture.what_if_updated_many(scenarios)
-
-    def what_if_many(self, scenarios: Given) -> WhatIfMany:
-        """See :meth:`lipstick.Capture.what_if_many`."""
-        return self.capture.what_if_many(scenarios)
 
     def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
         if self._decided_once:

@@ -11,10 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.analysis import Analyses
 from lipstick.capture.engines.cluster import SparkEngine
 from lipstick.capture.engines.local import MemoryEngine
 from lipstick.capture.engines.protocol import CaptureEngine
@@ -22,27 +21,21 @@ from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.deletion import Cascade
 from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.derivation import Derivation, Part
-from lipstick.derived.origins import A, expanded
 from lipstick.errors import NeedsSparkError
-from lipstick.memory import Memory, MemoryWhatIf, WhatIfMany
+from lipstick.memory import Memory, MemoryWhatIf
 from lipstick.memory.store import OPEN_WITH_SPARK
-from lipstick.scenarios import Given, resolve_scenarios
+from lipstick.questions import Questions
 from lipstick.tracking import Tracked
-from lipstick.updates import resolve_update, resolve_updates
 from lipstick.valuation import compile_valuations, token_weights
 from lipstick.whatif import WhatIf
 from rewriter.blocks import topological
-from semiring.base import Semiring
-from semiring.expression import Expression
-from semiring.polynomial import Polynomial
 from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
-from semiring.value import Value
 
 Row = dict[str, Any]
 
 
-class Capture(Analyses):
+class Capture(Questions[DataFrame | pa.Table]):
     """A query's annotations on disk: made by ``save``, opened by :func:`lipstick.open`.
 
     With a SparkSession the answers are Spark data frames; without one they are Arrow tables,
@@ -62,9 +55,10 @@ class Capture(Analyses):
         """The files, each checked when it is first read."""
         self.tracked = tracked
         """The relations that the session tracks, by name."""
-        self._engine: CaptureEngine = (
+        self.engine: CaptureEngine = (
             MemoryEngine(self) if spark is None else SparkEngine(self, spark)
         )
+        """What answers: on a cluster, or in memory."""
         self._made: dict[Path, Capture] = {}
 
     @property
@@ -76,14 +70,14 @@ class Capture(Analyses):
         NeedsSparkError
             When the capture was opened without Spark.
         """
-        if not isinstance(self._engine, SparkEngine):
+        if not isinstance(self.engine, SparkEngine):
             raise NeedsSparkError(OPEN_WITH_SPARK)
-        return self._engine
+        return self.engine
 
     @cached_property
     def memory(self) -> Memory:
         """The in-memory engine over this capture."""
-        return Memory(self.directory, self.manifest, self._engine.value_lookup(), self.contents)
+        return Memory(self.directory, self.manifest, self.engine.value_lookup(), self.contents)
 
     @property
     def query(self) -> str:
@@ -137,7 +131,7 @@ class Capture(Analyses):
         if path not in self._made:
             manifest = self.ancestry.manifest(derivation, part)
             manifest.contents(path).check()
-            self._made[path] = Capture(path, manifest, self._engine.spark, self.tracked)
+            self._made[path] = Capture(path, manifest, self.engine.spark, self.tracked)
         return self._made[path]
 
     def makers(self, record: RelationRecord) -> list[Capture]:
@@ -150,7 +144,7 @@ class Capture(Analyses):
     @property
     def df(self) -> DataFrame | pa.Table:
         """The answer, from the capture."""
-        return self._engine.answer()
+        return self.engine.answer()
 
     def annotated(self) -> DataFrame:
         """Return the answer's columns, then ``_prov``, from the captured members.
@@ -160,142 +154,16 @@ class Capture(Analyses):
         NeedsSparkError
             Without Spark.
         """
-        return self._engine.annotated()
-
-    def members(self, limit: int | None = None) -> pa.Table:
-        """One row per output tuple and member: the answer's columns, tokens, values."""
-        return self.memory.members(limit)
-
-    # -- annotations -----------------------------------------------------------------------
-
-    def polynomials(
-        self, limit: int | None = 20, *, expand: bool = False, potential: bool = False
-    ) -> list[tuple[Row, Polynomial | Expression]]:
-        """Return the first rows of the answer, each with its annotation in N[X].
-
-        Annotations with δ, ⊖ or conditions are expressions: evaluated, never multiplied out. They
-        are exact in every world, that is without any set of input tuples: how often the row is
-        in the answer follows from the annotation alone.
-
-        Parameters
-        ----------
-        expand
-            Put the annotations of derived relations in the place of their tokens.
-        potential
-            Also rows that are in the answer of some world and not in this one, after the others.
-            Their columns that differ from world to world are formal values.
-
-        Raises
-        ------
-        NeedsSparkError
-            Without Spark, where an array that a deletion may change is taken apart.
-        CapabilityError
-            Where Spark alone evaluates the conditions; with ``expand``, where a deletion above a
-            derived relation may do more than the annotations would say.
-        ExactnessError
-            Where a row depends, through an order, a window or changing keys, on too many others.
-        """
-        if potential:
-            rows = self.memory.potential_rows(limit)
-            annotated = [
-                (dict(zip(self.manifest.names, r.shown, strict=True)), r.annotation) for r in rows
-            ]
-        else:
-            annotated = self._engine.annotations(limit)
-        return self._expanded(annotated, values=False) if expand else annotated
-
-    def _expanded(self, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:
-        formal = expanded(self, [k for _, k in rows], values=values)
-        return [(row, k) for (row, _), k in zip(rows, formal, strict=True)]
-
-    def tensors(
-        self, column: str, limit: int | None = 20, *, expand: bool = False
-    ) -> list[tuple[Row, Value]]:
-        """Return the first rows of the answer, each with the tensor of an aggregated column.
-
-        Where a deletion may change what is aggregated, other formal values stand for tensors.
-        ``expand`` as in :meth:`polynomials`.
-        """
-        tensors = self.memory.tensors(column, limit)
-        return self._expanded(tensors, values=True) if expand else tensors
-
-    def lineage(self, where: str | Column | None = None) -> dict[str, DataFrame | pa.Table]:
-        """Return the input rows that the selected rows of the answer were made from, per relation.
-
-        Those that rows of derived relations were made of are among them.
-
-        Parameters
-        ----------
-        where
-            A predicate over the answer's columns; None selects all. Needs Spark.
-        """
-        return dict(self._engine.lineage(where))
-
-    def evaluate(
-        self,
-        semiring: Semiring[Any],
-        valuation: Any = None,
-        default: Any = None,
-        *,
-        potential: bool = False,
-    ) -> DataFrame | pa.Table:
-        """Return the answer's columns, then ``_value``: each row's annotation in a semiring.
-
-        Parameters
-        ----------
-        semiring
-            One of ``lipstick.semirings``.
-        valuation
-            None (the semiring's default), a function of a token, or per relation: a mapping from
-            key to value, a function, an Arrow table or data frame (key columns, value), or, with
-            Spark, an expression over the relation's columns or :func:`lipstick.of_row`.
-        default
-            The value of tokens that a mapping or table leaves out; the semiring's 1 if None.
-        potential
-            Also rows that are in the answer of some world and not in this one, computed in memory.
-            Columns have the values of the world of the tuples that are not valued 0.
-
-        Raises
-        ------
-        ValuationError
-            A value outside the carrier.
-        CapabilityError
-            The semiring has no monus, and rows may appear by a deletion; or conditions are on
-            tuples valued neither 0 nor 1. By tokens valued 0 and 1, annotations say in any
-            semiring what is in the answer without the tuples valued 0.
-        """
-        valuations = compile_valuations(
-            semiring, valuation, default, self.manifest.relations, self._engine.spark
-        )
-        if potential:
-            return self._engine.shown(self.memory.evaluate_potential(semiring, valuations))
-        return self._engine.evaluate(semiring, valuations)
-
-    def k_relation(
-        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
-    ) -> pa.Table:
-        """Return the answer as a K-relation: distinct rows with the sums of their annotations.
-
-        Rows that are not in the answer but would be annotated other than 0, as those of an outer
-        join or NOT EXISTS may be, are not shown: see :meth:`what_if`.
-
-        Parameters and errors are those of :meth:`evaluate`; computed in memory.
-
-        Source: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
-        """
-        valuations = compile_valuations(
-            semiring, valuation, default, self.manifest.relations, self._engine.spark
-        )
-        return self.memory.evaluate(semiring, valuations, merged=True)
+        return self.engine.annotated()
 
     @property
-    def _asked(self) -> Capture:
+    def _captured(self) -> Capture:
         return self
 
     def token_weights(self, weights: Any, default: Any) -> Callable[[Sequence[Token]], list[float]]:
         """Return the probabilities of tokens, from a valuation by numbers from 0 to 1."""
         relations = self.manifest.relations
-        valuations = compile_valuations(Viterbi(), weights, default, relations, self._engine.spark)
+        valuations = compile_valuations(Viterbi(), weights, default, relations, self.engine.spark)
         return token_weights(valuations, relations, self.token_types())
 
     # -- hypothetical answers --------------------------------------------------------------
@@ -315,78 +183,7 @@ class Capture(Analyses):
             ``{child: (columns, parent)}``: also delete the child's rows that refer to deleted rows
             of the parent. Needs Spark.
         """
-        return self._engine.what_if(delete, cascade)
-
-    def what_if_many(self, scenarios: Given) -> WhatIfMany:
-        """Return what the answer would be in each of many scenarios, computed in memory.
-
-        Parameters
-        ----------
-        scenarios
-            A sequence of deletions, each as :meth:`what_if` takes one; a mapping from the
-            scenarios' names to deletions; per relation an Arrow table (with Spark, or a data
-            frame) of its key columns and a column ``scenario``; or :func:`lipstick.each`.
-
-        Returns
-        -------
-        WhatIfMany
-            ``changes`` and ``df`` are Arrow tables whose first column is ``scenario``.
-
-        Raises
-        ------
-        CaptureError
-            When some scenario needs an expression that only Spark evaluates.
-
-        A query of one block costs what the scenarios touch, whatever their number; a predicate
-        costs a Spark job each, so list keys, or tabulate them, where there are many.
-        """
-        resolved = resolve_scenarios(
-            scenarios, self.manifest.relations, self.token_types(), self.memory, self._engine.spark
-        )
-        return self.memory.what_if_many(resolved)
-
-    def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
-        """Return what the answer would be had some inputs had other values, computed in memory.
-
-        Parameters
-        ----------
-        update
-            Per relation an Arrow table of its key columns and of the columns that change, with
-            their new values; or, with Spark, a mapping from columns to expressions over the
-            relation's columns, in which a tuple is left as it was where the value is the same.
-
-        Raises
-        ------
-        CaptureError
-            When a column decides which rows are joined, selected or grouped, or the query has
-            several blocks: the capture then has not all there is to know.
-        TrackingError
-            For relations that the query does not read, and expressions without Spark.
-        """
-        tables = resolve_update(
-            self.manifest.relations, self.token_types(), update, self._engine.spark
-        )
-        return self.memory.what_if_updated(tables)
-
-    def what_if_updated_many(self, scenarios: Given) -> WhatIfMany:
-        """Return what the answer would be had inputs had other values, in each of many scenarios.
-
-        Parameters
-        ----------
-        scenarios
-            A sequence of updates, each as :meth:`what_if_updated` takes one; a mapping from the
-            scenarios' names to updates; per relation an Arrow table (with Spark, or a data frame)
-            of its key columns, a column ``scenario`` and new values; or :func:`lipstick.each` with
-            ``update``.
-
-        Raises
-        ------
-        CaptureError, TrackingError
-            As :meth:`what_if_updated`. All are computed together, and cost what they touch.
-        """
-        relations, types = self.manifest.relations, self.token_types()
-        updates = resolve_updates(scenarios, relations, types, self._engine.spark)
-        return self.memory.what_if_updated_many(updates)
+        return self.engine.what_if(delete, cascade)
 
 
 def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:
