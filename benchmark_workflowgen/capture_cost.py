@@ -29,6 +29,7 @@ from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.measure.queries import EAGER, runs
 from benchmark_workflowgen.measure.rows import folder_bytes
 from benchmark_workflowgen.sessions import Sparks
+from lipstick.frame import KeptValues
 
 
 @click.command()
@@ -112,7 +113,7 @@ def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) 
     }
 
 
-def what_if_time(ls: lipstick.Session, values: str, scratch: Path) -> dict[str, Any]:
+def what_if_time(ls: lipstick.Session, values: KeptValues, scratch: Path) -> dict[str, Any]:
     """Time deleting 1,000 lineitems from the saved capture of Q1, against rerunning the query."""
     path = scratch / f"q1-{values}"
     shutil.rmtree(path, ignore_errors=True)

@@ -28,7 +28,7 @@ from graphquery.operations import (
     subgraph,
     zoom,
 )
-from graphquery.protocol import GraphEngine, Nodes
+from graphquery.protocol import GraphEngine, Nodes, OfStale
 from graphquery.select import Selection
 from graphquery.select import select as select_nodes
 from graphquery.storage import Columns, Storage
@@ -268,7 +268,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
     def select(self, **conditions: Any) -> Selection:
         return select_nodes(self, **conditions)
 
-    def values(self, nodes: Nodes, stale: str = "raise") -> pa.Array:
+    def values(self, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
         return values_of(self, nodes, stale)
 
     def stale(self) -> Selection:

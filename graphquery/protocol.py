@@ -8,7 +8,7 @@ Two engines hold graphs: :class:`graphquery.ProvenanceGraph` as arrays, and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,9 @@ S_co = TypeVar("S_co", bound="NodeSelection", covariant=True)
 
 Nodes: TypeAlias = "int | str | np.integer[Any] | Array | NodeSelection | Iterable[int | str]"
 """One node or several: ids, names, an array of ids, a selection."""
+
+OfStale: TypeAlias = Literal["raise", "null"]
+"""What is told of a stale value: an error, or NULL in its place."""
 
 
 class NodeSelection(Protocol):
@@ -45,7 +48,7 @@ class NodeSelection(Protocol):
         """The names of the nodes."""
         return self.graph.names(self.ids)
 
-    def values(self, stale: str = "raise") -> pa.Array:
+    def values(self, stale: OfStale = "raise") -> pa.Array:
         """The values of v-nodes; see :func:`graphquery.values.values`."""
         return self.graph.values(self, stale)
 
@@ -226,7 +229,7 @@ class GraphEngine(Protocol[S_co]):
         """The value of a v-node; see :func:`graphquery.values.value`."""
         return self.values([node])[0].as_py()
 
-    def values(self, nodes: Nodes, stale: str = "raise") -> pa.Array:
+    def values(self, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
         """The values of v-nodes, in the order given; see :func:`graphquery.values.values`."""
 
     def stale(self) -> S_co:

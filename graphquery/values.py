@@ -24,7 +24,7 @@ from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
-    from graphquery.protocol import Nodes
+    from graphquery.protocol import Nodes, OfStale
     from graphquery.select import Selection
 
 VALUE_COLUMN = "value"
@@ -91,7 +91,7 @@ def value(graph: ProvenanceGraph, node: int | str) -> Any:
     return values(graph, [node])[0].as_py()
 
 
-def values(graph: ProvenanceGraph, nodes: Nodes, stale: str = "raise") -> pa.Array:
+def values(graph: ProvenanceGraph, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
     """The values of v-nodes, in the order given, aggregates computed from the tensors left.
 
     Parameters

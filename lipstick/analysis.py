@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from semiring.analysis import (
     Estimate,
@@ -30,6 +30,9 @@ T = TypeVar("T")
 
 Tokens = frozenset[Token]
 
+Method: TypeAlias = Literal["auto", "exact", "sample"]
+"""How hard questions are answered: exactly, from samples, or exactly where that is not too hard."""
+
 
 class Analyses(ABC):
     """What frames and captures answer about each row; the first `limit` rows, None: all.
@@ -51,7 +54,7 @@ class Analyses(ABC):
         limit: int | None = 20,
         *,
         default: Any = None,
-        method: str = "auto",
+        method: Method = "auto",
         error: float = 0.01,
         confidence: float = 0.95,
         potential: bool = False,
@@ -99,7 +102,7 @@ class Analyses(ABC):
         limit: int | None = 20,
         *,
         default: Any = None,
-        method: str = "auto",
+        method: Method = "auto",
         error: float = 0.01,
         confidence: float = 0.95,
     ) -> list[tuple[Row, Moments]]:
@@ -135,7 +138,7 @@ class Analyses(ABC):
         self,
         limit: int | None = 20,
         *,
-        method: str = "auto",
+        method: Method = "auto",
         error: float = 0.05,
         confidence: float = 0.95,
     ) -> list[tuple[Row, dict[Token, Estimate]]]:
@@ -198,7 +201,7 @@ class Analyses(ABC):
 
 def _answered(
     rows: list[tuple[Row, Any]],
-    method: str,
+    method: Method,
     exact: Callable[[Any], T],
     sampled: Callable[[Any], T],
 ) -> list[tuple[Row, T]]:

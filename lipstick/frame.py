@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -38,6 +38,9 @@ from semiring.annotation import AnnotationType
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
+
+KeptValues: TypeAlias = Literal["copy", "reference"]
+"""How a capture keeps aggregated values: beside the tokens, or to be looked up by these."""
 
 
 class AnnotatedFrame(Questions[DataFrame]):
@@ -139,7 +142,10 @@ class AnnotatedFrame(Questions[DataFrame]):
     # -- captures --------------------------------------------------------------------------
 
     def save(
-        self, path: str | os.PathLike[str], values: str = "copy", progress: Progress | None = None
+        self,
+        path: str | os.PathLike[str],
+        values: KeptValues = "copy",
+        progress: Progress | None = None,
     ) -> Capture:
         """Capture the query's annotations into a directory that does not exist yet.
 
@@ -162,7 +168,7 @@ class AnnotatedFrame(Questions[DataFrame]):
             return self._copy_of_capture(Path(path), values)
         return self._write(Path(path), values, progress)
 
-    def _write(self, path: Path, values: str, progress: Progress | None = None) -> Capture:
+    def _write(self, path: Path, values: KeptValues, progress: Progress | None = None) -> Capture:
         self._check_sources()
         done = write_capture(
             self._session.spark,
@@ -173,7 +179,7 @@ class AnnotatedFrame(Questions[DataFrame]):
         self._check_sources()
         return Capture(path, done, self._session.spark, self._known)
 
-    def _copy_of_capture(self, path: Path, values: str) -> Capture:
+    def _copy_of_capture(self, path: Path, values: KeptValues) -> Capture:
         if values != "copy":
             raise UnsupportedError(
                 "values by reference are not supported where chance decides something",
@@ -191,7 +197,7 @@ class AnnotatedFrame(Questions[DataFrame]):
         for tracked in self.relations.values():
             check_unchanged(self._session.spark, tracked.name, tracked.source)
 
-    def manifest(self, values: str) -> Manifest:
+    def manifest(self, values: KeptValues) -> Manifest:
         """Return what a capture of this query would say of itself, before it is written.
 
         ``values`` is ``"copy"`` or ``"reference"``.

@@ -31,7 +31,7 @@ from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.naming import module_names
 from graphquery.operations.difference import Difference
 from graphquery.operations.inputs import listed
-from graphquery.protocol import GraphEngine, Nodes
+from graphquery.protocol import GraphEngine, Nodes, OfStale
 from graphquery.spark import Frame, Session, Tables, read_edges
 from graphquery.storage import Columns, Storage
 from semiring.base import Array, Semiring
@@ -300,7 +300,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         """Annotations in N; see :func:`graphquery.distributed.evaluate.evaluate`."""
         return evaluate(self, semiring, valuation, nodes)
 
-    def values(self, nodes: Nodes, stale: str = "raise") -> pa.Array:
+    def values(self, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
         """The values of v-nodes, in the order given; see :func:`graphquery.values.values`.
 
         The tensors of aggregates that have lost some are brought to the driver, and must be within

@@ -23,6 +23,7 @@ from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
+    from graphquery.protocol import OfStale
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +43,7 @@ def effects(graph: SparkGraph) -> Effects | None:
     return graph.effects
 
 
-def values(graph: SparkGraph, ids: Array, stale: str) -> pa.Array:
+def values(graph: SparkGraph, ids: Array, stale: OfStale) -> pa.Array:
     """The values of v-nodes, in the order given; see :func:`graphquery.values.values`.
 
     The tensors of aggregates that changed are brought to the driver, and must be within `bring`.
