@@ -1,12 +1,12 @@
 // A provenance graph: modules first, into them by clicking, what a node comes from and leads to.
 
-import { h, replace, button, icon, many, counted } from "./dom.js";
+import { h, replace, button, icon, many } from "./dom.js";
 import { Latest } from "./state.js";
 import { Picture } from "./picture.js";
-import { load, section, trouble } from "./why.js";
+import { load, section } from "./why.js";
 import { Table, plainTable } from "./table.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
-import { View } from "./view.js";
+import { PictureView } from "./view.js";
 
 const TICKS = 160;
 
@@ -16,7 +16,7 @@ const MODES = [
   ["delete", "Without it"],
 ];
 
-export class GraphView extends View {
+export class GraphView extends PictureView {
   constructor(app, source) {
     super(app, source, "graph");
     this.begin("about");
@@ -113,37 +113,22 @@ export class GraphView extends View {
     this.timeLine();
   }
 
-  async load(params, keep) {
-    const signal = this.drawing.start();
-    const slow = setTimeout(() => {
-      const why = this.about.ready ? "Working it out" : `Reading ${many(this.about.nodes, "node")}: the first time takes a moment`;
-      replace(this.state, h("div", { class: "working" }, h("i"), why));
-    }, 160);
-    try {
-      const found = await this.ask("picture", params, signal);
-      if (signal.aborted) return;
-      this.found = found;
-      replace(this.state);
-      const held = this.picture.svg.contains(document.activeElement);
-      this.picture.draw(found, keep);
-      if (held) this.picture.boxes[this.picture.active]?.focus();
-      this.showCrumbs();
-      this.showTools();
-      if (!found.boxes.length) replace(this.state, h("div", { class: "invitation" }, h("strong", null, "Nothing here"), h("p", null, "The graph has no nodes.")));
-    } catch (error) {
-      if (error.name === "AbortError") return;
-      replace(
-        this.state,
-        trouble(error, () => this.load(params, keep)),
-        button("Back to all modules", () => this.app.place.go({ focus: undefined, marks: undefined, node: undefined })),
-      );
-    } finally {
-      clearTimeout(slow);
-    }
+  load(params, keep) {
+    const ready = this.about.ready;
+    return this.drawAnswer((signal) => this.ask("picture", params, signal), {
+      keep,
+      waiting: ready ? "Working it out" : `Reading ${many(this.about.nodes, "node")}: the first time takes a moment`,
+      back: button("Back to all modules", () => this.app.place.go({ focus: undefined, marks: undefined, node: undefined })),
+      drawn: (picture) => {
+        this.showCrumbs();
+        this.showTools();
+        if (!picture.boxes.length) replace(this.state, h("div", { class: "invitation" }, h("strong", null, "Nothing here"), h("p", null, "The graph has no nodes.")));
+      },
+    });
   }
 
   showCrumbs() {
-    const { crumbs, shown, total, what } = this.found;
+    const { crumbs } = this.found;
     replace(
       this.crumbs,
       crumbs.map((crumb, number) => {
@@ -151,8 +136,7 @@ export class GraphView extends View {
         return h("li", null, last ? h("span", { "aria-current": "page" }, crumb.label) : button(crumb.label, () => this.app.place.go({ focus: crumb.focus, node: undefined }), { class: "more" }));
       }),
     );
-    const part = total > shown ? `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown` : counted(total, what);
-    replace(this.shown, `${part} · ${many(this.about.nodes, "node")} in all`);
+    replace(this.shown, `${this.amount()} · ${many(this.about.nodes, "node")} in all`);
   }
 
   // -- tools: steps, marks, deletion played through ------------------------------------------------

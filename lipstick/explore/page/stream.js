@@ -1,19 +1,19 @@
 // Recorded streams: operators with their rates, the events of a stream, the path of an event.
 
-import { h, replace, button, icon, many, rounded, counted } from "./dom.js";
+import { h, replace, button, icon, many, rounded } from "./dom.js";
 import { Picture } from "./picture.js";
 import { Badge, Live, ago } from "./live.js";
-import { load, section, trouble } from "./why.js";
+import { load, section } from "./why.js";
 import { Table, plainTable } from "./table.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
-import { View } from "./view.js";
+import { PictureView } from "./view.js";
 
 const WAYS = [
   [undefined, "Made of"],
   [true, "Is in"],
 ];
 
-export class StreamView extends View {
+export class StreamView extends PictureView {
   constructor(app, source) {
     super(app, source, "graph streams");
     this.live = new Live({
@@ -154,31 +154,24 @@ export class StreamView extends View {
     this.begin("about");
   }
 
-  async load(chosen, params, keep) {
-    const signal = this.drawing.start();
-    const slow = setTimeout(() => replace(this.state, h("div", { class: "working" }, h("i"), "Looking up the events")), 160);
-    try {
-      let found = await this.ask(chosen.event ? "path" : "picture", params, signal);
-      let note = null;
-      if (chosen.event) {
-        note = found.picture ? null : `${many(found.total, "event")}: too many to draw one by one`;
-        found = found.picture ?? (await this.ask("picture", params, signal));
-      }
-      if (signal.aborted) return;
-      this.found = found;
-      replace(this.state);
-      const held = this.picture.svg.contains(document.activeElement);
-      this.picture.draw(found, keep);
-      if (held) this.picture.boxes[this.picture.active]?.focus();
-      this.note = note;
-      // One may have gone on meanwhile, to where the same picture is.
-      this.here(this.chosen());
-    } catch (error) {
-      if (error.name === "AbortError") return;
-      replace(this.state, trouble(error, () => this.load(chosen, params, keep)), button("Back to all streams", () => this.app.place.go({ stream: undefined, event: undefined })));
-    } finally {
-      clearTimeout(slow);
-    }
+  load(chosen, params, keep) {
+    let note = null;
+    const ask = async (signal) => {
+      if (!chosen.event) return this.ask("picture", params, signal);
+      const path = await this.ask("path", params, signal);
+      note = path.picture ? null : `${many(path.total, "event")}: too many to draw one by one`;
+      return path.picture ?? this.ask("picture", params, signal);
+    };
+    return this.drawAnswer(ask, {
+      keep,
+      waiting: "Looking up the events",
+      back: button("Back to all streams", () => this.app.place.go({ stream: undefined, event: undefined })),
+      drawn: () => {
+        this.note = note;
+        // One may have gone on meanwhile, to where the same picture is.
+        this.here(this.chosen());
+      },
+    });
   }
 
   // Where one is: in words above the picture, and in it.
@@ -196,8 +189,7 @@ export class StreamView extends View {
         h("li", null, number === crumbs.length - 1 ? h("span", { "aria-current": "page" }, label) : button(label, go, { class: "more" })),
       ),
     );
-    const { shown, total, what } = this.found;
-    replace(this.shown, this.note ?? (total > shown ? `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown` : counted(total, what)));
+    replace(this.shown, this.note ?? this.amount());
   }
 
   // -- the panel ----------------------------------------------------------------------------------
