@@ -84,7 +84,7 @@ class PossibleWorlds:
         CapabilityError
             Where a value says of no tuple whether it is there.
         """
-        there = {token: _one(semiring.copies(value(token))) for token in tokens}
+        there = {token: _array_of(semiring.copies(value(token))) for token in tokens}
         return cls(there, 1)
 
     @classmethod
@@ -263,7 +263,7 @@ def _hashable(value: Any) -> Hashable:
     return (type(value).__name__, value)
 
 
-def _one(count: int) -> Array:
+def _array_of(count: int) -> Array:
     return np.array([count], dtype=np.int64 if abs(count) < 2**62 else object)
 
 

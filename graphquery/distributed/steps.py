@@ -31,7 +31,7 @@ def zoom_in(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
     while start.parent is not None:
         start = start.parent
     for step in graph.steps:
-        start = _again(start, step, modules)
+        start = _repeated(start, step, modules)
     return start
 
 
@@ -54,7 +54,7 @@ def subgraph(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
     return graph.viewed(view.stepped(Step(Operation.SUBGRAPH, seeds=seeds)))
 
 
-def _again(graph: SparkGraph, step: Step, zoomed_in: frozenset[str]) -> SparkGraph:
+def _repeated(graph: SparkGraph, step: Step, zoomed_in: frozenset[str]) -> SparkGraph:
     """A step, on this graph, in which some modules are zoomed in."""
     if step.operation is Operation.ZOOM_OUT:
         modules = step.modules - zoomed_in

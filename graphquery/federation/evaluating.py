@@ -79,7 +79,7 @@ def evaluate(
     exits, order = crossing.from_table(header["leaving"], tables["exits"])
     check_rows(rows, site.incoming.channels)
     check_rows(exits, site.outgoing.channels)
-    valuation = _given(site, graph, header, semiring)
+    valuation = _token_values(site, graph, header, semiring)
     entering, of_row = site.incoming.nodes(rows)
     values = tables["rows"].column("value")
     values = values.take(pa.array(np.concatenate([*places.values(), np.empty(0, np.int64)])))
@@ -121,7 +121,7 @@ def names(
     return Message({}, {"names": pa.table({"name": pa.array(texts, pa.string())})})
 
 
-def _given(
+def _token_values(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], semiring: Semiring[Any]
 ) -> dict[Any, Any]:
     """The values of tokens that are named, by id."""

@@ -175,7 +175,7 @@ class Federation:
             reached = closure.walk(question, _listed(nodes), forwards=forwards).nodes
         else:
             reached = closure.walk_within(question, _listed(nodes), distance, forwards=forwards)
-        return self._checked(NodesAnswer(*_told(question), reached))
+        return self._checked(NodesAnswer(*_account(question), reached))
 
     def flow(self, sources: Names, targets: Names) -> VerdictAnswer:
         """Whether data could have flowed from any of some nodes to any of others.
@@ -186,7 +186,7 @@ class Federation:
         verdict, _ = flow.flow(question, _listed(sources), _listed(targets))
         if verdict is not Verdict.UNKNOWN:
             question.missing.clear()
-        return self._checked(VerdictAnswer(*_told(question), verdict))
+        return self._checked(VerdictAnswer(*_account(question), verdict))
 
     def paths(
         self, sources: Names, targets: Names, limit: int = 10, longest: int | None = None
@@ -207,13 +207,13 @@ class Federation:
         verdict, shortest = paths.paths(question, *ends, limit, longest)
         if verdict is Verdict.NO:
             question.missing.clear()
-        return self._checked(PathsAnswer(*_told(question), verdict, tuple(shortest)))
+        return self._checked(PathsAnswer(*_account(question), verdict, tuple(shortest)))
 
     def delete(self, nodes: Names) -> NodesAnswer:
         """What is gone without some nodes, themselves among it; if incomplete, at least this."""
         question = self._question()
         removal = closure.removal(question, _listed(nodes))
-        return self._checked(NodesAnswer(*_told(question), removal.nodes))
+        return self._checked(NodesAnswer(*_account(question), removal.nodes))
 
     def depends(self, nodes: Names, on: Names) -> VerdictAnswer:
         """Whether every one of some nodes is gone once all of others are deleted."""
@@ -224,7 +224,7 @@ class Federation:
         verdict = Verdict.YES if gone else Verdict.UNKNOWN if question.missing else Verdict.NO
         if gone:
             question.missing.clear()
-        return self._checked(VerdictAnswer(*_told(question), verdict))
+        return self._checked(VerdictAnswer(*_account(question), verdict))
 
     def evaluate(
         self,
@@ -242,7 +242,7 @@ class Federation:
         """
         question = self._question()
         annotated = values.evaluate(question, semiring, valuation, _listed(nodes))
-        return self._checked(ValuesAnswer(*_told(question), annotated))
+        return self._checked(ValuesAnswer(*_account(question), annotated))
 
     # -- views -----------------------------------------------------------------------------
 
@@ -368,7 +368,9 @@ class Federation:
         return answer
 
 
-def _told(question: Question) -> tuple[Mapping[str, int], tuple[Missing, ...], Cost]:
+def _account(
+    question: Question,
+) -> tuple[Mapping[str, int], tuple[Missing, ...], Cost]:
     question.note()
     return question.directory.versions, tuple(question.missing.values()), question.cost
 

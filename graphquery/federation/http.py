@@ -85,7 +85,7 @@ class HttpTransport:
     def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
         """See `Transport`."""
         until = None if timeout is None else time.monotonic() + timeout
-        connection, response = self._asked(request, until)
+        connection, response = self._sent(request, until)
         whole = False
         try:
             yield self._reading(connection, response, until)
@@ -100,7 +100,7 @@ class HttpTransport:
                 response.close()
                 connection.close()
 
-    def _asked(
+    def _sent(
         self, request: bytes, until: float | None
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """Send a request, on a kept connection if there is one that still lives."""

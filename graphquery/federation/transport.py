@@ -169,9 +169,9 @@ class Exchange:
             self._count(Cost(rounds=1))
         remote = sum(self._transports[alias].remote for alias, _, _ in requests)
         if remote < 2:
-            return [self._one(*request) for request in requests]
+            return [self._exchanged(*request) for request in requests]
         with ThreadPoolExecutor(min(len(requests), _AT_ONCE)) as pool:
-            return list(pool.map(lambda request: self._one(*request), requests))
+            return list(pool.map(lambda request: self._exchanged(*request), requests))
 
     def _kept(self, alias: str, message: Message, data: bytes) -> Message | None:
         """The reply to a request, where it was kept."""
@@ -184,7 +184,7 @@ class Exchange:
             return None
         return hashlib.sha256(f"{alias} {self.pinned[alias]} ".encode() + data).digest()
 
-    def _one(self, alias: str, message: Message, data: bytes) -> Message | Failure:
+    def _exchanged(self, alias: str, message: Message, data: bytes) -> Message | Failure:
         counted = _Counted()
         try:
             with self._transports[alias].exchange(data, self._timeout) as read:

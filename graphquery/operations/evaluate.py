@@ -95,7 +95,7 @@ def evaluate(
     annotations = semiring.zeros(storage.size)
     operations = _operations(storage)
     leaves = _Leaves(graph, semiring, valuation)
-    wanted = None if nodes is None else _wanted(graph, graph.resolve(nodes))
+    wanted = None if nodes is None else _with_ancestors(graph, graph.resolve(nodes))
     if has_reduced(storage):
         check_whole(graph, graph.ids if wanted is None else np.flatnonzero(wanted))
     for layer in layers(graph):
@@ -115,7 +115,7 @@ def evaluate(
     return Evaluation(graph, semiring, annotations)
 
 
-def _wanted(graph: ProvenanceGraph, ids: Array) -> Array:
+def _with_ancestors(graph: ProvenanceGraph, ids: Array) -> Array:
     """Boolean array over all ids: some nodes and their ancestors."""
     wanted = np.zeros(graph.storage.size, dtype=np.bool_)
     wanted[ids] = True

@@ -107,11 +107,11 @@ def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenance
     while start.parent is not None:
         start = start.parent
     for step in graph.steps:
-        start = _again(start, step, wanted, graph.view.zoomed)
+        start = _repeated(start, step, wanted, graph.view.zoomed)
     return start
 
 
-def _again(
+def _repeated(
     graph: ProvenanceGraph, step: Step, zoomed_in: frozenset[str], known: Mapping[str, Array]
 ) -> ProvenanceGraph:
     """A step, on a graph in which some modules are zoomed in."""

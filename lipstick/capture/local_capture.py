@@ -107,7 +107,7 @@ class _Collector:
             return core_rows(block.core, self._relations, self._limit)
         except LEFT_TO_SPARK:
             names = tuple(name for name, _ in block.core.select)
-            return self._asked(members_sql(block, self._view_of_members, names))
+            return self._collected(members_sql(block, self._view_of_members, names))
 
     def _rows(self, block: Block) -> pa.Table | None:
         """The rows of a block; None where they are computed from the members when asked for."""
@@ -119,12 +119,12 @@ class _Collector:
             rows = {
                 name: self._view(name, "rows") for name, kind in [*self._tables] if kind == "rows"
             }
-            return self._asked(rows_sql(block, self._view_of_members, rows))
+            return self._collected(rows_sql(block, self._view_of_members, rows))
         return None
 
     # -- Spark -----------------------------------------------------------------------------
 
-    def _asked(self, sql: str) -> pa.Table:
+    def _collected(self, sql: str) -> pa.Table:
         """The rows of a statement that Spark runs."""
         if not self._shown:
             self._show()

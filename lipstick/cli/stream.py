@@ -68,7 +68,7 @@ def question_command(function: Command) -> Command:
         within: tuple[str, ...],
         **more: Any,
     ) -> None:
-        events_asked = _asked(recording, events, key, period)
+        events_asked = _events(recording, events, key, period)
         function(told, recording, events_asked, within or None, **more)
 
     for option in reversed(_QUESTION):
@@ -221,7 +221,9 @@ def plan(told: Answer, recording: Stored, events: int) -> None:
     _send(told, rows, {"predicted_bytes": total}, [note])
 
 
-def _asked(recording: Stored, text: str, key: str | None, period: tuple[int, int] | None) -> Events:
+def _events(
+    recording: Stored, text: str, key: str | None, period: tuple[int, int] | None
+) -> Events:
     """The events that a text names, such as ``alarms:3,4`` or ``alarms``."""
     from lipstick.streams import Events
 

@@ -66,7 +66,7 @@ def _capture(path: Path, expected: str | None) -> Iterator[Damage]:
     try:
         manifest = Manifest.read(path, expected)
     except CaptureDamagedError as error:
-        yield _told(path / MANIFEST, error)
+        yield _damage(path / MANIFEST, error)
         return
     yield from _contents(manifest.contents(path))
     for record in manifest.relations.values():
@@ -79,7 +79,7 @@ def _reference(record: RelationRecord) -> Iterator[Damage]:
         try:
             read_version(Path(record.derived), record.derived_checksum)
         except CaptureDamagedError as error:
-            yield _told(Path(record.derived), error)
+            yield _damage(Path(record.derived), error)
 
 
 def check_derivation(path: Path) -> list[Damage]:
@@ -112,7 +112,7 @@ def check_derivation(path: Path) -> list[Damage]:
             versions.append(read_version(file))
         except CaptureDamagedError as error:
             what = "The version is missing." if not file.exists() else None
-            damages.append(Damage(what, str(file), _RESTORE) if what else _told(file, error))
+            damages.append(Damage(what, str(file), _RESTORE) if what else _damage(file, error))
     looked: set[tuple[str, str]] = set()
     for version in versions:
         for part in version.parts:
@@ -164,7 +164,7 @@ def _contents(contents: Contents) -> Iterator[Damage]:
         yield Damage(fault.what, str(fault.where), _RESTORE)
 
 
-def _told(path: Path, error: CaptureDamagedError) -> Damage:
+def _damage(path: Path, error: CaptureDamagedError) -> Damage:
     what, _, remedy = str(error).partition("\n")
     return Damage(what if what.endswith(".") else f"{what}.", str(path), remedy or _RESTORE)
 

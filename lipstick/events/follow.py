@@ -105,7 +105,7 @@ class Follower:
 
     def step(self) -> Step:
         """Read the files that are new, and commit what is final of them."""
-        new = [file for file in self._there() if self._name(file) not in self._seen]
+        new = [file for file in self._listed() if self._name(file) not in self._seen]
         oldest = min((file.stat().st_mtime for file in new), default=time.time())
         self._read(new)
         return Step(len(new), self.topics, max(0.0, time.time() - oldest) if new else 0.0)
@@ -125,7 +125,7 @@ class Follower:
         """Say that nothing more is to come: everything that is open is closed and committed."""
         return self._reduction.finish(sum(file.stat().st_size for file in self._files))
 
-    def _there(self) -> list[Path]:
+    def _listed(self) -> list[Path]:
         if not self._folder.is_dir() or not any(self._folder.iterdir()):
             return []
         try:

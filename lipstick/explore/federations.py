@@ -121,7 +121,7 @@ class FederationSource:
         if operation not in _ASKED or not nodes:
             raise ExploreError(f"Ask {', '.join(_ASKED)} of nodes by alias::name.")
         budget.check()
-        answer, told = self._asked(
+        answer, told = self._answered(
             operation, nodes, [str(node) for node in params.items("targets")]
         )
         return told | {
@@ -132,7 +132,7 @@ class FederationSource:
             "python": f"{self._opening}\nfederation.{operation}({nodes!r})",
         }
 
-    def _asked(
+    def _answered(
         self, operation: str, nodes: list[str], targets: list[str]
     ) -> tuple[NodesAnswer | PathsAnswer, dict[str, Any]]:
         """The answer, and what is in it."""

@@ -83,7 +83,7 @@ class ReductionSource:
             "version": snapshot.version,
             "committed": snapshot.time,
             "topics": [
-                _told(name, topic, snapshot) for name, topic in check_reduced(snapshot).items()
+                _topic(name, topic, snapshot) for name, topic in check_reduced(snapshot).items()
             ],
             "history": list(self._history),
             "python": self._opening,
@@ -183,7 +183,7 @@ def _lag(topic: dict[str, Any], snapshot: Snapshot) -> float | None:
     return max(0.0, datetime.fromisoformat(snapshot.time).timestamp() - oldest / 1e6)
 
 
-def _told(name: str, topic: dict[str, Any], snapshot: Snapshot) -> dict[str, Any]:
+def _topic(name: str, topic: dict[str, Any], snapshot: Snapshot) -> dict[str, Any]:
     progress, report = topic.get("progress", {}), _report(topic)
     received, kept = report.get("received"), topic["edges"]
     files = topic.get("run", {}).get("files", [])

@@ -84,10 +84,10 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         host = request.headers.get("host", "")
         origin = request.headers.get("origin")
         if host not in hosts or (origin is not None and origin != f"http://{host}"):
-            return JSONResponse(_told("This host or origin may not ask."), 403, headers)
+            return JSONResponse(_refusal("This host or origin may not ask."), 403, headers)
         if not hmac.compare_digest(given.encode(), token.encode()):
             told = "The token is missing or another: open the address that was printed."
-            return JSONResponse(_told(told), 401, headers)
+            return JSONResponse(_refusal(told), 401, headers)
         return None
 
     async def show(request: Request) -> Response:
@@ -99,7 +99,7 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         if no is not None:
             return no
         question, problem = await _question(request)
-        return question if problem is None else JSONResponse(_told(problem), 400, headers)
+        return question if problem is None else JSONResponse(_refusal(problem), 400, headers)
 
     async def ask(request: Request) -> Response:
         question = await question_of(request)
@@ -118,7 +118,7 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         try:
             data = await loop.run_in_executor(pool, export, explorer, question)
         except ExploreError as error:
-            return JSONResponse(_told(str(error)), 400, headers)
+            return JSONResponse(_refusal(str(error)), 400, headers)
         return Response(data, media_type="application/octet-stream", headers=headers)
 
     return Starlette(
@@ -130,7 +130,7 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
     )
 
 
-def _told(message: str) -> dict[str, Any]:
+def _refusal(message: str) -> dict[str, Any]:
     return {"error": {"kind": "refused", "message": message}}
 
 

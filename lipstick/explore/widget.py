@@ -35,9 +35,9 @@ def widget(explorer: Explorer) -> Any:
 
         def __init__(self) -> None:
             super().__init__()
-            self.on_msg(self._asked)
+            self.on_msg(self._answer)
 
-        def _asked(self, _: Any, message: Any, __: Any) -> None:
+        def _answer(self, _: Any, message: Any, __: Any) -> None:
             if isinstance(message, dict) and isinstance(message.get("id"), int):
                 text = explorer.ask_json(message.get("question"))
                 self.send({"id": message["id"], "text": text})

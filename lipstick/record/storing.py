@@ -116,7 +116,7 @@ class _Run:
     def of(cls, snapshot: Snapshot, recording: CommandRecording) -> _Run:
         """What is to be stored, beside what is there."""
         number = 1 + sum(name.startswith(RUN) for name in snapshot.records)
-        return cls(recording, number, _given(snapshot, recording))
+        return cls(recording, number, _left_before(snapshot, recording))
 
     def add(
         self,
@@ -269,7 +269,7 @@ _TYPES = {
 }
 
 
-def _given(snapshot: Snapshot, recording: CommandRecording) -> dict[int, tuple[str, int]]:
+def _left_before(snapshot: Snapshot, recording: CommandRecording) -> dict[int, tuple[str, int]]:
     """Files as they were before the command that an earlier recording left so, by checksum."""
     written = {target for _, target in recording.edges}
     wanted = {

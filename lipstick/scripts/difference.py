@@ -56,7 +56,7 @@ def script_difference(old: ScriptProvenance, new: ScriptProvenance) -> ScriptDif
     )
 
 
-def _own(node: Node) -> str:
+def _what_it_does(node: Node) -> str:
     """What a node does by itself."""
     facts = (node.name, node.operation, node.views, node.constants, node.reads, node.writes)
     return repr((*facts, node.window, node.trigger, node.unknown))
@@ -70,7 +70,7 @@ def _signatures(script: ScriptProvenance) -> dict[int, str]:
     for number in order:
         node = graph.nodes[number]
         behind = sorted(signatures[source] for source in graph.predecessors(number))
-        text = _own(node)
+        text = _what_it_does(node)
         if node.lines:
             text += repr([script.line(place_of_line).text for place_of_line in node.lines])
         signatures[number] = blake2b("|".join([text, *behind]).encode(), digest_size=12).hexdigest()
@@ -96,7 +96,7 @@ def _steps(script: ScriptProvenance) -> dict[tuple[str, tuple[str, ...]], list[N
     steps: dict[tuple[str, tuple[str, ...]], list[Node]] = {}
     for node in graph.nodes.values():
         behind = sorted(_called(graph.nodes[n]) for n in graph.predecessors(node.id))
-        steps.setdefault((_own(node), tuple(behind)), []).append(node)
+        steps.setdefault((_what_it_does(node), tuple(behind)), []).append(node)
     return steps
 
 

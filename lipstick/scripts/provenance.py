@@ -130,7 +130,7 @@ class ScriptProvenance:
             The script has no such variable, version, file or line.
         """
         seeds = [node.id for criterion in criteria for node in self.nodes(criterion)]
-        return self._told(seeds, forwards=False)
+        return self._dependence(seeds, forwards=False)
 
     def concerns(self, *criteria: Criterion) -> Dependence:
         """What a change of variables, files or lines may change: the lines, variables and files.
@@ -141,7 +141,7 @@ class ScriptProvenance:
             As of :meth:`depends`; of a file also one that is read.
         """
         seeds = [node.id for criterion in criteria for node in self.nodes(criterion)]
-        return self._told(seeds, forwards=True)
+        return self._dependence(seeds, forwards=True)
 
     def slice(self, *criteria: Criterion) -> str:
         """A program that computes some variables or files as the script does; a line stays a line.
@@ -173,7 +173,7 @@ class ScriptProvenance:
         ids = np.array([self.stored.ids[seed] for seed in seeds], dtype=np.int64)
         return set(self.stored.reached(ids, forwards=forwards))
 
-    def _told(self, seeds: Sequence[int], *, forwards: bool) -> Dependence:
+    def _dependence(self, seeds: Sequence[int], *, forwards: bool) -> Dependence:
         reached = self._reached(seeds, forwards=forwards)
         nodes = [self.final.nodes[number] for number in sorted(reached)]
         return Dependence(

@@ -149,7 +149,7 @@ class _Names(Property):
         self.streams = tuple(streams)
         self._words = (len(self.streams) + 63) // 64
 
-    def _own(self, step: Step) -> Array:
+    def _of_stream(self, step: Step) -> Array:
         bits = np.zeros((len(step.keys), self._words), dtype=np.uint64)
         if step.sid in self.streams:
             word, bit = divmod(self.streams.index(step.sid), 64)
@@ -157,10 +157,10 @@ class _Names(Property):
         return bits
 
     def source(self, step: Step) -> Array:
-        return self._own(step)
+        return self._of_stream(step)
 
     def combine(self, step: Step) -> Array:
-        result = self._own(step)
+        result = self._of_stream(step)
         for parents in step.parents:
             result |= reduced(np.bitwise_or, 0, parents, self.name)
         return result

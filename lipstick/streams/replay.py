@@ -96,7 +96,7 @@ def replay(
     graph.check_recorded(recording.graph)
     if events is not None and period is not None:
         raise ReplayError("A replay is of events or of a period: give one of them.")
-    keys_asked = _asked(recording, events, period)
+    keys_asked = _keys_of(recording, events, period)
     until = max((int(keys.t.max()) for keys in keys_asked.values() if len(keys)), default=INFINITE)
     if period is not None:
         until = period[1]
@@ -126,7 +126,7 @@ def replay(
     )
 
 
-def _asked(
+def _keys_of(
     recording: Recording, events: Events | None, period: tuple[int, int] | None
 ) -> dict[str, Keys]:
     if events is not None:

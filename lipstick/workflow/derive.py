@@ -133,10 +133,10 @@ class _Derivation:
                 return self._root(part, positions, target)
             inner = Target(f"{target.name}.{name}", every(len(part.positions)))
             if is_cut(self.reading, self.engine.rows(name)):
-                derived = self._made(part, replace(inner, name=f"{inner.name}.all"))
+                derived = self._derived_tuples(part, replace(inner, name=f"{inner.name}.all"))
                 tuples = self._shown(derived.tuples, self._limits(part, derived, inner.name), inner)
             else:
-                tuples = self._made(part, inner).tuples
+                tuples = self._derived_tuples(part, inner).tuples
             self.reading.found[name] = part, tuples
         raise AssertionError(f"{root.name} is the last block")
 
@@ -150,16 +150,16 @@ class _Derivation:
         if shown and not is_cut(self.reading, rows):
             ranks = np.empty(len(positions), dtype=np.int64)
             ranks[places] = target.ranks
-            derived = self._made(part, replace(target, ranks=ranks, columns=columns))
+            derived = self._derived_tuples(part, replace(target, ranks=ranks, columns=columns))
             return derived.tuples.take(places)
         # Tuples that are not shown decide about those that are.
         every_one = Target(f"{target.name}.all", every(len(part.positions)), columns=columns)
-        derived = self._made(part, every_one)
+        derived = self._derived_tuples(part, every_one)
         single = self._limits(part, derived, target.name)
         copies = [nodes.take(places) for nodes in derived.copies]
         return self._shown(derived.tuples.take(places), single, target, copies)
 
-    def _made(self, part: Reached, target: Target) -> _Made:
+    def _derived_tuples(self, part: Reached, target: Target) -> _Made:
         """Add the tuples of a block, and return them in the order of their positions."""
         rows = self.engine.rows(part.block.name)
         if isinstance(rows, UnionRows):

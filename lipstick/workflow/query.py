@@ -138,7 +138,7 @@ class FrameFunction(Query):
         ModuleQueryError
             When it is not found, or has parameters that are no names of relations.
         """
-        parameters = signature(self._found(owner)).parameters.values()
+        parameters = signature(self._called_function(owner)).parameters.values()
         for each in parameters:
             if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY):
                 raise ModuleQueryError(
@@ -149,9 +149,9 @@ class FrameFunction(Query):
 
     def frame(self, owner: str, table: Callable[[str], Any]) -> Any:
         """Call it with a frame for every relation."""
-        return self._found(owner)(**{name: table(name) for name in self.reads(owner)})
+        return self._called_function(owner)(**{name: table(name) for name in self.reads(owner)})
 
-    def _found(self, owner: str) -> Callable[..., Any]:
+    def _called_function(self, owner: str) -> Callable[..., Any]:
         if self.function is not None:
             return self.function
         function = imported(owner, "of a query", self.reference)

@@ -185,7 +185,7 @@ class MemberReading:
                     deciding_nodes.append(_spread(tuples.nodes, rows, count))
             for outer in self.block.outer_lookups:
                 if outer.alias == alias and not outer.factor:
-                    rows, tuples = self._reading.tuples(outer.block, self._found(outer))
+                    rows, tuples = self._reading.tuples(outer.block, self._partners(outer))
                     deciding_nodes.append(_spread(tuples.nodes, rows, count))
                     deciding_nodes += self.inputs(sides(self.block, outer))
         return deciding_nodes
@@ -199,9 +199,9 @@ class MemberReading:
                 yield lookup.block, self.members.refer(lookup, self.chosen)
         for outer in self.block.outer_lookups:
             if outer.alias == alias:
-                yield outer.block, self._found(outer)
+                yield outer.block, self._partners(outer)
 
-    def _found(self, outer: OuterLookup) -> Array:
+    def _partners(self, outer: OuterLookup) -> Array:
         membership = self.members.outer_lookups[outer.alias]
         return membership.find(self.chosen, self.members.base)
 

@@ -152,7 +152,7 @@ class _Factors:
         pairs = tuple((self._fill(left), column) for left, column in semi.pairs)
         guard = None if semi.guard is None else self._fill(semi.guard)
         filled = replace(semi, pairs=pairs, guard=guard)
-        partners = _found(semi, self._tables, self._values)
+        partners = _partners(semi, self._tables, self._values)
         self._optional.append(_Optional(alias, filled, partners, required))
         size = len(inner.identity) if self._values is None else 1
         scalars = [qualified(alias, f"{_FOUND}{part}") for part in range(size)]
@@ -233,7 +233,7 @@ def _settled(
     return exp.select().from_(members), outside, [each for each, _ in over]
 
 
-def _found(semi: Semi, tables: Tables, values: TableOf | None) -> exp.Select:
+def _partners(semi: Semi, tables: Tables, values: TableOf | None) -> exp.Select:
     """Return the tuples that a membership may find, by what it compares."""
     inner = semi.block
     columns: list[Named] = [(_THERE, exp.true())]

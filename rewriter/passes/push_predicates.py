@@ -105,7 +105,7 @@ def _read(
     for probe in (*block.probes, *(core.semis if core is not None else ())):
         pairs = ((column, constants.get(text(left))) for left, column in probe.pairs)
         yield probe.block, [_equal(attribute(c), value) for c, value in pairs if value is not None]
-    for inner in _others(block):
+    for inner in _read_without_condition(block):
         yield inner, []
 
 
@@ -168,7 +168,7 @@ def _equal(left: Scalar, right: Scalar) -> exp.EQ:
     return exp.EQ(this=bracketed(left.copy()), expression=bracketed(right.copy()))
 
 
-def _others(block: Block) -> Iterator[Block]:
+def _read_without_condition(block: Block) -> Iterator[Block]:
     """Yield the blocks that a block reads without a condition of its own on them."""
     yield from (lookup.block for lookup in block.lookups if lookup.scalar)
     if block.core is not None:

@@ -49,7 +49,7 @@ def _block(block: Block) -> Iterator[str]:
         yield f"  lookup: {lookup.block.name} as {lookup.alias}, {how}"
     for outer in block.outer_lookups:
         how = "factor" if outer.factor else "values"
-        yield f"  outer lookup of {how}: {outer.alias}, {_asked(outer)}"
+        yield f"  outer lookup of {how}: {outer.alias}, {_matching(outer)}"
     yield from _generators(block.generators)
     yield from (f"  semi: {_semi(semi)}" for semi in block.semis)
     yield from _scalars("condition", block.conditions)
@@ -107,10 +107,10 @@ def _generators(generators: Iterable[Generator]) -> Iterator[str]:
 
 
 def _semi(semi: Semi) -> str:
-    return f"{'not ' * semi.negated}{_asked(semi)}"
+    return f"{'not ' * semi.negated}{_matching(semi)}"
 
 
-def _asked(semi: Semi | OuterLookup) -> str:
+def _matching(semi: Semi | OuterLookup) -> str:
     equal = "<=>" if semi.null_safe else "="
     pairs = ", ".join(f"{text(left)} {equal} {right}" for left, right in semi.pairs)
     guard = f" if {text(semi.guard)}" if semi.guard is not None else ""

@@ -106,7 +106,9 @@ class Circuit:
             elif gate.kind == "not":
                 slopes[gate.children[0]] = slopes[gate.children[0]] - slope
             elif gate.kind in ("and", "or"):
-                products = _others(inner if gate.kind == "and" else [1 - value for value in inner])
+                products = _leave_one_out(
+                    inner if gate.kind == "and" else [1 - value for value in inner]
+                )
                 for child, other in zip(gate.children, products, strict=True):
                     slopes[child] = slopes[child] + slope * other
             elif gate.kind == "decision":
@@ -124,7 +126,7 @@ def _token(gate: Gate) -> Token:
     return gate.token
 
 
-def _others(values: Sequence[Any]) -> list[Any]:
+def _leave_one_out(values: Sequence[Any]) -> list[Any]:
     """For each value the product of all others."""
     before, after = [1.0], [1.0]
     for value in values[:-1]:

@@ -154,10 +154,10 @@ class Events:
             return event
         key = (event, token, there)
         if key not in self._conditioned:
-            self._conditioned[key] = self._given(event, token, there)
+            self._conditioned[key] = self._conditional(event, token, there)
         return self._conditioned[key]
 
-    def _given(self, event: int, token: Token, there: bool) -> int:
+    def _conditional(self, event: int, token: Token, there: bool) -> int:
         kind, part = self.kinds[event], self.parts[event]
         if kind == "token":
             return TRUE if there else FALSE

@@ -120,25 +120,25 @@ class _Scalar(Semiring[Any]):
         return self.definition.monus(a, b) if self.has_monus else super().monus(a, b)
 
     def delta(self, a: Any) -> Any:
-        return self._given("delta", super().delta)(a)
+        return self._operation("delta", super().delta)(a)
 
     def delta_array(self, a: Array) -> Array:
         return self.pack([self.delta(value) for value in self.unpack(a)])
 
     def check(self, value: Any) -> Any:
-        return self._given("check", lambda element: element)(value)
+        return self._operation("check", lambda element: element)(value)
 
     def default(self, token: Any) -> Any:
-        return self._given("default", lambda _: self.one)(token)
+        return self._operation("default", lambda _: self.one)(token)
 
     @property
     def constant_default(self) -> bool:
         return not hasattr(self.definition, "default")
 
     def render(self, value: Any) -> str:
-        return str(self._given("render", str)(value))
+        return str(self._operation("render", str)(value))
 
-    def _given(self, name: str, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def _operation(self, name: str, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
         operation: Callable[[Any], Any] = getattr(self.definition, name, otherwise)
         return operation
 

@@ -151,7 +151,7 @@ def _steps(
         inputs = recording.graph.node(sid).inputs
         if not inputs:
             continue
-        numbers = _asked(recording, sid, each)
+        numbers = _events_of(recording, sid, each)
         table = trace(recording, numbers, within=inputs).to_pydict()
         befores = zip(table["stream"], table["key"], table["n"], strict=True)
         afters = zip(table["of"], table["of_key"], table["of_n"], strict=True)
@@ -161,7 +161,7 @@ def _steps(
     return list(steps)
 
 
-def _asked(recording: Stored, sid: str, keys: Keys) -> Events:
+def _events_of(recording: Stored, sid: str, keys: Keys) -> Events:
     if keys.code is None:
         return Events(sid, keys.n)
     values = recording.codes.decode(keys.code).to_pylist()

@@ -145,8 +145,8 @@ def catalogue(more: Iterable[Path] = ()) -> Catalogue:
     """
     paths = list(more)
     if not paths:
-        return _own()
-    known_facts = _own().copy()
+        return _packaged()
+    known_facts = _packaged().copy()
     for path in paths:
         try:
             document = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -157,7 +157,7 @@ def catalogue(more: Iterable[Path] = ()) -> Catalogue:
 
 
 @lru_cache(maxsize=1)
-def _own() -> Catalogue:
+def _packaged() -> Catalogue:
     facts = Catalogue()
     folder = files("lipstick.scripts.facts") / "data"
     for entry in sorted(folder.iterdir(), key=lambda item: item.name):

@@ -113,15 +113,15 @@ def _bind(
             bound[parameter.arg] = named.pop(parameter.arg)
     rest = [*given[len(positional) :], *arguments.spread]
     if args.vararg is not None:
-        bound[args.vararg.arg] = _held(context, rest, "tuple")
+        bound[args.vararg.arg] = _collected(context, rest, "tuple")
     if args.kwarg is not None:
-        bound[args.kwarg.arg] = _held(context, [*named.values(), *arguments.spread], "dict")
+        bound[args.kwarg.arg] = _collected(context, [*named.values(), *arguments.spread], "dict")
     defaults = Value(((function.view, None, None),))
     for parameter in parameters(function.node):
         value = bound.get(parameter.arg, _ABSENT)
         if value is _ABSENT:
             # Its default stands in the definition; with `*` and `**` it may be given, too.
-            held = _held(context, arguments.spread, "")
+            held = _collected(context, arguments.spread, "")
             value = Value((*defaults.refs, *held.refs), held.regions | function.regions)
             value = context.filled(value)
         key = (context.frame.scopes[0], parameter.arg)
@@ -136,7 +136,7 @@ def _bind(
         )
 
 
-def _held(context: Context, values: list[Value], kind: str) -> Value:
+def _collected(context: Context, values: list[Value], kind: str) -> Value:
     refs = tuple(dict.fromkeys(ref for value in values for ref in value.refs))
     inside = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
     if not inside:

@@ -35,7 +35,7 @@ class Compared:
         if count != again["_rows"]:
             return count, f"{count} rows were written, and another run has {again['_rows']}"
         for name, value in seen.items():
-            if not _alike(value, again[name]):
+            if not _equal(value, again[name]):
                 return count, "another run of the frame has other rows"
         return count, None
 
@@ -70,7 +70,7 @@ def measures(frame: DataFrame) -> list[Column]:
     return [F.count(F.lit(1)).alias("_rows"), checksum, *sums]
 
 
-def _alike(left: Any, other: Any) -> bool:
+def _equal(left: Any, other: Any) -> bool:
     if isinstance(left, float) and isinstance(other, float):
         return math.isclose(left, other, rel_tol=1e-6, abs_tol=1e-9)
     return bool(left == other)

@@ -32,7 +32,7 @@ class InProcess:
         self._graph = graph
         self._runner = Runner(graph, delays=delays, properties=properties, recorders=[recorder])
         for sid, function in results.items():
-            self._runner.subscribe(sid, self._given(function))
+            self._runner.subscribe(sid, self._as_batches(function))
 
     @property
     def following(self) -> int:
@@ -47,7 +47,7 @@ class InProcess:
         """End the input."""
         self._runner.close()
 
-    def _given(self, function: Result) -> Callable[[Batch], None]:
+    def _as_batches(self, function: Result) -> Callable[[Batch], None]:
         def give(batch: Batch) -> None:
             function(result_table(batch, self._runner.codes))
 

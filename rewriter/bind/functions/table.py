@@ -53,7 +53,7 @@ def bind_table_function(table: exp.Table, context: BindContext) -> Bound:
     groups, rows = _groups(bound.relation, keys, _row(bound.scope), order, context)
     carried = exp.Anonymous(
         this=function.carrier,
-        expressions=[rows, *_others(call, argument, context)],
+        expressions=[rows, *_arguments(call, argument, context)],
     )
     attribute_of = context.names.attribute
     output = tuple(attribute_of(name) for name in function.columns)
@@ -153,7 +153,7 @@ def _groups(
     return Aggregate(relation, output, tuple(keys), (rows,), (listed,)), rows.column()
 
 
-def _others(call: exp.Expr, argument: TableArgument, context: BindContext) -> list[exp.Expr]:
+def _arguments(call: exp.Expr, argument: TableArgument, context: BindContext) -> list[exp.Expr]:
     """Return where the relation stands among the arguments, then the others as they are written."""
     refusal = "cannot stand in the arguments of a table function"
     binder = ScalarBinder(context, (), Subqueries(context), Scope(), refusal)

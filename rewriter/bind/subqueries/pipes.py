@@ -84,7 +84,7 @@ class _Steps:
     def selects(self, piped: Piped) -> _Selects:
         """Return the SELECTs of an operator and those before it."""
         step = piped.args["step"]
-        given = _given(self._before(piped.this), step)
+        given = _before_step(self._before(piped.this), step)
         qualifiers = {
             part.name.lower() for column in step.find_all(exp.Column) for part in column.parts[:-1]
         }
@@ -166,7 +166,7 @@ def without_pipes(query: exp.Query, source: Source) -> exp.Query:
     return _Steps(source).query(query)
 
 
-def _given(before: _Selects, step: exp.Expr) -> _Selects | None:
+def _before_step(before: _Selects, step: exp.Expr) -> _Selects | None:
     """Return the SELECT that an operator adds clauses to, None where there is none."""
     if isinstance(step, exp.Where | exp.Join):
         return before.opened(unrestricted=True)

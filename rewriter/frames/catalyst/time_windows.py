@@ -89,13 +89,13 @@ def time_window_of(node: Node) -> TimeWindow | None:
         if within is not None or added is None:
             return None
         time, gap = added.children
-        return TimeWindow(below.children[0], attribute, time, gap=_said(gap))
+        return TimeWindow(below.children[0], attribute, time, gap=_without_conversion(gap))
     if within is None:
         return None
     return TimeWindow(below.children[0], attribute, times[0], _lengths(struct, within))
 
 
-def _said(gap: Node) -> Node:
+def _without_conversion(gap: Node) -> Node:
     """Return a length without its conversion, which Spark adds to a text."""
     return gap.child if gap.kind == "Cast" else gap
 
