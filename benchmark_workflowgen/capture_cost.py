@@ -29,7 +29,7 @@ from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.measure.queries import EAGER, runs
 from benchmark_workflowgen.measure.rows import folder_bytes
 from benchmark_workflowgen.sessions import Sparks
-from lipstick.frame import KeptValues
+from lipstick.capture.manifest import KeptValues
 
 
 @click.command()

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from lipstick import display
 from lipstick.answers import with_names
 from lipstick.capture.capture import Capture
-from lipstick.capture.manifest import Manifest
+from lipstick.capture.manifest import KeptValues, Manifest
 from lipstick.capture.types import MemberTypes
 from lipstick.capture.write import Progress, copy_capture, write_capture
 from lipstick.cost import Cost, estimate_cost
@@ -38,9 +38,6 @@ from semiring.annotation import AnnotationType
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
-
-KeptValues: TypeAlias = Literal["copy", "reference"]
-"""How a capture keeps aggregated values: beside the tokens, or to be looked up by these."""
 
 
 class AnnotatedFrame(Questions[DataFrame]):

@@ -368,9 +368,7 @@ class Federation:
         return answer
 
 
-def _account(
-    question: Question,
-) -> tuple[Mapping[str, int], tuple[Missing, ...], Cost]:
+def _account(question: Question) -> tuple[Mapping[str, int], tuple[Missing, ...], Cost]:
     question.note()
     return question.directory.versions, tuple(question.missing.values()), question.cost
 

@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from lipstick.capture.contents import MANIFEST, Contents
 from lipstick.capture.described import StoredFile, checksum, describe, stored_files
@@ -33,10 +33,13 @@ from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning
 from rewriter.blocks import Block
 from rewriter.blocks.serialize import blocks_from_json, blocks_to_json
 
-__all__ = ["FORMAT", "MANIFEST", "Manifest", "RelationRecord"]
+__all__ = ["FORMAT", "MANIFEST", "KeptValues", "Manifest", "RelationRecord"]
 
 FORMAT = 2
 _KIND = "capture"
+
+KeptValues: TypeAlias = Literal["copy", "reference"]
+"""How a capture keeps aggregated values: beside the tokens, or to be looked up by these."""
 
 
 @dataclass(frozen=True, slots=True)

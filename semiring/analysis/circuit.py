@@ -106,9 +106,7 @@ class Circuit:
             elif gate.kind == "not":
                 slopes[gate.children[0]] = slopes[gate.children[0]] - slope
             elif gate.kind in ("and", "or"):
-                products = _leave_one_out(
-                    inner if gate.kind == "and" else [1 - value for value in inner]
-                )
+                products = _cofactors(inner if gate.kind == "and" else [1 - each for each in inner])
                 for child, other in zip(gate.children, products, strict=True):
                     slopes[child] = slopes[child] + slope * other
             elif gate.kind == "decision":
@@ -126,7 +124,7 @@ def _token(gate: Gate) -> Token:
     return gate.token
 
 
-def _leave_one_out(values: Sequence[Any]) -> list[Any]:
+def _cofactors(values: Sequence[Any]) -> list[Any]:
     """For each value the product of all others."""
     before, after = [1.0], [1.0]
     for value in values[:-1]:
