@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,8 +11,7 @@ import pyarrow as pa
 
 from lipstick.errors import NeedsSparkError
 from lipstick.memory.aggregates import Part
-from lipstick.memory.index import SortedIndex
-from lipstick.memory.keys import KeyTable, distinct
+from lipstick.memory.member_groups import MemberGroups
 from lipstick.memory.members import Members, scalar_changed
 from lipstick.memory.memberships import all_hold
 from lipstick.memory.patch import Patch, PatchedTake
@@ -30,8 +28,7 @@ from lipstick.memory.state import (
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
 from lipstick.memory.sums import ChunkedSums
-from rewriter.analysis.may_throw import may_raise
-from rewriter.blocks import EXPANDED, GROUP, MEMBER, Block
+from rewriter.blocks import GROUP, Block
 from rewriter.emit import PRESENT
 from rewriter.interpret import (
     Interpreted,
@@ -42,7 +39,6 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
-from semiring.arrow import decoded, normal
 from semiring.base import Array
 
 
@@ -50,11 +46,8 @@ class GroupRows(Rows):
     """The groups of a block.
 
     Positions: the captured rows, then groups that have potential members but none that is there
-    without deletion, then groups that only a deletion makes.
-
-    A member is in a group of each grouping set. What is found a group for are *entries*: a member's
-    position, times the number of grouping sets, plus the number of one. Without grouping sets
-    entries are members.
+    without deletion, then groups that only a deletion makes. `grouping` says which group each
+    member is in.
     """
 
     def __init__(self, block: Block, stored: Dataset, members: Members, base: Context) -> None:
@@ -62,8 +55,7 @@ class GroupRows(Rows):
         self.members = members
         self._stored = stored
         self._base = base
-        self.key_scalars = tuple((name, interpret(key)) for name, key in block.keys)
-        self._may_fail = any(may_raise(key) for _, key in block.keys)
+        self.grouping = MemberGroups(block, stored, members, base)
         self.calls = {name: aggregate_call(call) for name, call in block.aggregates}
         self._having = tuple(map(interpret, block.having))
         names = {name for name, _ in block.keys} | set(self.calls)
@@ -72,31 +64,6 @@ class GroupRows(Rows):
             self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._float_sums: dict[str, ChunkedSums] = {}
-        self.sets = max(block.sets, 1)
-
-    # -- entries ---------------------------------------------------------------------------
-
-    def _entries(self, members: Array) -> Array:
-        """The entries of some members, member by member."""
-        if self.sets == 1:
-            return members
-        entries: Array = (members[:, None] * self.sets + every(self.sets)).ravel()
-        return entries
-
-    def _members(self, entries: Array) -> Array:
-        """The member of each entry."""
-        return entries if self.sets == 1 else entries // self.sets
-
-    def _resolve_entries(self, entries: Array, context: Context) -> Resolve:
-        """The columns that keys read, at some entries."""
-        resolve = self.members.resolve(self._members(entries), context)
-
-        def column(alias: str, name: str) -> Vector:
-            if alias != EXPANDED:
-                return resolve(alias, name)
-            return from_arrow(pa.array(entries % self.sets, pa.int32()))
-
-        return column
 
     def sides(self, members: Array) -> Array:
         """The side of some members of a difference, 0 or 1."""
@@ -106,12 +73,6 @@ class GroupRows(Rows):
         sides: Array = side.to_arrow(len(members)).to_numpy(zero_copy_only=False)
         return sides
 
-    def moved(self, members: Array, scenarios: Array) -> Moved:
-        """Members, without deletion, and their groups: by scenario, then by position."""
-        entries = self._entries(members)
-        scenarios = np.repeat(scenarios, self.sets)
-        return Moved(self._members(entries), scenarios, self._group_of(entries))
-
     # -- without deletion ------------------------------------------------------------------
 
     def type(self, name: str) -> pa.DataType:
@@ -119,106 +80,9 @@ class GroupRows(Rows):
         return self._stored.type(name)
 
     @cached_property
-    def _table(self) -> KeyTable:
-        columns = [self._stored.column(name) for name, _ in self.key_scalars]
-        return KeyTable(columns, self._stored.count)
-
-    @cached_property
-    def _grouping(self) -> tuple[Array, list[pa.Array]]:
-        """The group of every entry, -1: none; and the keys of groups that are not stored."""
-        count = self.members.count * self.sets
-        if not self.key_scalars:
-            return np.zeros(count, dtype=np.int32), []
-        codes = np.full(count, -1, dtype=np.int64)
-        rows, columns = self._keyed()
-        codes[rows] = self._table.find(columns, len(rows))
-        unknown = np.flatnonzero(codes[rows] < 0)
-        extra: list[pa.Array] = []
-        if len(unknown):
-            chosen = [column.take(pa.array(unknown)) for column in columns]
-            numbers, first = distinct(chosen, len(unknown))
-            codes[rows[unknown]] = self._stored.count + numbers
-            extra = [_key(column).take(pa.array(first)) for column in chosen]
-        return codes.astype(np.int32), extra
-
-    def _keyed(self) -> tuple[Array, list[pa.Array]]:
-        """The entries whose keys are known without a deletion, and these.
-
-        Those of members that are not there too, where no deletion changes keys: other blocks refer
-        to such groups.
-        """
-        alive = self.members.base_alive
-        if alive is None:
-            rows = every(self.members.count * self.sets)
-            return rows, self._key_values(rows, self._base)
-        if self.keys_stable:
-            rows = self._entries(np.flatnonzero(self.members.referring))
-            with suppress(NeedsSparkError):
-                return rows, self._key_values(rows, self._base)
-        rows = self._entries(np.flatnonzero(alive))
-        return rows, self._key_values(rows, self._base)
-
-    @cached_property
-    def keys_stable(self) -> bool:
-        """Whether no deletion changes the keys of a member, or lets them fail."""
-        return not self._may_fail and all(
-            self.members.is_stable(key) for _, key in self.key_scalars
-        )
-
-    def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
-        dataset = self.members.dataset
-        positions = self._members(entries)
-        resolve = self._resolve_entries(entries, context)
-        columns = []
-        for name, key in self.key_scalars:
-            if dataset is not None and key.column is not None and key.column[0] == MEMBER:
-                column = dataset.column(key.column[1])
-                whole = self.sets == 1 and len(positions) == len(column)
-                columns.append(column if whole else column.take(pa.array(positions)))
-                continue
-            try:
-                columns.append(values(key, resolve, len(positions), self._stored.type(name)))
-            except UninterpretableError as error:
-                raise needs_spark(str(error)) from error
-        return columns
-
-    @cached_property
-    def _extra(self) -> KeyTable | None:
-        """The groups that are not stored; None: there are none."""
-        extra = self.base.size - self._stored.count
-        return KeyTable(self._grouping[1], extra) if extra else None
-
-    def _group_of(self, entries: Array) -> Array:
-        """The positions of some entries' groups; few entries are looked up alone."""
-        few = 4 * len(entries) < self.members.count * self.sets
-        alone = few and self.members.base_alive is None and bool(self.key_scalars)
-        if "_grouping" in self.__dict__ or not alone:
-            return self.codes[entries].astype(np.int64)
-        return self._table.find(self._key_values(entries, self._base), len(entries))
-
-    @property
-    def codes(self) -> Array:
-        """The position of every entry's group, as int32; -1: the entry is in none."""
-        return self._grouping[0]
-
-    @cached_property
-    def _index(self) -> SortedIndex:
-        return SortedIndex(self.codes)
-
-    def members_of(self, groups: Array) -> tuple[Array, Array]:
-        """The members, there or not, of some groups, and the place of each one's group."""
-        if not self.key_scalars:
-            owners = np.repeat(every(len(groups)), self.members.count)
-            return np.tile(every(self.members.count), len(groups)), owners
-        entries, owners = self._index.rows(groups)
-        return self._members(entries), owners
-
-    @cached_property
     def base(self) -> State:
         """The captured groups."""
-        # Where every member is there, every group is stored.
-        extra = [] if self.members.base_alive is None else self._grouping[1]
-        size = self._stored.count + (len(extra[0]) if extra else 0)
+        size = self.grouping.size
         present = np.zeros(size, dtype=np.bool_)
         stored = self._stored.column(PRESENT).to_numpy(zero_copy_only=False)
         present[: self._stored.count] = stored
@@ -239,7 +103,7 @@ class GroupRows(Rows):
     def _take_extra(self, name: str, positions: Array, kind: pa.DataType) -> pa.Array:
         """A column of groups that are not stored: what follows from their keys, else NULL."""
         rows = pa.array(positions - self._stored.count)
-        keys = zip((key for key, _ in self.key_scalars), self._grouping[1], strict=True)
+        keys = zip((key for key, _ in self.grouping.keys), self.grouping.new_keys, strict=True)
         known = {key: column.take(rows) for key, column in keys}
         if name in known:
             return known[name]
@@ -256,10 +120,13 @@ class GroupRows(Rows):
     def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
         """See :class:`Rows`."""
         if self.block.copies:
-            raise copies_need_spark(self.block)
+            raise NeedsSparkError(
+                f"Block {self.block.name} groups the copies of rows of EXCEPT ALL or INTERSECT ALL,"
+                " which is not done without Spark.\n" + OPEN_WITH_SPARK
+            )
         members = self.members
         gone = members.without(deleted)
-        valued = [key for _, key in self.key_scalars]
+        valued = [key for _, key in self.grouping.keys]
         valued += [argument for call in self.calls.values() for argument in call.arguments]
         suspects = members.suspects(context, gone, valued)
         was = members.was_alive(suspects)
@@ -271,13 +138,13 @@ class GroupRows(Rows):
 
     def _regroup(self, lost: Array, gained: Array, context: Context) -> tuple[Patch, _Groups]:
         """Aggregate the groups that lose or gain members anew."""
-        entries = self._entries(gained)
-        codes, new_keys = self._codes_under(entries, context)
+        entries = self.grouping.entries(gained)
+        codes, new_keys = self.grouping.under(entries, context)
         zeros = np.zeros(1, dtype=np.int64)
         regrouped = regroup(
             self,
-            self.moved(lost, np.repeat(zeros, len(lost))),
-            Moved(self._members(entries), np.repeat(zeros, len(entries)), codes),
+            self.grouping.moved(lost, np.repeat(zeros, len(lost))),
+            Moved(self.grouping.members_at(entries), np.repeat(zeros, len(entries)), codes),
             context,
         )
         size = self.base.size + (len(new_keys[0]) if new_keys else 0)
@@ -315,36 +182,11 @@ class GroupRows(Rows):
             part = Part(every_one, every_one, self.members.resolve(every_one, self.members.base))
             column = part.values(self.calls[name].arguments[0]).fill_null(0.0)
             weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
-            codes = self.codes
+            codes = self.grouping.codes
             if self.members.base_alive is not None:
                 codes = np.where(self.members.base_alive, codes, -1)
             self._float_sums[name] = ChunkedSums(weights, codes, self.base.size)
         return self._float_sums[name]
-
-    def _codes_under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
-        """The groups of entries under a deletion, and the keys of groups that are new."""
-        captured = entries.max(initial=-1) < self.members.count * self.sets
-        if captured and not (
-            self._may_fail or self.members.dependent(k for _, k in self.key_scalars)
-        ):
-            codes = self._group_of(entries)
-            if (codes >= 0).all():
-                return codes, []
-            # The keys of members that are not there were left to Spark.
-        columns = self._key_values(entries, context)
-        codes = self._table.find(columns, len(entries))
-        if self._extra is not None:
-            places = self._extra.find(columns, len(entries))
-            codes = np.where(places >= 0, self._stored.count + places, codes)
-        unknown = np.flatnonzero(codes < 0)
-        if not len(unknown):
-            return codes, []
-        if self.keys_stable:
-            raise needs_spark(f"a key of {self.block.name}")
-        chosen = [column.take(pa.array(unknown)) for column in columns]
-        numbers, first = distinct(chosen, len(unknown))
-        codes[unknown] = self.base.size + numbers
-        return codes, [_key(column).take(pa.array(first)) for column in chosen]
 
     def _post(self, context: Context, grouped: Patch, groups: _Groups) -> State:
         base = self.base
@@ -355,7 +197,7 @@ class GroupRows(Rows):
             affected, exists = self._everywhere(grouped, groups)
         if not len(affected):
             return base
-        take = PatchedTake(base, [name for name, _ in self.key_scalars], grouped, groups.new_keys)
+        take = PatchedTake(base, [name for name, _ in self.grouping.keys], grouped, groups.new_keys)
         there = affected[exists]
         resolve = self._resolve(there, take, context)
         present = np.zeros(groups.size, dtype=np.bool_)
@@ -454,15 +296,3 @@ class _Groups:
     size: int
     exists: Array
     new_keys: list[pa.Array]
-
-
-def copies_need_spark(block: Block) -> NeedsSparkError:
-    """The error of a grouping whose members come several times each."""
-    return NeedsSparkError(
-        f"Block {block.name} groups the copies of rows of EXCEPT ALL or INTERSECT ALL, which is "
-        "not done without Spark.\n" + OPEN_WITH_SPARK
-    )
-
-
-def _key(column: pa.Array) -> pa.Array:
-    return normal(decoded(column))

@@ -18,7 +18,7 @@ def list_members(engine: Engine, limit: int | None) -> pa.Table:
     rows, state = engine.rows(root.name), engine.base(root.name)
     ordered = state.ordered
     if isinstance(rows, GroupRows):
-        chosen, owners = rows.members_of(ordered)
+        chosen, owners = rows.grouping.members_of(ordered)
         alive = rows.members.base_alive
         if alive is not None:
             chosen, owners = chosen[alive[chosen]], owners[alive[chosen]]

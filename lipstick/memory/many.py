@@ -73,7 +73,7 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
     owners, gone = members.lost(deleted)
     if isinstance(rows, GroupRows):
         base = rows.members.base
-        lost = rows.moved(gone, owners)
+        lost = rows.grouping.moved(gone, owners)
         changes = _grouped(rows, regroup(rows, lost, Moved(NOTHING, NOTHING, NOTHING), base))
     else:
         assert isinstance(rows, MemberRows)

@@ -153,7 +153,7 @@ def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Arra
         return positions, every(len(positions))
     if not isinstance(rows, GroupRows):
         return NOTHING, NOTHING
-    members, owners = rows.members_of(positions)
+    members, owners = rows.grouping.members_of(positions)
     alive = rows.members.base_alive
     if alive is not None:
         there = alive[members]

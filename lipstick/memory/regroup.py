@@ -131,7 +131,7 @@ class _Regrouping:
     def _survivors(self, places: Array) -> Part:
         """The surviving members of the groups at some places."""
         members = self._rows.members
-        positions, owners = self._rows.members_of(self._groups[places])
+        positions, owners = self._rows.grouping.members_of(self._groups[places])
         kept = np.ones(len(positions), dtype=np.bool_)
         if members.base_alive is not None:
             kept &= members.base_alive[positions]

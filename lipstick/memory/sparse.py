@@ -49,7 +49,7 @@ def sparse(
     sources = sources_of(members, touched, valuations)
     columns = columns_of(semiring, sources)
     values = columns.product([columns.tokens(name) for name in sources], len(touched))
-    moved = rows.moved(touched, np.zeros(len(touched), dtype=np.int64))
+    moved = rows.grouping.moved(touched, np.zeros(len(touched), dtype=np.int64))
     order, offsets = group(moved.groups, rows.base.size)
     places = np.searchsorted(touched, moved.positions)
     sums = columns.fold(columns.take(values, places if order is None else places[order]), offsets)

@@ -42,7 +42,7 @@ class NewValues:
         changed = [column.pairs for column in self.columns.values()]
         touched = np.unique(np.concatenate([NOTHING, *changed]))
         scenarios, positions = np.divmod(touched, self.rows.members.count)
-        return self.rows.moved(positions, scenarios)
+        return self.rows.grouping.moved(positions, scenarios)
 
     def resolve(self, positions: Array, scenarios: Array) -> Resolve:
         """The columns of some members, each in its scenario."""

@@ -32,7 +32,7 @@ def deciding(reading: Reading, rows: Rows) -> Array:
     if isinstance(rows, GroupRows) and _changeable(reading, rows, keys):
         alive = rows.members.base_alive
         members = every(rows.members.count) if alive is None else np.flatnonzero(alive)
-        return np.unique(rows.moved(members, np.zeros_like(members)).groups)
+        return np.unique(rows.grouping.moved(members, np.zeros_like(members)).groups)
     return np.sort(rows.base.sequence) if is_cut(reading, rows) else NOTHING
 
 

@@ -48,7 +48,7 @@ def contributions(memory: Memory, row: int, column: str, budget: Budget) -> dict
     if not isinstance(rows, GroupRows) or scalar.column is None or scalar.column[0] != GROUP:
         return _formal(memory, at, column)
     call = rows.calls[scalar.column[1]]
-    members, _ = rows.members_of(at)
+    members, _ = rows.grouping.members_of(at)
     alive = rows.members.base_alive
     members = members if alive is None else members[alive[members]]
     budget.check()

@@ -142,7 +142,7 @@ def members(memory: Memory, row: int, params: Params) -> dict[str, Any]:
     rows = engine.rows(engine.root.name)
     chosen = at
     if isinstance(rows, GroupRows):
-        chosen, _ = rows.members_of(at)
+        chosen, _ = rows.grouping.members_of(at)
         alive = rows.members.base_alive
         chosen = chosen if alive is None else chosen[alive[chosen]]
     offset, limit = params.integer("offset", 0, 0), params.integer("limit", 100, 1, 200)

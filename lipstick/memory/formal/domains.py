@@ -135,7 +135,7 @@ class Domains:
         """The members, there or not, of some groups."""
         if self._changes(rows):
             return self._of(rows).grouped(positions)
-        members, owners = rows.members_of(positions)
+        members, owners = rows.grouping.members_of(positions)
         possible = self.possible(self.members(rows.block.name), members)
         return Grouped(members[possible], owners[possible], None)
 
@@ -171,9 +171,9 @@ class Domains:
             return False
         if self.members(rows.block.name) is not rows.members:
             return True
-        if rows.keys_stable:
+        if rows.grouping.keys_stable:
             return False
-        stable = all(rows.members.is_stable(key) for _, key in rows.key_scalars)
+        stable = all(rows.members.is_stable(key) for _, key in rows.grouping.keys)
         return not stable or rows.members.base_alive is not None
 
     def _others(self, rows: GroupRows) -> list[Key]:
@@ -194,18 +194,18 @@ class _Changing:
         self._rows = rows
         members = formal.domains.members(rows.block.name)
         count = formal.domains.member_count(members)
-        if count * rows.sets > MOST:
+        if count * rows.grouping.sets > MOST:
             raise too_many(
                 f"{count:,} rows are grouped by values that a deletion may change in "
                 f"{rows.block.name}"
             )
         chosen = every(count)
         chosen = chosen[formal.domains.possible(members, chosen)]
-        self._members = np.repeat(chosen, rows.sets)
-        self._sets = np.tile(np.arange(rows.sets), len(chosen))
+        self._members = np.repeat(chosen, rows.grouping.sets)
+        self._sets = np.tile(np.arange(rows.grouping.sets), len(chosen))
         scope = MemberScope(formal, members, self._members, self._sets)
         columns = []
-        for name, scalar in rows.key_scalars:
+        for name, scalar in rows.grouping.keys:
             kind = rows.type(name)
             columns.append([_typed(value, kind) for value in operands(scope, scalar)])
         self._keys: list[tuple[Operand, ...]] = list(zip(*columns, strict=True))
