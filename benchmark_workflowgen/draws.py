@@ -40,6 +40,6 @@ class Draws:
         normals: Array = self._generator.random((*shape, 12)).sum(axis=-1) - 6
         return normals
 
-    def choice(self, things: Sequence[_T]) -> _T:
+    def choice(self, items: Sequence[_T]) -> _T:
         """One of some things."""
-        return things[int(self.integers(len(things)))]
+        return items[int(self.integers(len(items)))]

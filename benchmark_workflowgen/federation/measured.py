@@ -67,7 +67,7 @@ def measured(
     exchange = Exchange(folder, stores, nodes, seed=seed)
     started = time.perf_counter()
     paths = exchange.paths() if exchange.is_there() else exchange.run()
-    made = time.perf_counter() - started
+    built = time.perf_counter() - started
     network = Network(paths)
     federations = {way: network.federation(way) for way in WAYS}
     at_hand = federations[BOUNDARY].cost.bytes - federations[BATCHED].cost.bytes
@@ -77,19 +77,19 @@ def measured(
         "nodes": nodes,
         **summary_bytes(paths),
         "boundary_bytes_sent": at_hand,
-        "made_seconds": round(made, 1),
+        "made_seconds": round(built, 1),
     }
     rows = []
     for wait in latency:
         for way, federation in federations.items():
             network.seconds = wait
-            asked: dict[str, list[tuple[Pair, Asked]]] = {}
+            by_verdict: dict[str, list[tuple[Pair, Asked]]] = {}
             for pair in pairs:
-                if way != NAIVE or len(asked.get(pair.verdict, ())) < naive:
-                    found = ask(federation, way, pair.source, pair.target)
-                    assert found.verdict == pair.verdict, (way, pair)
-                    asked.setdefault(pair.verdict, []).append((pair, found))
-            for verdict, each in sorted(asked.items()):
+                if way != NAIVE or len(by_verdict.get(pair.verdict, ())) < naive:
+                    answered = ask(federation, way, pair.source, pair.target)
+                    assert answered.verdict == pair.verdict, (way, pair)
+                    by_verdict.setdefault(pair.verdict, []).append((pair, answered))
+            for verdict, each in sorted(by_verdict.items()):
                 rows.append({**common, "way": way, "latency": wait, **_row(verdict, each)})
     return rows
 
@@ -114,21 +114,21 @@ def _pairs(
             return
 
 
-def _row(verdict: str, asked: Sequence[tuple[Pair, Asked]]) -> dict[str, Any]:
-    requests = [found.cost.requests for _, found in asked]
-    kilobytes = [found.cost.bytes / 1000 for _, found in asked]
+def _row(verdict: str, answers: Sequence[tuple[Pair, Asked]]) -> dict[str, Any]:
+    requests = [answered.cost.requests for _, answered in answers]
+    kilobytes = [answered.cost.bytes / 1000 for _, answered in answers]
     return {
         "verdict": verdict,
-        "questions": len(asked),
+        "questions": len(answers),
         "requests": round(float(np.mean(requests)), 1),
         "p95": int(np.percentile(requests, 95)),
-        "rounds": round(float(np.mean([found.cost.rounds for _, found in asked])), 1),
-        "most_rounds": max(found.cost.rounds for _, found in asked),
+        "rounds": round(float(np.mean([answered.cost.rounds for _, answered in answers])), 1),
+        "most_rounds": max(answered.cost.rounds for _, answered in answers),
         "kB": round(float(np.mean(kilobytes)), 1),
         "p95_kB": round(float(np.percentile(kilobytes, 95)), 1),
-        "seconds": round(float(np.mean([found.seconds for _, found in asked])), 3),
-        "stores_on_paths": round(float(np.mean([pair.stores for pair, _ in asked])), 1),
-        "beyond": max(found.cost.requests - pair.stores for pair, found in asked),
+        "seconds": round(float(np.mean([answered.seconds for _, answered in answers])), 3),
+        "stores_on_paths": round(float(np.mean([pair.stores for pair, _ in answers])), 1),
+        "beyond": max(answered.cost.requests - pair.stores for pair, answered in answers),
     }
 
 

@@ -54,10 +54,10 @@ class Column:
 
     def may_contain(self, hashes: Hashes) -> Array:
         """Boolean array: which filters may contain any of some hashes."""
-        found = np.zeros(len(self.filters), dtype=np.bool_)
+        possible = np.zeros(len(self.filters), dtype=np.bool_)
         for each in filters_of(hashes):
-            found |= ((self.filters & each) == each).all(axis=1)
-        return found
+            possible |= ((self.filters & each) == each).all(axis=1)
+        return possible
 
 
 def filters_of(hashes: Hashes) -> Filters:
@@ -76,7 +76,7 @@ def filters_of_stores(paths: Mapping[str, Path]) -> dict[str, Filters]:
     for path in paths.values():
         snapshot = Store.open(path).snapshot()
         waiting += [(int(e.version), c, e, snapshot) for c, e in exports(snapshot.records).items()]
-    made: dict[str, Filters] = {}
+    by_channel: dict[str, Filters] = {}
     for _, channel, export, snapshot in sorted(waiting, key=lambda each: each[0]):
         table = snapshot.read(export.boundary or "")
         relation = relation_of_table(table, export.sources, export.count)
@@ -84,15 +84,15 @@ def filters_of_stores(paths: Mapping[str, Path]) -> dict[str, Filters]:
         for number, other in enumerate(relation.channels[:-1]):
             chosen = relation.source_channels == number
             rows = relation.sources[chosen]
-            behind[chosen] = made[other][rows] | filters_of(row_hashes(other, rows))
+            behind[chosen] = by_channel[other][rows] | filters_of(row_hashes(other, rows))
         if (relation.source_channels == len(relation.channels) - 1).any():
             raise ValueError("A boundary graph with hubs has no released filters here.")
         filters = np.zeros((export.count, _BYTES), dtype=np.uint8)
         targets, starts = np.unique(relation.targets, return_index=True)
         if len(starts):
             filters[targets] = np.bitwise_or.reduceat(behind, starts, axis=0)
-        made[channel] = filters
-    return made
+        by_channel[channel] = filters
+    return by_channel
 
 
 class Released:

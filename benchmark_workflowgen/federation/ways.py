@@ -102,12 +102,12 @@ def ask(federation: Federation, way: str, source: str, target: str) -> Asked:
 def stores_on_paths(federation: Federation, source: str, target: str) -> int:
     """How many stores have a node on a path, the ends among them; by both closures."""
     behind, ahead = federation.ancestors(target).nodes, federation.descendants(source).nodes
-    found = {each.partition("::")[0] for each in (source, target)}
+    stores = {each.partition("::")[0] for each in (source, target)}
     for alias in behind.keys() & ahead.keys():
         for place, ordinals in behind[alias].ordinals.items():
             if len(np.intersect1d(ordinals, ahead[alias].ordinals.get(place, ()))):
-                found.add(alias)
-    return len(found)
+                stores.add(alias)
+    return len(stores)
 
 
 def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, Cost]:

@@ -49,10 +49,12 @@ def test_released_filters_deny_no_ancestor(tmp_path: Path) -> None:
     federation = Network(paths).federation(BOUNDARY)
     random = np.random.default_rng(0)
     held = 0
-    for channel, made in filters.items():
-        row = int(random.integers(len(made)))
+    for channel, column_filters in filters.items():
+        row = int(random.integers(len(column_filters)))
         behind = federation.boundary.reached({channel: np.array([row])}, forwards=False)
         for other, rows in behind.items():
-            assert all(Column(made[[row]]).may_contain(h[None]) for h in row_hashes(other, rows))
+            assert all(
+                Column(column_filters[[row]]).may_contain(h[None]) for h in row_hashes(other, rows)
+            )
             held += len(rows)
     assert held > 50

@@ -22,8 +22,8 @@ def test_integers_are_read_as_they_were_written(seed: int) -> None:
     most = int(10.0 ** random.uniform(0, 12))
     gaps = random.integers(0, most, int(random.integers(0, 400)))
     data = b"before" + encoded(gaps)
-    found, end = decoded(data + b"after", 6, len(gaps))
-    assert (found.tolist(), end) == (gaps.tolist(), len(data))
+    read_gaps, end = decoded(data + b"after", 6, len(gaps))
+    assert (read_gaps.tolist(), end) == (gaps.tolist(), len(data))
 
 
 def test_random_sets_take_half_a_bit_more_than_they_must() -> None:
@@ -47,16 +47,16 @@ def test_relations_of_random_rows_take_little_more_than_they_must() -> None:
 @pytest.mark.parametrize("seed", range(400))
 def test_other_bytes_are_refused_or_read_but_never_harm(seed: int) -> None:
     random = np.random.default_rng(seed)
-    made = _relation(random, 50)
-    data = bytearray(relation_table(made).column("edges")[0].as_py())
+    relation = _relation(random, 50)
+    data = bytearray(relation_table(relation).column("edges")[0].as_py())
     for place in random.integers(0, len(data), int(random.integers(1, 4))):
         data[place] = random.integers(256)
     table = pa.table({"edges": [bytes(data[: len(data) - int(random.integers(0, 2))])]})
     with contextlib.suppress(WireError):
-        found = relation_of_table(table, made.channels, made.count)
-        assert len(found.sources) <= 8 * len(data)
-        assert found.sources.min(initial=0) >= 0
-        assert found.targets.max(initial=0) < made.count + len(found.sources)
+        read_relation = relation_of_table(table, relation.channels, relation.count)
+        assert len(read_relation.sources) <= 8 * len(data)
+        assert read_relation.sources.min(initial=0) >= 0
+        assert read_relation.targets.max(initial=0) < relation.count + len(read_relation.sources)
 
 
 def _relation(random: np.random.Generator, largest: int) -> Relation:
@@ -68,17 +68,17 @@ def _relation(random: np.random.Generator, largest: int) -> Relation:
 
 @pytest.mark.parametrize("largest", [5, 10**6, 1 << 61])
 def test_relations_are_read_as_they_were_written(largest: int) -> None:
-    made = _relation(np.random.default_rng(largest % 7), largest)
-    table = relation_table(made)
+    relation = _relation(np.random.default_rng(largest % 7), largest)
+    table = relation_table(relation)
     assert (len(table) == 1) == (largest < 1 << 61)
-    found = relation_of_table(table, made.channels, made.count)
+    read_relation = relation_of_table(table, relation.channels, relation.count)
     for name in ("source_channels", "sources", "targets"):
-        assert getattr(found, name).tolist() == getattr(made, name).tolist()
+        assert getattr(read_relation, name).tolist() == getattr(relation, name).tolist()
 
 
 def test_what_is_no_relation_is_refused() -> None:
-    made = _relation(np.random.default_rng(0), 100)
-    table = relation_table(made)
+    relation = _relation(np.random.default_rng(0), 100)
+    table = relation_table(relation)
     data = table.column("edges")[0].as_py()
     wrong = [
         pa.table({"edges": [data, data]}),
@@ -92,8 +92,8 @@ def test_what_is_no_relation_is_refused() -> None:
     ]
     for each in wrong:
         with pytest.raises(WireError):
-            relation_of_table(each, made.channels, made.count)
+            relation_of_table(each, relation.channels, relation.count)
     with pytest.raises(WireError, match=r"that there|cut off|cannot be read"):
-        relation_of_table(table, made.channels[:1], made.count)
+        relation_of_table(table, relation.channels[:1], relation.count)
     with pytest.raises(WireError, match="more hubs"):
-        relation_of_table(pa.table({"edges": [data]}), made.channels, -100)
+        relation_of_table(pa.table({"edges": [data]}), relation.channels, -100)

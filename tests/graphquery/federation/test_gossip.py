@@ -109,9 +109,9 @@ def test_copies_that_do_not_pay_are_given_up(stores: dict[str, Path], tmp_path: 
         with open_federation(file, timeout=20) as federation:
             for _ in range(5):
                 federation.ancestors("C::c1", distance=1)
-        found = gossip(file, timeout=20)
-        assert set(found.taken) == {"C"}
-        assert found.evicted == ("A",)
+        outcome = gossip(file, timeout=20)
+        assert set(outcome.taken) == {"C"}
+        assert outcome.evicted == ("A",)
         assert not (tmp_path / "kept" / "A").exists()
 
 

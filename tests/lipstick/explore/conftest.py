@@ -199,8 +199,8 @@ def shot(page: Page, name: str) -> None:
 
 def texts(page: Any, selector: str) -> list[str]:
     """The texts of elements."""
-    found: list[str] = page.locator(selector).all_text_contents()
-    return found
+    shown: list[str] = page.locator(selector).all_text_contents()
+    return shown
 
 
 def accessible(page: Page, *, always: bool = False) -> None:
@@ -210,5 +210,5 @@ def accessible(page: Page, *, always: bool = False) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
-    found = Axe().run(page.page, options=options).response["violations"]
-    assert [(each["id"], [n["html"][:160] for n in each["nodes"][:3]]) for each in found] == []
+    violations = Axe().run(page.page, options=options).response["violations"]
+    assert [(each["id"], [n["html"][:160] for n in each["nodes"][:3]]) for each in violations] == []

@@ -128,9 +128,9 @@ def kinds(paths: dict[str, Path]) -> Iterator[Served]:
 @pytest.fixture
 def page(browser: Any, kinds: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A fresh page."""
-    for found in opened(browser, kinds.url):
-        found.thorough = bool(request.config.getoption("--slow", default=False))
-        yield found
+    for fresh_page in opened(browser, kinds.url):
+        fresh_page.thorough = bool(request.config.getoption("--slow", default=False))
+        yield fresh_page
 
 
 def at(kind: str, **values: Any) -> str:
@@ -150,11 +150,11 @@ def test_an_alarm_is_followed_to_its_readings(page: Page, paths: dict[str, Path]
     screen.locator('.box:has-text("alarms")').click()
     screen.locator(".table-scroll .row:has-text('kitchen')").last.click()
     screen.wait_for_selector(".box.node.center")
-    found = ancestors(recording, Events("alarms", 1, "kitchen"))
-    numbers = [number for _, number in found.numbers("readings")]
+    behind = ancestors(recording, Events("alarms", 1, "kitchen"))
+    numbers = [number for _, number in behind.numbers("readings")]
     labels = [text for text in texts(screen, ".box.node .label") if text.startswith("readings")]
     assert sorted(labels) == sorted(f"readings {number}" for number in numbers)
-    celsius = [str(value) for value in found.content("readings").column("celsius").to_pylist()]
+    celsius = [str(value) for value in behind.content("readings").column("celsius").to_pylist()]
     assert texts(screen, ".panel tbody td:nth-child(3)") == celsius
     shot(page, "event")
     accessible(page, always=True)
@@ -236,8 +236,8 @@ def test_a_script_is_lit_with_its_graph(page: Page, paths: dict[str, Path]) -> N
     assert texts(screen, ".line-of-code code") == SCRIPT.splitlines()
     screen.get_by_role("button", name="summary.csv").click()
     screen.wait_for_selector(".line-of-code.lit")
-    found = script_provenance(paths["script"]).depends("summary.csv")
-    numbers = [str(line.number) for line in found.lines]
+    dependence = script_provenance(paths["script"]).depends("summary.csv")
+    numbers = [str(line.number) for line in dependence.lines]
     assert texts(screen, ".line-of-code.lit .line-number") == numbers
     screen.wait_for_selector(".box.is-lit")
     shot(page, "script")

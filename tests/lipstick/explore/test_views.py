@@ -200,8 +200,8 @@ def test_tokens_are_valued_by_columns(capture: Open, semiring: str, values: Any)
 )
 def test_what_values_no_token_is_told(capture: Open, semiring: str, values: Any, told: str) -> None:
     explorer = Explorer([CaptureSource("orders", capture("orders"))])
-    found = explorer.ask({"view": "evaluate", "params": {"semiring": semiring, "values": values}})
-    assert told in found["error"]["message"]
+    reply = explorer.ask({"view": "evaluate", "params": {"semiring": semiring, "values": values}})
+    assert told in reply["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -48,24 +48,24 @@ def test_a_build_is_recorded_as_the_tracer_saw_it(
     work.mkdir()
     sources(work)
     monkeypatch.chdir(work)
-    made = record(["make", "-s", "-j2"], tmp_path / "raw")
-    assert made.code == 0
-    assert made.processes >= 200
+    recording = record(["make", "-s", "-j2"], tmp_path / "raw")
+    assert recording.code == 0
+    assert recording.processes >= 200
     with (tmp_path / "raw").open(encoding="latin-1") as lines:
         read, written = raw_files(lines)
-    pids = {place: vertex.pid for place, vertex in enumerate(made.vertices)}
-    for mine, theirs in ((made.read, read), (made.written, written)):
-        told = {pids[place]: set(paths) for place, paths in mine.items()}
-        assert told == {pid: set(map(_meant, paths)) for pid, paths in theirs.items() if paths}
+    pids = {place: vertex.pid for place, vertex in enumerate(recording.vertices)}
+    for recorded, traced in ((recording.read, read), (recording.written, written)):
+        told = {pids[place]: set(paths) for place, paths in recorded.items()}
+        assert told == {pid: set(map(_meant, paths)) for pid, paths in traced.items() if paths}
     store = tmp_path / "store"
-    store_recordings({store: made})
+    store_recordings({store: recording})
     with federation_of({"host": store}) as federation:
         program = _node({"host": store}, "host", work / "prog")
         behind = federation.names(federation.ancestors(program))
         for i in range(FILES):
             assert any(f"/m{i}.c|" in name for name in behind), i
             assert any(f"/m{i}.h|" in name for name in behind), i
-        one = next(name for name in behind if "/m7.c|" in name)
-        made_of_it = federation.names(federation.descendants(one))
+        source_file = next(name for name in behind if "/m7.c|" in name)
+        made_of_it = federation.names(federation.descendants(source_file))
         assert any("/m7.o|" in name for name in made_of_it)
         assert not any("/m8.o|" in name for name in made_of_it)

@@ -51,13 +51,13 @@ def test_events_that_crossed_come_from_what_the_oracle_names(seed: int, tmp_path
     rng = np.random.default_rng(seed)
     specs = random_specs(rng)
     inputs = random_inputs(specs, rng, BATCHES, 20)
-    made = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
+    oracle_events = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
     tables = {
         sid: [pa.Table.from_pylist(rows, SCHEMA) for rows in batches]
         for sid, batches in inputs.items()
     }
     store, other = tmp_path / "store", Store.create(tmp_path / "other").path
-    derived = [spec.sid for spec in specs if spec.kind != "source" and made[spec.sid]]
+    derived = [spec.sid for spec in specs if spec.kind != "source" and oracle_events[spec.sid]]
     nodes: dict[str, list[str]] = {sid: [] for sid in derived}
     names: dict[str, list[tuple[object, int]]] = {sid: [] for sid in derived}
     for number in range(BATCHES):
@@ -83,10 +83,10 @@ def test_events_that_crossed_come_from_what_the_oracle_names(seed: int, tmp_path
                 writer.compact()
     assert [fsck(store), fsck(other)] == [[], []]
     sources = {spec.sid for spec in specs if spec.kind == "source"}
-    asked = 0
+    count = 0
     with federation_of({"streams": store, "other": other}) as federation:
         for sid in derived:
-            events = {(event.key, event.n): event for event in made[sid]}
+            events = {(event.key, event.n): event for event in oracle_events[sid]}
             assert sorted(map(str, names[sid])) == sorted(map(str, events)), f"seed {seed}: {sid}"
             for place in rng.permutation(len(names[sid]))[:3].tolist():
                 want = {
@@ -94,16 +94,16 @@ def test_events_that_crossed_come_from_what_the_oracle_names(seed: int, tmp_path
                     for of, value, n in events[names[sid][place]].ancestors
                     if of in sources
                 }
-                found = federation.names(federation.ancestors(nodes[sid][place]))
-                own = (name.removeprefix("streams::").partition(":") for name in found)
-                told = {f"{of.partition('~')[0]}:{key}" for of, _, key in own}
+                ancestors = federation.names(federation.ancestors(nodes[sid][place]))
+                parts = (name.removeprefix("streams::").partition(":") for name in ancestors)
+                told = {f"{of.partition('~')[0]}:{key}" for of, _, key in parts}
                 tokens = {each for each in told if each.partition(":")[0] in sources}
                 assert tokens == want, f"seed {seed}: {sid}"
-                asked += 1
+                count += 1
         graph = federation.merged()
         for number in range(3):
             check_question(federation, graph, rng, f"seed {seed}, {number}")
-    assert asked == sum(min(3, len(each)) for each in names.values())
+    assert count == sum(min(3, len(each)) for each in names.values())
 
 
 def _record(store: Path, *batches: list[int]) -> None:
@@ -113,8 +113,8 @@ def _record(store: Path, *batches: list[int]) -> None:
     def smooth(stream):  # type: ignore[no-untyped-def]
         return stream.time_window(5, name="w").aggregate({"v": ("sum", "v")}, name="a")
 
-    made = graph.compose("smooth", smooth, source)
-    made.filter(pc.field("v") >= 0, name="f")
+    composed = graph.compose("smooth", smooth, source)
+    composed.filter(pc.field("v") >= 0, name="f")
     with Assertions(store, full=True) as recorder:
         runner = Runner(graph, recorders=[recorder])
         for times in batches:
@@ -153,6 +153,6 @@ def test_versions_go_on_where_the_last_ended_and_share_their_nodes(tmp_path: Pat
         assert fourth in gone
         assert third not in gone
         assert {third, fourth} <= set(federation.names(federation.descendants("streams::s:2")))
-        found = federation.evaluate(Counting(), [third], {"streams::s:3": 5})
-        assert found.values == {third: 5}
+        annotated = federation.evaluate(Counting(), [third], {"streams::s:3": 5})
+        assert annotated.values == {third: 5}
     assert fsck(store) == []

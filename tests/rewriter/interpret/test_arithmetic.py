@@ -149,8 +149,8 @@ def test_fractions_have_no_division_without_one(sql: str) -> None:
 def test_structs_are_cast_field_by_field() -> None:
     narrow = pa.struct([("n", pa.int32()), ("at", pa.timestamp("us"))])
     wide = pa.struct([pa.field("m", pa.int64(), nullable=False), ("at", pa.timestamp("us", "UTC"))])
-    found = cast(from_arrow(pa.array([{"n": 1}, None], narrow)), wide)
-    assert found.to_arrow(2).to_pylist() == [{"m": 1, "at": None}, None]
-    assert found.type == wide
+    widened = cast(from_arrow(pa.array([{"n": 1}, None], narrow)), wide)
+    assert widened.to_arrow(2).to_pylist() == [{"m": 1, "at": None}, None]
+    assert widened.type == wide
     with pytest.raises(UninterpretableError):
-        cast(found, pa.struct([("m", pa.int64())]))
+        cast(widened, pa.struct([("m", pa.int64())]))

@@ -116,26 +116,26 @@ def test_a_script_that_fails_keeps_what_it_did_and_shows_its_own_traceback(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(ORDERS, columns=["who", "item", "n"]).to_csv("orders.csv", index=False)
-    line, said, code = ENDS[end]
+    line, message, code = ENDS[end]
     Path("s.py").write_text(within(FAILS.format(line), tmp_path))
     with pytest.raises(ScriptFailedError, match=r"recorded in .*s\.py\.run") as failed:
         run_script("s.py")
     assert spark.range(3).count() == 3
-    assert (said in str(failed.value), failed.value.code) == (True, code)
+    assert (message in str(failed.value), failed.value.code) == (True, code)
     shown = failed.value.traceback
     if code == 1:
         assert (
             shown.startswith("Traceback (most recent call last):\n") or "KeyError: 'why'" in shown
         )
         assert 'File "s.py", line 7, in <module>\n    ' + line[:20] in shown
-        assert said in shown
+        assert message in shown
         assert "lipstick/scripts" not in shown
     run = open_run("s.py.run")
     assert run.failed is not None
-    assert said in run.failed
-    found = trace(run, "many.parquet", row=1)
-    assert found.certain
-    assert rows(found, "orders.csv") == (3,)
+    assert message in run.failed
+    traced_row = trace(run, "many.parquet", row=1)
+    assert traced_row.certain
+    assert rows(traced_row, "orders.csv") == (3,)
     assert not Path("never.parquet").exists()
 
 
