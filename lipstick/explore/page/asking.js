@@ -33,13 +33,13 @@ export class Asker {
     const key = canonical(question);
     if (!fresh && this.kept.has(key)) return this.kept.get(key);
     const started = performance.now();
-    const found = await this.send(question, key, signal);
+    const reply = await this.send(question, key, signal);
     if (signal?.aborted) throw new DOMException("withdrawn", "AbortError");
     this.times.push({ view, milliseconds: performance.now() - started });
-    if (found.error) throw new Refused(found.error.kind, found.error.message);
-    this.kept.set(key, found.answer);
+    if (reply.error) throw new Refused(reply.error.kind, reply.error.message);
+    this.kept.set(key, reply.answer);
     if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
-    return found.answer;
+    return reply.answer;
   }
 }
 

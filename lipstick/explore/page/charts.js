@@ -104,14 +104,14 @@ export function lines(series, { label }) {
   const wide = 640;
   const tall = 190;
   const [left, right, top, bottom] = [8, 150, 12, 22];
-  const drawn = series.filter((one) => one.points.length);
-  const times = drawn.flatMap((one) => one.points.map(([time]) => time));
+  const drawn = series.filter((line) => line.points.length);
+  const times = drawn.flatMap((line) => line.points.map(([time]) => time));
   const first = Math.min(...times);
   const span = Math.max(...times) - first || 1;
-  const most = Math.max(1, ...drawn.flatMap((one) => one.points.map(([, value]) => value)));
+  const most = Math.max(1, ...drawn.flatMap((line) => line.points.map(([, value]) => value)));
   const x = (time) => left + ((time - first) / span) * (wide - left - right);
   const y = (value) => top + (1 - value / most) * (tall - top - bottom);
-  const ends = drawn.map((one) => ({ one, value: one.points.at(-1)[1] })).sort((a, b) => b.value - a.value);
+  const ends = drawn.map((line) => ({ line, value: line.points.at(-1)[1] })).sort((a, b) => b.value - a.value);
   let above = -Infinity;
   for (const end of ends) {
     end.at = Math.max(y(end.value) + 4, above + 16);
@@ -121,14 +121,14 @@ export function lines(series, { label }) {
   if (over > 0) for (const end of ends) end.at -= over;
   return s(
     "svg",
-    { class: "chart lines", viewBox: `0 0 ${wide} ${tall}`, role: "img", "aria-label": `${label}: ${ends.map(({ one, value }) => `${one.name} ${rounded(value)}`).join(", ")}` },
+    { class: "chart lines", viewBox: `0 0 ${wide} ${tall}`, role: "img", "aria-label": `${label}: ${ends.map(({ line, value }) => `${line.name} ${rounded(value)}`).join(", ")}` },
     s("line", { class: "axis", x1: left, x2: wide - right, y1: tall - bottom, y2: tall - bottom }),
-    drawn.map((one) => {
-      const path = one.points.map(([time, value], number) => `${number ? "L" : "M"}${x(time).toFixed(1)} ${y(value).toFixed(1)}`).join("");
-      const [time, value] = one.points.at(-1);
-      return s("g", { class: `series ${one.kind}` }, s("path", { d: path }), s("circle", { cx: x(time), cy: y(value), r: 3 }));
+    drawn.map((line) => {
+      const path = line.points.map(([time, value], number) => `${number ? "L" : "M"}${x(time).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+      const [time, value] = line.points.at(-1);
+      return s("g", { class: `series ${line.kind}` }, s("path", { d: path }), s("circle", { cx: x(time), cy: y(value), r: 3 }));
     }),
-    ends.map(({ one, value, at }) => s("text", { class: `series-name ${one.kind}`, x: wide - right + 10, y: at }, `${one.name} ${rounded(value)}`)),
+    ends.map(({ line, value, at }) => s("text", { class: `series-name ${line.kind}`, x: wide - right + 10, y: at }, `${line.name} ${rounded(value)}`)),
     s("text", { class: "bar-name", x: left, y: tall - 6 }, "first commit"),
     s("text", { class: "bar-name", x: wide - right, y: tall - 6, "text-anchor": "end" }, span < 120 ? `${rounded(Math.round(span * 10) / 10)} s later` : `${Math.round(span / 60)} min later`),
   );

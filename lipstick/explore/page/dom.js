@@ -7,7 +7,7 @@ function fill(element, attributes, children) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "style") {
-      for (const [key, one] of Object.entries(value)) element.style.setProperty(key, one);
+      for (const [key, setting] of Object.entries(value)) element.style.setProperty(key, setting);
     } else if (name === "value" && "value" in element) element.value = value;
     else element.setAttribute(name, value === true ? "" : String(value));
   }

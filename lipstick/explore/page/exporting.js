@@ -66,13 +66,13 @@ export function tableButtons(asker, question, name) {
   const failed = h("span", { class: "bad", role: "status" });
   async function save(format) {
     replace(failed);
-    const asked = { ...question(), format };
+    const query = { ...question(), format };
     try {
       if (asker.exported) {
-        offer(await asker.exported(asked), `${name}.${format}`);
+        offer(await asker.exported(query), `${name}.${format}`);
       } else {
-        const found = await asker.ask(asked.source, asked.view, asked.params);
-        offer(new Blob([csv(found.columns, found.rows)], { type: "text/csv" }), `${name}.csv`);
+        const answer = await asker.ask(query.source, query.view, query.params);
+        offer(new Blob([csv(answer.columns, answer.rows)], { type: "text/csv" }), `${name}.csv`);
       }
     } catch (error) {
       replace(failed, error.message);

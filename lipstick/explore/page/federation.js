@@ -106,24 +106,24 @@ export class FederationView extends View {
     }
     const params = { ask: place.text("ask", "ancestors"), nodes };
     if (params.ask === "paths") params.targets = place.list("targets", []);
-    load(this.result, this.asking, (signal) => this.ask("crossing", params, signal), (found) => this.answer(found));
+    load(this.result, this.asking, (signal) => this.ask("crossing", params, signal), (reply) => this.answer(reply));
   }
 
-  answer(found) {
-    this.drawMap(found.members, found.missing);
+  answer(reply) {
+    this.drawMap(reply.members, reply.missing);
     return [
       h(
         "p",
         { class: "summary", role: "status" },
-        h("span", { class: `count ${found.complete ? "added" : "changed"}` }, found.complete ? "complete" : "incomplete"),
-        found.count !== undefined && many(found.count, "node"),
-        h("span", { class: "note" }, `${many(found.requests, "request")}, ${found.bytes.toLocaleString("en")} bytes`),
+        h("span", { class: `count ${reply.complete ? "added" : "changed"}` }, reply.complete ? "complete" : "incomplete"),
+        reply.count !== undefined && many(reply.count, "node"),
+        h("span", { class: "note" }, `${many(reply.requests, "request")}, ${reply.bytes.toLocaleString("en")} bytes`),
       ),
-      found.missing.length > 0 && section("It lacks", "", found.missing.map((text) => h("p", { class: "bad" }, text))),
-      found.paths && (found.paths.length ? found.paths.map((path) => h("p", { class: "path" }, path.join(" → "))) : h("p", { class: "note" }, "There is no path.")),
-      found.names &&
-        h("ul", { class: "links" }, found.names.map((name) => h("li", null, button(name, () => this.app.place.go({ ask: "ancestors", nodes: [name] }), { class: "more" })))),
-      pythonButton(found.python),
+      reply.missing.length > 0 && section("It lacks", "", reply.missing.map((text) => h("p", { class: "bad" }, text))),
+      reply.paths && (reply.paths.length ? reply.paths.map((path) => h("p", { class: "path" }, path.join(" → "))) : h("p", { class: "note" }, "There is no path.")),
+      reply.names &&
+        h("ul", { class: "links" }, reply.names.map((name) => h("li", null, button(name, () => this.app.place.go({ ask: "ancestors", nodes: [name] }), { class: "more" })))),
+      pythonButton(reply.python),
     ];
   }
 }

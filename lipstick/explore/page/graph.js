@@ -82,7 +82,7 @@ export class GraphView extends PictureView {
   }
 
   up() {
-    const crumbs = this.found?.crumbs ?? [];
+    const crumbs = this.answer?.crumbs ?? [];
     if (crumbs.length > 1) this.app.place.go({ focus: crumbs[crumbs.length - 2].focus, node: undefined });
   }
 
@@ -128,7 +128,7 @@ export class GraphView extends PictureView {
   }
 
   showCrumbs() {
-    const { crumbs } = this.found;
+    const { crumbs } = this.answer;
     replace(
       this.crumbs,
       crumbs.map((crumb, number) => {
@@ -161,15 +161,15 @@ export class GraphView extends PictureView {
       parts.push(stepper("back", "steps back"), stepper("forth", "steps forth"));
     }
     if (marks) {
-      const counts = this.found?.marked ?? {};
+      const counts = this.answer?.marked ?? {};
       const names = { lit: "lit", gone: "gone", changed: "changed", stale: "stale" };
       const words = { ancestors: "What it is made of", descendants: "What it makes", delete: "Without it", path: "Between the two" };
       parts.push(
         h("strong", null, words[marks.mode]),
         Object.entries(counts).filter(([, count]) => count).map(([kind, count]) => h("span", { class: `count ${kind}` }, `${count.toLocaleString("en")} ${names[kind]}`)),
       );
-      if (marks.mode === "delete" && this.found?.steps) {
-        const steps = this.found.steps;
+      if (marks.mode === "delete" && this.answer?.steps) {
+        const steps = this.answer.steps;
         const step = marks.step ?? steps;
         parts.push(
           button([icon("play"), "play"], () => this.play(steps), { class: "plain small" }),
@@ -231,7 +231,7 @@ export class GraphView extends PictureView {
     this.table?.stop();
     this.asking.stop();
     if (node !== undefined) {
-      load(this.panel, this.asking, (signal) => this.ask("node", { node }, signal), (found) => this.node(found));
+      load(this.panel, this.asking, (signal) => this.ask("node", { node }, signal), (facts) => this.node(facts));
     } else if (focus.segment !== undefined) {
       replace(this.panel, this.nodes(focus.segment));
     } else {
@@ -259,7 +259,7 @@ export class GraphView extends PictureView {
 
   comparing() {
     const executions = this.about.executions;
-    const numbers = executions.map((one) => one.execution);
+    const numbers = executions.map((execution) => execution.execution);
     const select = (label, value) =>
       h("select", { "aria-label": label }, numbers.map((number) => h("option", { value: String(number), selected: number === value }, String(number))));
     const left = select("One execution", numbers[0]);
@@ -267,14 +267,14 @@ export class GraphView extends PictureView {
     const place = h("div", { class: "lazy" });
     const latest = new Latest();
     const run = () =>
-      load(place, latest, (signal) => this.ask("compare", { left: Number(left.value), right: Number(right.value) }, signal), (found) => [
-        found.total
-          ? plainTable(found.columns, found.rows, { label: "How the executions differ" })
+      load(place, latest, (signal) => this.ask("compare", { left: Number(left.value), right: Number(right.value) }, signal), (comparison) => [
+        comparison.total
+          ? plainTable(comparison.columns, comparison.rows, { label: "How the executions differ" })
           : h("p", { class: "note" }, "They do not differ."),
-        h("p", { class: "note" }, `${many(found.only_left.count, "node")} only in ${left.value}, ${found.only_right.count.toLocaleString("en")} only in ${right.value}`),
-        this.links("Only in the first", found.only_left),
-        this.links("Only in the second", found.only_right),
-        pythonButton(found.python),
+        h("p", { class: "note" }, `${many(comparison.only_left.count, "node")} only in ${left.value}, ${comparison.only_right.count.toLocaleString("en")} only in ${right.value}`),
+        this.links("Only in the first", comparison.only_left),
+        this.links("Only in the second", comparison.only_right),
+        pythonButton(comparison.python),
       ]);
     return section("Compare executions", "", h("div", { class: "controls" }, left, " with ", right, " ", button("Compare", run)), place);
   }
@@ -284,8 +284,8 @@ export class GraphView extends PictureView {
       label: `Nodes of ${segment}`,
       sortable: false,
       fetchRows: async (params, signal) => {
-        const found = await this.ask("nodes", { segment, offset: params.offset, limit: params.limit }, signal);
-        return { ...found, places: found.ids };
+        const page = await this.ask("nodes", { segment, offset: params.offset, limit: params.limit }, signal);
+        return { ...page, places: page.ids };
       },
       onopen: (id) => this.app.place.go({ node: id }),
     });
@@ -298,14 +298,14 @@ export class GraphView extends PictureView {
     ];
   }
 
-  node(found) {
+  node(details) {
     const place = this.app.place;
-    const { name, ...facts } = found.facts;
+    const { name, ...facts } = details.facts;
     const marks = place.mapping("marks");
-    const itself = (one) => one === found.id || one === name;
+    const itself = (node) => node === details.id || node === name;
     const on = (mode) => marks?.mode === mode && itself(marks.nodes?.[0]);
     const other = marks?.nodes?.[0];
-    const values = Object.entries(found.tuple);
+    const values = Object.entries(details.tuple);
     return [
       h(
         "header",
@@ -317,16 +317,16 @@ export class GraphView extends PictureView {
         "div",
         { class: "actions" },
         MODES.filter(([mode]) => mode !== "delete" || this.about.deletable).map(([mode, label]) =>
-          button(label, () => place.go({ marks: on(mode) ? undefined : { mode, nodes: [found.id] } }), { class: `plain toggle${on(mode) ? " on" : ""}`, "aria-pressed": String(on(mode)) }),
+          button(label, () => place.go({ marks: on(mode) ? undefined : { mode, nodes: [details.id] } }), { class: `plain toggle${on(mode) ? " on" : ""}`, "aria-pressed": String(on(mode)) }),
         ),
-        other !== undefined && !itself(other) && button("Path from the lit one", () => place.go({ marks: { mode: "path", nodes: [other, found.id] } }), { class: "plain toggle" }),
-        button("Around it", () => place.go({ focus: { node: found.id } }), { class: "plain toggle" }),
+        other !== undefined && !itself(other) && button("Path from the lit one", () => place.go({ marks: { mode: "path", nodes: [other, details.id] } }), { class: "plain toggle" }),
+        button("Around it", () => place.go({ focus: { node: details.id } }), { class: "plain toggle" }),
       ),
       h("dl", { class: "facts" }, Object.entries(facts).map(([key, value]) => [h("dt", null, key), h("dd", null, value)])),
       values.length > 0 && section("Tuple", "", h("dl", { class: "values" }, values.map(([key, value]) => [h("dt", null, key), h("dd", null, value ?? h("span", { class: "null" }, "NULL"))]))),
-      this.links("Made of", found.made_of),
-      this.links("Makes", found.makes),
-      pythonButton(found.python),
+      this.links("Made of", details.made_of),
+      this.links("Makes", details.makes),
+      pythonButton(details.python),
     ];
   }
 
@@ -335,7 +335,7 @@ export class GraphView extends PictureView {
     return section(
       title,
       many(list.count, "node"),
-      h("ul", { class: "links" }, list.nodes.map((one) => h("li", null, button(one.name, () => this.app.place.go({ node: one.id }), { class: "more" })))),
+      h("ul", { class: "links" }, list.nodes.map((neighbour) => h("li", null, button(neighbour.name, () => this.app.place.go({ node: neighbour.id }), { class: "more" })))),
       list.count > list.nodes.length && h("p", { class: "note" }, `and ${(list.count - list.nodes.length).toLocaleString("en")} more`),
     );
   }
@@ -352,12 +352,12 @@ export class GraphView extends PictureView {
     this.timer = setTimeout(async () => {
       const signal = this.latest.start();
       try {
-        const found = await this.ask("search", { text }, signal);
+        const matches = await this.ask("search", { text }, signal);
         this.findings.hidden = false;
         replace(
           this.findings,
-          found.found.slice(0, 40).map((one) => h("li", null, button([h("span", { class: "note" }, one.sort), " ", one.name], () => this.go(one.focus), { class: "more" }))),
-          !found.found.length && h("li", { class: "note" }, `Nothing is called “${text}”.`),
+          matches.found.slice(0, 40).map((match) => h("li", null, button([h("span", { class: "note" }, match.sort), " ", match.name], () => this.go(match.focus), { class: "more" }))),
+          !matches.found.length && h("li", { class: "note" }, `Nothing is called “${text}”.`),
         );
       } catch (error) {
         if (error.name !== "AbortError") replace(this.findings, h("li", { class: "bad" }, error.message));
@@ -389,11 +389,11 @@ export class GraphView extends PictureView {
     const size = Math.ceil(executions.length / TICKS);
     const ticks = Array.from({ length: Math.ceil(executions.length / size) }, (_, place) => {
       const members = executions.slice(place * size, (place + 1) * size);
-      const nodes = members.reduce((total, one) => total + one.nodes, 0);
+      const nodes = members.reduce((total, member) => total + member.nodes, 0);
       const [from, to] = [members[0].execution, members.at(-1).execution];
       return { from, to, nodes, name: from === to ? `Execution ${from}` : `Executions ${from} to ${to}` };
     });
-    const most = Math.max(...ticks.map((one) => one.nodes));
+    const most = Math.max(...ticks.map((tick) => tick.nodes));
     const pick = ({ from, to }, extend) => {
       const range = extend && anchor !== undefined ? [Math.min(anchor, from), Math.max(chosen[1], to)] : [from, to];
       const same = chosen && chosen[0] === range[0] && chosen[1] === range[1];
@@ -408,17 +408,17 @@ export class GraphView extends PictureView {
       h(
         "div",
         { class: "ticks", role: "group", "aria-labelledby": "lx-time" },
-        ticks.map((one, place) =>
+        ticks.map((tick, place) =>
           h("button", {
             type: "button",
-            class: `tick${on(one) ? " on" : ""}`,
-            "data-number": one.from,
+            class: `tick${on(tick) ? " on" : ""}`,
+            "data-number": tick.from,
             tabindex: place === Math.max(0, first) ? "0" : "-1",
-            "aria-pressed": String(Boolean(chosen) && on(one)),
-            "aria-label": `${one.name}: ${many(one.nodes, "node")}`,
-            title: `${one.name}: ${many(one.nodes, "node")}`,
-            style: { "--high": String(0.15 + (0.85 * one.nodes) / most) },
-            onclick: (event) => pick(one, event.shiftKey),
+            "aria-pressed": String(Boolean(chosen) && on(tick)),
+            "aria-label": `${tick.name}: ${many(tick.nodes, "node")}`,
+            title: `${tick.name}: ${many(tick.nodes, "node")}`,
+            style: { "--high": String(0.15 + (0.85 * tick.nodes) / most) },
+            onclick: (event) => pick(tick, event.shiftKey),
             onkeydown: (event) => {
               const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
               if (!step) return;

@@ -38,11 +38,11 @@ export class Live {
       return;
     }
     try {
-      const found = await this.ask(this.controller.signal);
-      this.still = found.version === this.version ? this.still + 1 : 0;
-      this.version = found.version;
-      this.ontold(found);
-      if (!this.over(found)) this.wait(this.still > 4 ? LATER : SOON);
+      const answer = await this.ask(this.controller.signal);
+      this.still = answer.version === this.version ? this.still + 1 : 0;
+      this.version = answer.version;
+      this.ontold(answer);
+      if (!this.over(answer)) this.wait(this.still > 4 ? LATER : SOON);
     } catch (error) {
       if (error.name === "AbortError") return;
       this.onlost(error);

@@ -45,34 +45,34 @@ export class Picture {
 
   // All of it, with some room around, whatever part is seen.
   bounds() {
-    return { x: -20, y: -20, width: this.found.width + 40, height: this.found.height + 40 };
+    return { x: -20, y: -20, width: this.answer.width + 40, height: this.answer.height + 40 };
   }
 
-  draw(found, keep) {
+  draw(answer, keep) {
     const changed = !keep || !this.view;
-    this.found = found;
-    const marked = Boolean(found.marked);
+    this.answer = answer;
+    const marked = Boolean(answer.marked);
     const lit = (box) => Object.keys(box.marks ?? {}).length > 0;
-    this.boxes = found.boxes.map((box, number) => this.box(box, number, marked && !lit(box)));
-    this.order = found.boxes.map((_, number) => number).filter((number) => !found.boxes[number].whole);
-    const bright = found.boxes.map((box) => !marked || lit(box));
+    this.boxes = answer.boxes.map((box, number) => this.box(box, number, marked && !lit(box)));
+    this.order = answer.boxes.map((_, number) => number).filter((number) => !answer.boxes[number].whole);
+    const bright = answer.boxes.map((box) => !marked || lit(box));
     replace(
       this.svg,
       s("defs", null, s("marker", { id: "lx-arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, s("path", { class: "arrow", d: "M0 0.800L7 4L0 7.200z" }))),
-      found.boxes.map((box, number) => (box.whole ? this.boxes[number] : null)),
-      found.edges.map((edge) => {
+      answer.boxes.map((box, number) => (box.whole ? this.boxes[number] : null)),
+      answer.edges.map((edge) => {
         const on = bright[edge.source] && bright[edge.target];
-        const kind = Object.keys(found.boxes[edge.target].marks ?? {})[0];
+        const kind = Object.keys(answer.boxes[edge.target].marks ?? {})[0];
         return s(
           "path",
           { class: `edge${marked ? (on ? ` lit is-${kind}` : " dim") : ""}`, d: smooth(edge.points), "marker-end": "url(#lx-arrow)", "stroke-width": edge.count > 1 ? Math.min(1.2 + Math.log10(edge.count) / 3, 3.4) : 1.2 },
           s("title", null, edge.count ? `${edge.count.toLocaleString("en")} edges` : "edges"),
         );
       }),
-      found.boxes.map((box, number) => (box.whole ? null : this.boxes[number])),
+      answer.boxes.map((box, number) => (box.whole ? null : this.boxes[number])),
     );
     this.active = this.order.includes(this.active) && keep ? this.active : this.order[0];
-    const center = found.boxes.findIndex((box) => box.center);
+    const center = answer.boxes.findIndex((box) => box.center);
     if (center >= 0) this.active = center;
     this.rove();
     if (changed) this.fit();
@@ -133,19 +133,19 @@ export class Picture {
     if (this.moved) return;
     this.active = number;
     this.rove();
-    const box = this.found.boxes[number];
+    const box = this.answer.boxes[number];
     if (box.kind === "node" && this.onpick) this.onpick(box);
     else if (box.focus) this.onopen(box.focus);
   }
 
   rove() {
     this.boxes.forEach((element, number) => {
-      if (!this.found.boxes[number].whole) element.setAttribute("tabindex", number === this.active ? "0" : "-1");
+      if (!this.answer.boxes[number].whole) element.setAttribute("tabindex", number === this.active ? "0" : "-1");
     });
   }
 
   key(event) {
-    const box = this.found?.boxes[this.active];
+    const box = this.answer?.boxes[this.active];
     if (!box) return;
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
@@ -167,12 +167,12 @@ export class Picture {
   // To the nearest box in a direction.
   walk([dx, dy]) {
     const middle = (box) => [box.at[0] + box.at[2] / 2, box.at[1] + box.at[3] / 2];
-    const [x, y] = middle(this.found.boxes[this.active]);
+    const [x, y] = middle(this.answer.boxes[this.active]);
     let best = null;
     let least = Infinity;
     for (const number of this.order) {
       if (number === this.active) continue;
-      const [ox, oy] = middle(this.found.boxes[number]);
+      const [ox, oy] = middle(this.answer.boxes[number]);
       const along = (ox - x) * dx + (oy - y) * dy;
       const aside = Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx);
       if (along > 4 && along + 2.5 * aside < least) {
@@ -184,7 +184,7 @@ export class Picture {
     this.active = best;
     this.rove();
     this.boxes[best].focus();
-    this.reveal(this.found.boxes[best]);
+    this.reveal(this.answer.boxes[best]);
   }
 
   reveal(box) {
@@ -206,8 +206,8 @@ export class Picture {
   fit() {
     const [width, height] = this.room;
     // Edges that turn around reach beyond the boxes.
-    const wide = (this.found?.width ?? 100) + 80;
-    const tall = (this.found?.height ?? 100) + 48;
+    const wide = (this.answer?.width ?? 100) + 80;
+    const tall = (this.answer?.height ?? 100) + 48;
     const scale = Math.max(wide / width, tall / height, 0.72);
     this.view = { width: width * scale, height: height * scale };
     this.view.x = (wide - 80 - this.view.width) / 2;

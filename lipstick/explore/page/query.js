@@ -11,8 +11,8 @@ const WORDS = new Set(
 
 // The names in an expression, as they are compared: in lower case, without functions.
 function namesIn(expression) {
-  const found = [...expression.matchAll(/'(?:[^'\\]|\\.|'')*'|([A-Za-z_]\w*)(?!\w*\s*\()/g)];
-  return new Set(found.map((match) => match[1]?.toLowerCase()).filter((name) => name && !WORDS.has(name)));
+  const matches = [...expression.matchAll(/'(?:[^'\\]|\\.|'')*'|([A-Za-z_]\w*)(?!\w*\s*\()/g)];
+  return new Set(matches.map((match) => match[1]?.toLowerCase()).filter((name) => name && !WORDS.has(name)));
 }
 
 // The text with keywords set off, the names of relations marked, and those of an expression lit.
@@ -49,27 +49,27 @@ export class Query extends View {
     this.begin("query");
   }
 
-  draw(found) {
+  draw(answer) {
     const app = this.app;
     const chosen = app.place.text("block");
-    const block = found.blocks.find((one) => one.name === chosen);
-    const reading = (name) => found.blocks.find((one) => one.name === name);
-    const relations = (one) => [...one.relations, ...one.reads.flatMap((name) => relations(reading(name)))];
+    const block = answer.blocks.find((each) => each.name === chosen);
+    const reading = (name) => answer.blocks.find((each) => each.name === name);
+    const relations = (each) => [...each.relations, ...each.reads.flatMap((name) => relations(reading(name)))];
     const part = app.place.text("part");
-    const text = sqlText(found.text, found.mentions, app.colors, block && relations(block), part === undefined ? undefined : namesIn(part));
+    const text = sqlText(answer.text, answer.mentions, app.colors, block && relations(block), part === undefined ? undefined : namesIn(part));
     return [
       h(
         "div",
         { class: "query-text" },
         h("h2", { class: "out-of-sight" }, "The query and its blocks"),
         section("Query", "", text),
-        section("Annotation type", "what every row is annotated with", h("pre", { class: "code", tabindex: "0", role: "region", "aria-label": "Annotation type" }, found.type)),
+        section("Annotation type", "what every row is annotated with", h("pre", { class: "code", tabindex: "0", role: "region", "aria-label": "Annotation type" }, answer.type)),
         section(
           "Columns",
           "what each is made of",
           plainTable(
             [{ name: "column", kind: "text" }, { name: "made of", kind: "text" }, { name: "under a deletion", kind: "text" }],
-            found.lineage.map((one) => [h("strong", null, one.column), this.part(one.from), one.stable ? "stays" : "may change"]),
+            answer.lineage.map((column) => [h("strong", null, column.column), this.part(column.from), column.stable ? "stays" : "may change"]),
             { label: "Lineage of columns" },
           ),
         ),
@@ -83,7 +83,7 @@ export class Query extends View {
           h(
             "ol",
             { class: "blocks" },
-            found.blocks.map((one) => this.block(one, one === block)),
+            answer.blocks.map((each) => this.block(each, each === block)),
           ),
         ),
       ),
@@ -97,23 +97,23 @@ export class Query extends View {
     return button(h("code", null, text), () => this.app.place.go({ part: on ? undefined : text }, true), { class: `more part${on ? " on" : ""}`, "aria-pressed": String(on), title: "Show it in the query" });
   }
 
-  block(one, open) {
-    const numbers = [one.members !== null && one.members !== undefined && many(one.members, "member"), one.rows !== null && one.rows !== undefined && many(one.rows, "row")].filter(Boolean);
-    const go = () => this.app.place.go({ block: open ? undefined : one.name });
+  block(block, open) {
+    const numbers = [block.members !== null && block.members !== undefined && many(block.members, "member"), block.rows !== null && block.rows !== undefined && many(block.rows, "row")].filter(Boolean);
+    const go = () => this.app.place.go({ block: open ? undefined : block.name });
     return h(
       "li",
       { class: `block${open ? " open" : ""}` },
       h(
         "div",
         { class: "block-head" },
-        button(one.name, go, { class: "block-name", "aria-pressed": open ? "true" : "false" }),
-        h("span", null, one.root ? `${one.kind}, the answer` : one.kind),
+        button(block.name, go, { class: "block-name", "aria-pressed": open ? "true" : "false" }),
+        h("span", null, block.root ? `${block.kind}, the answer` : block.kind),
         h("span", { class: "note" }, numbers.join(" · ")),
       ),
-      h("pre", { class: "code small" }, one.type),
-      one.relations.length > 0 && h("p", { class: "reads" }, "from ", one.relations.map((name) => h("span", { class: "mention", style: { "--hue": this.app.colors(name) } }, name))),
-      one.reads.length > 0 && h("p", { class: "reads" }, "reads ", one.reads.map((name) => button(name, () => this.app.place.go({ block: name }), { class: "more" }))),
-      one.details.map((detail) => h("p", { class: "detail" }, h("span", { class: "note" }, detail.what), " ", this.part(detail.text))),
+      h("pre", { class: "code small" }, block.type),
+      block.relations.length > 0 && h("p", { class: "reads" }, "from ", block.relations.map((name) => h("span", { class: "mention", style: { "--hue": this.app.colors(name) } }, name))),
+      block.reads.length > 0 && h("p", { class: "reads" }, "reads ", block.reads.map((name) => button(name, () => this.app.place.go({ block: name }), { class: "more" }))),
+      block.details.map((detail) => h("p", { class: "detail" }, h("span", { class: "note" }, detail.what), " ", this.part(detail.text))),
     );
   }
 }

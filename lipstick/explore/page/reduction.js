@@ -20,8 +20,8 @@ export class ReductionView extends View {
     this.finding = new Latest();
     this.live = new Live({
       ask: (signal) => app.asker.ask(source, "progress", {}, signal, true),
-      ontold: (found) => this.told(found),
-      over: (found) => app.asker.still || (found.topics.length > 0 && found.topics.every((topic) => topic.complete)),
+      ontold: (progress) => this.told(progress),
+      over: (progress) => app.asker.still || (progress.topics.length > 0 && progress.topics.every((topic) => topic.complete)),
       onlost: () => this.badge.tell("lost", "not connected", "trying again"),
     });
     this.begin("progress");
@@ -34,8 +34,8 @@ export class ReductionView extends View {
     this.graph?.stop();
   }
 
-  draw(found) {
-    this.found = found;
+  draw(progress) {
+    this.reached = progress;
     const place = this.app.place;
     this.badge = new Badge();
     this.topics = h("div", { class: "topics" });
@@ -67,8 +67,8 @@ export class ReductionView extends View {
       graph: h("div", { class: "pane", role: "tabpanel", id: "lx-pane-graph", "aria-labelledby": "lx-pane-tab-graph" }),
     };
     queueMicrotask(() => {
-      this.told(found);
-      this.live.start(found);
+      this.told(progress);
+      this.live.start(progress);
       this.find();
     });
     const strip = h("div", { class: "tabs", role: "tablist", "aria-label": "Views", onkeydown: (event) => this.keys(event) }, this.tabs);
@@ -83,15 +83,15 @@ export class ReductionView extends View {
     next.click();
   }
 
-  told(found) {
-    const fresh = found.version !== this.found.version;
-    this.found = found;
-    const going = found.topics.filter((topic) => !topic.complete);
-    const seconds = Math.max(0, Date.now() / 1000 - Date.parse(found.committed) / 1000);
-    if (found.topics.length && !going.length) this.badge.tell("over", "complete", many(found.topics.length, "topic"));
-    else this.badge.tell(seconds < 30 ? "on" : "idle", seconds < 30 ? "live" : "waiting", found.committed ? ago(seconds) : "");
+  told(progress) {
+    const fresh = progress.version !== this.reached.version;
+    this.reached = progress;
+    const going = progress.topics.filter((topic) => !topic.complete);
+    const seconds = Math.max(0, Date.now() / 1000 - Date.parse(progress.committed) / 1000);
+    if (progress.topics.length && !going.length) this.badge.tell("over", "complete", many(progress.topics.length, "topic"));
+    else this.badge.tell(seconds < 30 ? "on" : "idle", seconds < 30 ? "live" : "waiting", progress.committed ? ago(seconds) : "");
     if (fresh || !this.topics.childElementCount) {
-      replace(this.topics, found.topics.map((topic) => this.topic(topic)), !found.topics.length && h("div", { class: "invitation" }, h("strong", null, "Nothing was reduced yet"), h("p", null, "As soon as there is a commit, it is shown here.")));
+      replace(this.topics, progress.topics.map((topic) => this.topic(topic)), !progress.topics.length && h("div", { class: "invitation" }, h("strong", null, "Nothing was reduced yet"), h("p", null, "As soon as there is a commit, it is shown here.")));
       if (fresh) this.find();
     }
     this.show();
@@ -117,27 +117,27 @@ export class ReductionView extends View {
     }
     const entity = place.text("entity");
     const forwards = place.get("forwards") === true;
-    const key = JSON.stringify([entity, forwards, this.found.version]);
+    const key = JSON.stringify([entity, forwards, this.reached.version]);
     if (key === this.key) return;
     this.key = key;
     if (entity === undefined) {
       this.asking.stop();
-      replace(this.result, h("p", { class: "note" }, "Pick an output: the inputs that it came from are listed, without what was between."), pythonButton(this.found.python));
+      replace(this.result, h("p", { class: "note" }, "Pick an output: the inputs that it came from are listed, without what was between."), pythonButton(this.reached.python));
       return;
     }
-    const params = { entity, version: this.found.version };
+    const params = { entity, version: this.reached.version };
     if (forwards) params.forwards = true;
-    load(this.result, this.asking, (signal) => this.ask("trace", params, signal), (found) => this.traced(entity, forwards, found));
+    load(this.result, this.asking, (signal) => this.ask("trace", params, signal), (trace) => this.traced(entity, forwards, trace));
   }
 
-  traced(entity, forwards, found) {
+  traced(entity, forwards, trace) {
     const place = this.app.place;
-    const names = found.names.map((name) => h("li", null, button(name, () => place.go({ entity: name, forwards: forwards ? undefined : true }), { class: "more" })));
+    const names = trace.names.map((name) => h("li", null, button(name, () => place.go({ entity: name, forwards: forwards ? undefined : true }), { class: "more" })));
     const mode = forwards ? "descendants" : "ancestors";
-    const inGraph = () => place.go({ pane: "graph", focus: { node: found.node }, node: found.node, marks: { mode, nodes: [found.node] } });
+    const inGraph = () => place.go({ pane: "graph", focus: { node: trace.node }, node: trace.node, marks: { mode, nodes: [trace.node] } });
     return section(
       entity,
-      `${many(found.total, forwards ? "output" : "input")}`,
+      `${many(trace.total, forwards ? "output" : "input")}`,
       h(
         "div",
         { class: "actions" },
@@ -145,9 +145,9 @@ export class ReductionView extends View {
         button("Came of it", () => place.go({ forwards: true }), { class: `plain toggle${forwards ? " on" : ""}`, "aria-pressed": String(forwards) }),
         button("In the graph", inGraph),
       ),
-      found.total ? h("ul", { class: "links" }, names) : h("p", { class: "note" }, forwards ? "Nothing came of it: it is an output." : "It came from nothing: it is an input."),
-      found.total > found.names.length && h("p", { class: "note" }, `The first ${found.names.length} of ${found.total.toLocaleString("en")}.`),
-      pythonButton(found.python),
+      trace.total ? h("ul", { class: "links" }, names) : h("p", { class: "note" }, forwards ? "Nothing came of it: it is an output." : "It came from nothing: it is an input."),
+      trace.total > trace.names.length && h("p", { class: "note" }, `The first ${trace.names.length} of ${trace.total.toLocaleString("en")}.`),
+      pythonButton(trace.python),
     );
   }
 
@@ -157,12 +157,12 @@ export class ReductionView extends View {
       const text = this.entity.value.trim();
       const signal = this.finding.start();
       try {
-        const found = await this.ask("outputs", { text, version: this.found.version }, signal);
-        replace(this.total, found.total > found.names.length ? `${found.names.length} of ${found.total.toLocaleString("en")}` : found.total.toLocaleString("en"));
+        const outputs = await this.ask("outputs", { text, version: this.reached.version }, signal);
+        replace(this.total, outputs.total > outputs.names.length ? `${outputs.names.length} of ${outputs.total.toLocaleString("en")}` : outputs.total.toLocaleString("en"));
         replace(
           this.outputs,
-          found.names.map((name) => h("li", null, button(name, () => this.app.place.go({ entity: name, forwards: undefined }), { class: "more" }))),
-          !found.names.length && h("li", { class: "note" }, text ? `No output is called “${text}”.` : "There are no outputs yet."),
+          outputs.names.map((name) => h("li", null, button(name, () => this.app.place.go({ entity: name, forwards: undefined }), { class: "more" }))),
+          !outputs.names.length && h("li", { class: "note" }, text ? `No output is called “${text}”.` : "There are no outputs yet."),
         );
       } catch (error) {
         if (error.name !== "AbortError") replace(this.outputs, h("li", { class: "bad" }, error.message));
@@ -171,7 +171,7 @@ export class ReductionView extends View {
   }
 
   topic(topic) {
-    const history = this.found.history.map((point) => ({ time: point.time, ...point.topics[topic.topic] }));
+    const history = this.reached.history.map((point) => ({ time: point.time, ...point.topics[topic.topic] }));
     const series = ["received", "kept", "open"].map((name) => ({
       name: { received: "edges in", kept: "kept", open: "open" }[name],
       kind: name,
@@ -206,7 +206,7 @@ export class ReductionView extends View {
         tile(topic.complete ? null : count(topic.open_edges), "open", "edges in memory"),
         tile(topic.lag === null ? null : `${topic.lag.toFixed(1)} s`, "lag", "at the last commit"),
       ),
-      series.some((one) => one.points.length > 1) && h("div", { class: "chart-box" }, chart, pictureButtons(() => chart, "reduction")),
+      series.some((line) => line.points.length > 1) && h("div", { class: "chart-box" }, chart, pictureButtons(() => chart, "reduction")),
       h("dl", { class: "facts wide" }, facts.map(([name, value]) => [h("dt", null, name), h("dd", null, typeof value === "number" ? value.toLocaleString("en") : value)])),
     );
   }

@@ -38,12 +38,12 @@ export class ScriptView extends View {
     this.graph.stop();
   }
 
-  draw(found) {
-    this.found = found;
+  draw(script) {
+    this.script = script;
     this.lines = new Map();
     queueMicrotask(() => this.show());
-    return found.files.map((file) => [
-      found.files.length > 1 && h("h3", { class: "file-name" }, file.name),
+    return script.files.map((file) => [
+      script.files.length > 1 && h("h3", { class: "file-name" }, file.name),
       h(
         "ol",
         { class: "lines" },
@@ -52,7 +52,7 @@ export class ScriptView extends View {
             "li",
             {
               class: "line-of-code",
-              onclick: () => this.app.place.go({ ask: found.files.length > 1 ? `${file.name}:${number + 1}` : String(number + 1) }),
+              onclick: () => this.app.place.go({ ask: script.files.length > 1 ? `${file.name}:${number + 1}` : String(number + 1) }),
             },
             h("button", { type: "button", class: "line-number", "aria-label": `Line ${number + 1}` }, String(number + 1)),
             h("code", null, highlighted(text)),
@@ -66,7 +66,7 @@ export class ScriptView extends View {
 
   show() {
     this.graph.show();
-    if (!this.found) return;
+    if (!this.script) return;
     const place = this.app.place;
     const criterion = place.get("ask");
     const key = JSON.stringify([criterion, place.get("forwards")]);
@@ -118,9 +118,9 @@ export class ScriptView extends View {
         button("concerns", () => place.go({ forwards: true }), { class: `plain small toggle${forwards ? " on" : ""}`, "aria-pressed": String(forwards) }),
         chosen !== undefined && button("Clear", () => place.go({ ask: undefined, marks: undefined }), { class: "plain small" }),
       ),
-      group("reads", this.found.inputs),
-      group("writes", this.found.outputs),
-      group("variables", this.found.variables),
+      group("reads", this.script.inputs),
+      group("writes", this.script.outputs),
+      group("variables", this.script.variables),
     ];
   }
 
@@ -135,8 +135,8 @@ export class ScriptView extends View {
         h("span", { class: answer.certain ? "count added" : "count changed" }, answer.certain ? "certain" : "rests on assumptions"),
       ),
       answer.assumptions.length > 0 &&
-        section("Assumed", "", h("ul", null, answer.assumptions.map((one) => h("li", { class: "note" }, `${one.where}: ${one.why}`)))),
-      answer.opaque.length > 0 && section("Not followed", "", h("ul", null, answer.opaque.map((one) => h("li", { class: "note" }, `${one.where}: ${one.why}`)))),
+        section("Assumed", "", h("ul", null, answer.assumptions.map((assumption) => h("li", { class: "note" }, `${assumption.where}: ${assumption.why}`)))),
+      answer.opaque.length > 0 && section("Not followed", "", h("ul", null, answer.opaque.map((call) => h("li", { class: "note" }, `${call.where}: ${call.why}`)))),
       pythonButton(answer.python),
     ];
   }

@@ -20,15 +20,15 @@ export class Place {
   }
 
   static read(text) {
-    const found = {};
+    const values = {};
     for (const [key, value] of new URLSearchParams(text.replace(/^#/, ""))) {
       try {
-        found[key] = JSON.parse(value);
+        values[key] = JSON.parse(value);
       } catch {
-        found[key] = value;
+        values[key] = value;
       }
     }
-    return found;
+    return values;
   }
 
   static write(values) {
@@ -40,29 +40,29 @@ export class Place {
   }
 
   get(name, otherwise = undefined) {
-    const found = Object.hasOwn(this.values, name) ? this.values[name] : undefined;
-    return found === undefined || found === null ? otherwise : found;
+    const value = Object.hasOwn(this.values, name) ? this.values[name] : undefined;
+    return value === undefined || value === null ? otherwise : value;
   }
 
   // Addresses are typed by anybody: what is not of the kind that is wanted is not there.
   whole(name, otherwise = undefined) {
-    const found = this.get(name);
-    return Number.isSafeInteger(found) && found >= 0 ? found : otherwise;
+    const value = this.get(name);
+    return Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
   }
 
   text(name, otherwise = undefined) {
-    const found = this.get(name);
-    return typeof found === "string" ? found : otherwise;
+    const value = this.get(name);
+    return typeof value === "string" ? value : otherwise;
   }
 
   mapping(name, otherwise = undefined) {
-    const found = this.get(name);
-    return isMapping(found) ? found : otherwise;
+    const value = this.get(name);
+    return isMapping(value) ? value : otherwise;
   }
 
   list(name, otherwise = undefined) {
-    const found = this.get(name);
-    return Array.isArray(found) ? found : otherwise;
+    const value = this.get(name);
+    return Array.isArray(value) ? value : otherwise;
   }
 
   // Go somewhere: values that are not named stay. `quiet` replaces the entry in the history.

@@ -43,7 +43,7 @@ export class StreamView extends PictureView {
 
   draw(about) {
     this.about = about;
-    this.asked = this.app.place.text("query");
+    this.shownQuery = this.app.place.text("query");
     const place = this.app.place;
     this.picture = new Picture({
       label: "Operators and events",
@@ -123,7 +123,7 @@ export class StreamView extends PictureView {
 
   show() {
     if (!this.about || !this.picture) return;
-    if (this.app.place.text("query") !== this.asked) {
+    if (this.app.place.text("query") !== this.shownQuery) {
       this.again();
       return;
     }
@@ -137,7 +137,7 @@ export class StreamView extends PictureView {
       this.place = place;
       this.key = key;
       this.load(chosen, params, keep);
-    } else if (this.found) {
+    } else if (this.answer) {
       this.here(chosen);
     }
     this.showPanel(chosen, params);
@@ -148,7 +148,7 @@ export class StreamView extends PictureView {
   again() {
     this.live.stop();
     this.live.controller = new AbortController();
-    this.asked = this.app.place.text("query");
+    this.shownQuery = this.app.place.text("query");
     this.key = this.panelKey = this.lineKey = undefined;
     this.picture.stop();
     this.begin("about");
@@ -176,7 +176,7 @@ export class StreamView extends PictureView {
 
   // Where one is: in words above the picture, and in it.
   here({ stream, event }) {
-    this.found.boxes.forEach((box, number) => {
+    this.answer.boxes.forEach((box, number) => {
       if (!event && !box.whole) this.picture.boxes[number].classList.toggle("center", box.focus?.stream === stream);
     });
     const place = this.app.place;
@@ -201,7 +201,7 @@ export class StreamView extends PictureView {
     this.panelKey = this.panelOf = key;
     if (chosen.event) {
       this.table?.stop();
-      load(this.panel, this.asking, (signal) => this.ask("path", params, signal), (found) => this.event(chosen, found));
+      load(this.panel, this.asking, (signal) => this.ask("path", params, signal), (path) => this.event(chosen, path));
     } else if (chosen.stream !== undefined) {
       this.asking.stop();
       if (same && this.table) {
@@ -227,11 +227,11 @@ export class StreamView extends PictureView {
       { name: "a second", kind: "number" },
       { name: "ticks behind", kind: "number" },
     ];
-    const rows = about.streams.map((one) => [
-      button(one.name, () => place.go({ stream: one.name }), { class: "more" }),
-      one.events.toLocaleString("en"),
-      one.rate === null ? "" : speed(one.rate),
-      one.behind === null ? "" : one.behind.toLocaleString("en"),
+    const rows = about.streams.map((stream) => [
+      button(stream.name, () => place.go({ stream: stream.name }), { class: "more" }),
+      stream.events.toLocaleString("en"),
+      stream.rate === null ? "" : speed(stream.rate),
+      stream.behind === null ? "" : stream.behind.toLocaleString("en"),
     ]);
     return [
       h("header", { class: "panel-head" }, h("h2", null, about.query)),
@@ -248,21 +248,21 @@ export class StreamView extends PictureView {
   }
 
   factsOf(name) {
-    const one = this.about.streams.find((stream) => stream.name === name);
-    if (!one) return [];
+    const described = this.about.streams.find((stream) => stream.name === name);
+    if (!described) return [];
     const facts = [
-      ...Object.entries(one.facts).filter(([, value]) => value !== null),
-      ["events", one.events.toLocaleString("en")],
-      one.rate !== null && ["a second", speed(one.rate)],
-      one.behind !== null && ["behind its sources", many(one.behind, "tick")],
+      ...Object.entries(described.facts).filter(([, value]) => value !== null),
+      ["events", described.events.toLocaleString("en")],
+      described.rate !== null && ["a second", speed(described.rate)],
+      described.behind !== null && ["behind its sources", many(described.behind, "tick")],
     ].filter(Boolean);
     return facts.map(([title, value]) => [h("dt", null, title), h("dd", null, value)]);
   }
 
   stream(name) {
     const place = this.app.place;
-    const one = this.about.streams.find((stream) => stream.name === name);
-    const open = (_place, cells) => place.go({ event: one?.keyed ? { n: Number(cells[1]), key: cells[0] } : { n: Number(cells[0]) } });
+    const described = this.about.streams.find((stream) => stream.name === name);
+    const open = (_place, cells) => place.go({ event: described?.keyed ? { n: Number(cells[1]), key: cells[0] } : { n: Number(cells[0]) } });
     this.table = new Table({
       label: `Events of ${name}, the newest first`,
       sortable: false,
@@ -273,7 +273,7 @@ export class StreamView extends PictureView {
     this.table.load();
     this.table.element.classList.add("tall");
     const number = h("input", { type: "text", inputmode: "numeric", size: 7, "aria-label": "Number of an event", placeholder: "number" });
-    const key = one?.keyed && h("input", { type: "text", size: 10, "aria-label": "Key of an event", placeholder: "key" });
+    const key = described?.keyed && h("input", { type: "text", size: 10, "aria-label": "Key of an event", placeholder: "key" });
     const go = (event) => {
       event.preventDefault();
       const n = Number(number.value.trim());
@@ -291,11 +291,11 @@ export class StreamView extends PictureView {
     ];
   }
 
-  event({ stream, event }, found) {
+  event({ stream, event }, path) {
     const place = this.app.place;
     const forwards = place.get("forwards") === true;
-    const { columns, rows } = found.itself;
-    const counts = Object.entries(found.counts);
+    const { columns, rows } = path.itself;
+    const counts = Object.entries(path.counts);
     return [
       h(
         "header",
@@ -312,9 +312,9 @@ export class StreamView extends PictureView {
       counts.length > 0
         ? h("p", { class: "summary" }, counts.map(([sid, count]) => h("span", null, h("strong", null, count.toLocaleString("en")), ` of ${sid}`)))
         : h("p", { class: "note" }, forwards ? "Nothing was made of it." : "It came in as it is: nothing is before it."),
-      found.ends.map((end) => this.end(end)),
-      this.notes(found.notes),
-      pythonButton(found.python),
+      path.ends.map((end) => this.end(end)),
+      this.notes(path.notes),
+      pythonButton(path.python),
     ];
   }
 
@@ -339,7 +339,7 @@ export class StreamView extends PictureView {
     const key = JSON.stringify([stream, this.about.version]);
     if (this.line.hidden || key === this.lineKey) return;
     this.lineKey = key;
-    const sources = stream !== undefined ? [stream] : streams.filter((one) => one.facts.operator === "source").map((one) => one.name);
+    const sources = stream !== undefined ? [stream] : streams.filter((box) => box.facts.operator === "source").map((box) => box.name);
     const sizes = history.map((batch) => sources.reduce((total, name) => total + (batch.rows[name] ?? 0), 0));
     const most = Math.max(...sizes, 1);
     const words = `events of ${sources.join(", ")} by batch`;

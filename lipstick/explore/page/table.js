@@ -62,29 +62,29 @@ export class Table {
 
   params(page) {
     const filters = Object.fromEntries(Object.entries(this.query.filters).filter(([, v]) => v));
-    const asked = { offset: page * PAGE, limit: PAGE };
-    if (this.query.sort >= 0) asked.sort = this.query.sort;
-    if (this.query.descending) asked.descending = true;
-    if (Object.keys(filters).length) asked.filters = filters;
-    return asked;
+    const params = { offset: page * PAGE, limit: PAGE };
+    if (this.query.sort >= 0) params.sort = this.query.sort;
+    if (this.query.descending) params.descending = true;
+    if (Object.keys(filters).length) params.filters = filters;
+    return params;
   }
 
   async page(number) {
     if (this.pages.has(number)) return;
     this.pages.set(number, null);
-    const mine = this.generation;
+    const generation = this.generation;
     try {
-      const found = await this.fetchRows(this.params(number), this.controller.signal);
-      if (mine !== this.generation) return;
-      this.pages.set(number, found);
-      this.total = found.total;
-      this.all = found.all ?? found.total;
+      const page = await this.fetchRows(this.params(number), this.controller.signal);
+      if (generation !== this.generation) return;
+      this.pages.set(number, page);
+      this.total = page.total;
+      this.all = page.all ?? page.total;
       this.failed = null;
-      if (!this.columns || this.columns.length !== found.columns.length) this.shape(found);
+      if (!this.columns || this.columns.length !== page.columns.length) this.shape(page);
       this.marks();
       this.draw();
     } catch (error) {
-      if (error.name === "AbortError" || mine !== this.generation) return;
+      if (error.name === "AbortError" || generation !== this.generation) return;
       this.pages.delete(number);
       this.failed = error.message;
       this.total = 0;
@@ -92,10 +92,10 @@ export class Table {
     }
   }
 
-  shape(found) {
-    this.columns = found.columns;
-    const widths = found.columns.map((column, place) => {
-      const texts = found.rows.slice(0, 60).map((row) => (row[place] ?? "NULL").slice(0, 38));
+  shape(page) {
+    this.columns = page.columns;
+    const widths = page.columns.map((column, place) => {
+      const texts = page.rows.slice(0, 60).map((row) => (row[place] ?? "NULL").slice(0, 38));
       return Math.max(this.least, widest(this.scroller, "13.5px", [`${column.name.slice(0, 24)} ↓`, ...texts]) + 26);
     });
     this.template = widths.map((w) => `minmax(${Math.round(w)}px, ${Math.round(w)}fr)`).join(" ");
@@ -103,7 +103,7 @@ export class Table {
     this.buttons = [];
     replace(
       this.head,
-      found.columns.map((column, place) => {
+      page.columns.map((column, place) => {
         const name = h("span", { class: "column-name" }, column.name);
         const sort = this.sortable
           ? button(name, () => this.sort(place), { class: "column-sort", title: `${column.name}: ${column.type}` })
@@ -134,7 +134,7 @@ export class Table {
     );
     this.head.style.setProperty("grid-template-columns", this.template);
     this.head.parentElement.style.setProperty("min-width", `${this.width}px`);
-    this.scroller.setAttribute("aria-colcount", String(found.columns.length));
+    this.scroller.setAttribute("aria-colcount", String(page.columns.length));
   }
 
   marks() {
@@ -203,7 +203,7 @@ export class Table {
     }
   }
 
-  found(number) {
+  entry(number) {
     const page = Math.floor(number / PAGE);
     const held = this.pages.get(page);
     if (held === undefined) this.page(page);
@@ -213,10 +213,10 @@ export class Table {
   }
 
   row(number) {
-    const found = this.found(number);
-    const chosen = found && found.place === this.selected;
-    const cells = found
-      ? found.cells.map((text, place) => this.cell(found, text, place))
+    const entry = this.entry(number);
+    const chosen = entry && entry.place === this.selected;
+    const cells = entry
+      ? entry.cells.map((text, place) => this.cell(entry, text, place))
       : this.columns.map(() => h("div", { class: "cell", role: "gridcell" }, h("span", { class: "ghost" })));
     return h(
       "div",
@@ -233,7 +233,7 @@ export class Table {
     );
   }
 
-  cell(found, text, place) {
+  cell(entry, text, place) {
     const kind = this.columns[place].kind;
     const shown = text === null ? h("span", { class: "null" }, "NULL") : text;
     const linked = this.oncell && this.linked(place) && text !== null;
@@ -247,7 +247,7 @@ export class Table {
         onclick: linked
           ? (event) => {
               event.stopPropagation();
-              this.oncell(found.place, place);
+              this.oncell(entry.place, place);
             }
           : null,
       },
@@ -257,10 +257,10 @@ export class Table {
 
   open(number) {
     this.active = number;
-    const found = this.found(number);
-    if (found && this.onopen) {
-      this.selected = found.place;
-      this.onopen(found.place, found.cells);
+    const entry = this.entry(number);
+    if (entry && this.onopen) {
+      this.selected = entry.place;
+      this.onopen(entry.place, entry.cells);
     }
     this.draw();
   }

@@ -37,7 +37,7 @@ export class PictureView extends View {
     try {
       const answer = await ask(signal);
       if (signal.aborted) return;
-      this.found = answer;
+      this.answer = answer;
       replace(this.state);
       const held = this.picture.svg.contains(document.activeElement);
       this.picture.draw(answer, keep);
@@ -53,7 +53,7 @@ export class PictureView extends View {
 
   // How much of what there is the picture shows, in words.
   amount() {
-    const { shown, total, what } = this.found;
+    const { shown, total, what } = this.answer;
     return total > shown ? `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown` : counted(total, what);
   }
 }

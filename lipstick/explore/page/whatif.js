@@ -11,7 +11,7 @@ const LETTERS = "ABCDEF";
 
 // A scenario of an address, without what is none.
 function scenario({ delete: deleted, where }) {
-  const entries = (value, good) => Object.fromEntries(Object.entries(isMapping(value) ? value : {}).filter(([, one]) => good(one)));
+  const entries = (value, good) => Object.fromEntries(Object.entries(isMapping(value) ? value : {}).filter(([, items]) => good(items)));
   return {
     delete: entries(deleted, (keys) => Array.isArray(keys) && keys.every(Array.isArray)),
     where: entries(where, (text) => typeof text === "string"),
@@ -25,8 +25,8 @@ export class Strikes {
   }
 
   get all() {
-    const found = this.place.list("cut", []).filter(isMapping).slice(0, LETTERS.length).map(scenario);
-    return found.length ? found : [{}];
+    const scenarios = this.place.list("cut", []).filter(isMapping).slice(0, LETTERS.length).map(scenario);
+    return scenarios.length ? scenarios : [{}];
   }
 
   get number() {
@@ -38,7 +38,7 @@ export class Strikes {
   }
 
   get empty() {
-    return this.all.every((one) => !this.count(one) && !Object.values(one.where ?? {}).some((text) => text.trim()));
+    return this.all.every((scenario) => !this.count(scenario) && !Object.values(scenario.where ?? {}).some((text) => text.trim()));
   }
 
   count(scenario) {
@@ -48,18 +48,18 @@ export class Strikes {
   has(relation, key) {
     if (!key) return false;
     const text = JSON.stringify(key);
-    return (this.now.delete?.[relation] ?? []).some((one) => JSON.stringify(one) === text);
+    return (this.now.delete?.[relation] ?? []).some((key) => JSON.stringify(key) === text);
   }
 
   change(changed, quiet = false) {
-    const all = this.all.map((one, number) => (number === this.number ? changed : one));
+    const all = this.all.map((known, number) => (number === this.number ? changed : known));
     this.place.go({ cut: all }, quiet);
   }
 
   toggle(relation, key) {
     const text = JSON.stringify(key);
     const keys = this.now.delete?.[relation] ?? [];
-    const left = keys.filter((one) => JSON.stringify(one) !== text);
+    const left = keys.filter((key) => JSON.stringify(key) !== text);
     this.put(relation, left.length < keys.length ? left : [...keys, key]);
   }
 
@@ -131,8 +131,8 @@ export class WhatIf {
       );
       return;
     }
-    const scenarios = strike.all.map((one) => ({ delete: one.delete ?? {}, where: one.where ?? {} }));
-    load(this.result, this.latest, (signal) => this.app.asker.ask(this.source, "what_if", { scenarios }, signal), (found) => this.draw(found));
+    const scenarios = strike.all.map((scenario) => ({ delete: scenario.delete ?? {}, where: scenario.where ?? {} }));
+    load(this.result, this.latest, (signal) => this.app.asker.ask(this.source, "what_if", { scenarios }, signal), (changes) => this.draw(changes));
   }
 
   drawChoices() {
@@ -149,7 +149,7 @@ export class WhatIf {
       h(
         "div",
         { class: "scenarios", role: "group", "aria-label": "Scenarios" },
-        strike.all.map((one, number) =>
+        strike.all.map((scenario, number) =>
           button(`Scenario ${LETTERS[number]}`, () => this.app.place.go({ scenario: number }), {
             class: `plain tab${number === strike.number ? " on" : ""}`,
             "aria-pressed": number === strike.number ? "true" : "false",
@@ -203,9 +203,9 @@ export class WhatIf {
     }
   }
 
-  draw(found) {
-    const several = found.scenarios.length > 1;
-    return [several ? this.beside(found) : this.one(found, found.scenarios[0]), pythonButton(found.scenarios[this.app.strike.number].python)];
+  draw(changes) {
+    const several = changes.scenarios.length > 1;
+    return [several ? this.beside(changes) : this.single(changes, changes.scenarios[0]), pythonButton(changes.scenarios[this.app.strike.number].python)];
   }
 
   counts(scenario) {
@@ -221,14 +221,14 @@ export class WhatIf {
     );
   }
 
-  one(found, scenario) {
+  single(changes, scenario) {
     const rows = scenario.rows.map((row) =>
-      found.columns.map((column, place) => this.pair(row, place)),
+      changes.columns.map((column, place) => this.pair(row, place)),
     );
     return [
       this.counts(scenario),
       scenario.rows.length > 0 &&
-        plainTable([{ name: "change", kind: "text" }, ...found.columns], rows.map((cells, number) => [this.word(scenario.rows[number]), ...cells]), {
+        plainTable([{ name: "change", kind: "text" }, ...changes.columns], rows.map((cells, number) => [this.word(scenario.rows[number]), ...cells]), {
           label: "Rows that differ",
           marked: (number) => scenario.rows[number].change,
         }),
@@ -251,9 +251,9 @@ export class WhatIf {
     return h("span", { class: "pair" }, h("del", null, shown(before)), " ", h("ins", null, shown(after)));
   }
 
-  beside(found) {
+  beside(changes) {
     const keys = new Map();
-    found.scenarios.forEach((scenario, number) => {
+    changes.scenarios.forEach((scenario, number) => {
       for (const row of scenario.rows) {
         const name = row.row === null ? `new ${JSON.stringify(row.new)}` : `row ${row.row}`;
         if (!keys.has(name)) keys.set(name, { row, sides: [] });
@@ -263,13 +263,13 @@ export class WhatIf {
     const columns = [
       { name: "row", kind: "text" },
       { name: "now", kind: "text" },
-      ...found.scenarios.map((_, number) => ({ name: `Scenario ${LETTERS[number]}`, kind: "text" })),
+      ...changes.scenarios.map((_, number) => ({ name: `Scenario ${LETTERS[number]}`, kind: "text" })),
     ];
-    const text = (cells) => (cells ? cells.map((one) => one ?? "NULL").join(" · ") : "not there");
+    const text = (cells) => (cells ? cells.map((cell) => cell ?? "NULL").join(" · ") : "not there");
     const rows = [...keys.values()].slice(0, 200).map(({ row, sides }) => [
       row.row === null ? "new" : String(row.row + 1),
       text(row.old),
-      ...found.scenarios.map((_, number) => {
+      ...changes.scenarios.map((_, number) => {
         const side = sides[number];
         if (!side) return h("span", { class: "note" }, "as it is");
         if (side.change === "deleted") return h("del", null, "gone");
@@ -277,7 +277,7 @@ export class WhatIf {
       }),
     ]);
     return [
-      found.scenarios.map((scenario, number) => h("div", { class: "beside" }, h("strong", null, LETTERS[number]), this.counts(scenario))),
+      changes.scenarios.map((scenario, number) => h("div", { class: "beside" }, h("strong", null, LETTERS[number]), this.counts(scenario))),
       rows.length > 0 && plainTable(columns, rows, { label: "Scenarios side by side" }),
     ];
   }

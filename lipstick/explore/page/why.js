@@ -16,8 +16,8 @@ export async function load(place, latest, ask, render) {
     place.classList.add("waiting");
   }, 140);
   try {
-    const found = await ask(signal);
-    if (!signal.aborted) replace(place, render(found));
+    const answer = await ask(signal);
+    if (!signal.aborted) replace(place, render(answer));
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!error.kind) console.error(error);
@@ -100,66 +100,66 @@ export class Why {
     if (row !== this.row) this.terms = undefined;
     this.row = row;
     const params = this.terms ? { row, terms: this.terms } : { row };
-    load(this.element, this.latest, (signal) => this.ask("why", params, signal), (found) => this.draw(found));
+    load(this.element, this.latest, (signal) => this.ask("why", params, signal), (answer) => this.draw(answer));
   }
 
-  draw(found) {
+  draw(derivation) {
     const app = this.app;
     const column = app.place.whole("col");
     const strike = app.strike;
     const options = {
       colors: app.colors,
-      ontoken: (node) => this.pick(found, node),
+      ontoken: (node) => this.pick(derivation, node),
       onmore: () => {
         this.terms = 500;
         this.show(this.row);
       },
-      struck: (node) => strike.has(node.relation, this.key(found, node)),
+      struck: (node) => strike.has(node.relation, this.key(derivation, node)),
     };
     this.table?.stop();
     return [
       h(
         "header",
         { class: "panel-head" },
-        h("h2", null, `Row ${(found.row + 1).toLocaleString("en")}`),
+        h("h2", null, `Row ${(derivation.row + 1).toLocaleString("en")}`),
         button(icon("close"), () => app.place.go({ row: undefined, col: undefined }), { class: "plain icon-button", "aria-label": "Close" }),
         h(
           "dl",
           { class: "values" },
           this.about.columns.map((column, place) => [
             h("dt", null, column.name),
-            h("dd", { class: column.kind, title: found.cells[place] }, found.cells[place] ?? h("span", { class: "null" }, "NULL")),
+            h("dd", { class: column.kind, title: derivation.cells[place] }, derivation.cells[place] ?? h("span", { class: "null" }, "NULL")),
           ]),
         ),
       ),
-      column !== undefined && column < this.about.columns.length && this.value(column, found),
+      column !== undefined && column < this.about.columns.length && this.value(column, derivation),
       section(
         "Annotation",
         "how it came about, in N[X]",
-        formula(found.annotation, options),
-        found.decided.length > 0 && h("p", { class: "decided" }, "and decided by ", found.decided.map((text) => h("code", null, text))),
+        formula(derivation.annotation, options),
+        derivation.decided.length > 0 && h("p", { class: "decided" }, "and decided by ", derivation.decided.map((text) => h("code", null, text))),
       ),
       section(
         "Made from",
-        many(found.members, "derivation"),
-        found.inputs.map((input) => this.inputs(input)),
+        many(derivation.members, "derivation"),
+        derivation.inputs.map((input) => this.inputs(input)),
       ),
       this.lazily("Shares", "how much each input has to do with it", "shares", (answer) => this.shares(answer)),
-      this.lazily("Derivations", "one line each", "members", () => this.members(found), true),
+      this.lazily("Derivations", "one line each", "members", () => this.members(derivation), true),
       this.evaluation(),
-      found.blocks.length > 1 && section("Blocks", "what it went through", this.blocks(found)),
-      pythonButton(found.python),
+      derivation.blocks.length > 1 && section("Blocks", "what it went through", this.blocks(derivation)),
+      pythonButton(derivation.python),
     ];
   }
 
-  key(found, node) {
-    const input = found.inputs.find((one) => one.relation === node.relation);
+  key(answer, node) {
+    const input = answer.inputs.find((each) => each.relation === node.relation);
     const place = input ? input.labels.indexOf(node.text) : -1;
     return place >= 0 ? input.keys[place] : null;
   }
 
-  pick(found, node) {
-    const key = this.key(found, node);
+  pick(answer, node) {
+    const key = this.key(answer, node);
     if (key) this.app.strike.toggle(node.relation, key, node.text);
   }
 
@@ -193,9 +193,9 @@ export class Why {
       rows.hidden = !rows.hidden;
       look.setAttribute("aria-expanded", String(!rows.hidden));
       if (rows.hidden || rows.childElementCount) return;
-      load(rows, latest, (signal) => this.ask("inputs", { row: this.row, relation: input.relation }, signal), (found) => [
-        plainTable(found.columns, found.rows, { label: `Rows of ${input.relation}` }),
-        found.total > found.rows.length && h("p", { class: "note" }, `The first ${found.rows.length} of ${found.total.toLocaleString("en")}.`),
+      load(rows, latest, (signal) => this.ask("inputs", { row: this.row, relation: input.relation }, signal), (inputs) => [
+        plainTable(inputs.columns, inputs.rows, { label: `Rows of ${input.relation}` }),
+        inputs.total > inputs.rows.length && h("p", { class: "note" }, `The first ${inputs.rows.length} of ${inputs.total.toLocaleString("en")}.`),
       ]);
     }, { class: "plain small", "aria-expanded": "false", title: "The rows as they are in their source" });
     return h(
@@ -256,12 +256,12 @@ export class Why {
         witnesses.why ?? `${many(witnesses.count, "minimal set")} of inputs ${witnesses.count === 1 ? "suffices" : "suffice"}:`,
       ),
       witnesses.sets.slice(0, 6).map((set) =>
-        h("div", { class: "chips witness" }, set.map((one) => tokenChip(one, { colors: this.app.colors }))),
+        h("div", { class: "chips witness" }, set.map((token) => tokenChip(token, { colors: this.app.colors }))),
       ),
     ];
   }
 
-  members(found) {
+  members(answer) {
     this.table?.stop();
     this.table = new Table({
       label: "Derivations of the row",
@@ -270,24 +270,24 @@ export class Why {
     });
     this.table.element.classList.add("short");
     this.table.load();
-    const question = () => ({ source: this.source, view: "members", params: { row: found.row, limit: 200 } });
+    const question = () => ({ source: this.source, view: "members", params: { row: answer.row, limit: 200 } });
     return [this.table.element, tableButtons(this.app.asker, question, "derivations")];
   }
 
-  value(column, found) {
+  value(column, derivation) {
     const place = h("div", { class: "lazy" });
     const latest = new Latest();
     const name = this.about.columns[column]?.name;
-    load(place, latest, (signal) => this.ask("value", { row: this.row, column: name }, signal), (answer) => this.contributions(answer, found));
+    load(place, latest, (signal) => this.ask("value", { row: this.row, column: name }, signal), (answer) => this.contributions(answer, derivation));
     return section(
-      `${name} = ${found.cells[column] ?? "NULL"}`,
+      `${name} = ${derivation.cells[column] ?? "NULL"}`,
       "",
       button(icon("close"), () => this.app.place.go({ col: undefined }), { class: "plain icon-button in-section", "aria-label": "Close the value" }),
       place,
     );
   }
 
-  contributions(answer, found) {
+  contributions(answer, explained) {
     const items = answer.bars.map((bar) => ({ ...bar, pick: false }));
     if (answer.rest) {
       const text = `${many(answer.rest.count, "other")}`;
@@ -297,12 +297,12 @@ export class Why {
     return [
       h("p", { class: "note" }, h("code", null, answer.call), ` over ${many(answer.count, "value")}, largest first`, answer.common && `; each with ${answer.common}`),
       h("div", { class: "chart-box" }, chart, pictureButtons(() => chart, answer.column)),
-      this.tornado(answer, found),
+      this.tornado(answer, explained),
     ];
   }
 
-  tornado(answer, found) {
-    const relations = found.inputs.filter((input) => input.count);
+  tornado(answer, explained) {
+    const relations = explained.inputs.filter((input) => input.count);
     if (!relations.length) return null;
     const place = h("div", { class: "lazy" });
     const latest = new Latest();
@@ -348,7 +348,7 @@ export class Why {
     const menu = h(
       "select",
       { "aria-label": "Semiring", onchange: () => change() },
-      this.about.semirings.map((one) => h("option", { value: one.id }, `${one.name}: ${one.says}`)),
+      this.about.semirings.map((choice) => h("option", { value: choice.id }, `${choice.name}: ${choice.says}`)),
     );
     const values = h("div", { class: "controls" });
     const given = new Map();
@@ -357,8 +357,8 @@ export class Why {
       const params = { semiring: menu.value, row: undefined, offset: 0, limit: 1, at: this.row };
       if (Object.keys(chosen).length) params.values = chosen;
       load(place, latest, (signal) => this.ask("evaluate", params, signal), (answer) => {
-        const [one] = answer.values;
-        return [h("output", { class: one.refused ? "bad" : "evaluated" }, one.refused ?? one.text ?? "NULL"), pythonButton(answer.python)];
+        const [only] = answer.values;
+        return [h("output", { class: only.refused ? "bad" : "evaluated" }, only.refused ?? only.text ?? "NULL"), pythonButton(answer.python)];
       });
     };
     // What the tokens of a relation are valued: by default, by a number, or by one of its columns.
@@ -386,7 +386,7 @@ export class Why {
       replace(values);
       run();
       const semiring = menu.value;
-      const sort = this.about.semirings.find((one) => one.id === semiring).values;
+      const sort = this.about.semirings.find((choice) => choice.id === semiring).values;
       if (!sort) return;
       let columns = {};
       try {
@@ -410,11 +410,11 @@ export class Why {
     return details;
   }
 
-  blocks(found) {
+  blocks(answer) {
     return h(
       "ol",
       { class: "lit-blocks" },
-      found.blocks.map((block) =>
+      answer.blocks.map((block) =>
         h("li", null, button(block.name, () => this.app.place.go({ v: "query", block: block.name }), { class: "more" }), ` ${many(block.tuples, "tuple")} of ${many(block.members, "member")}`),
       ),
     );
