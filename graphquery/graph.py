@@ -59,7 +59,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         self.storage = storage
         self.view = view or View()
         self.parent = parent
-        self.effects: Effects | None = None
+        self.effects: Effects[Array] | None = None
 
     @classmethod
     def build(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from graphquery.protocol import Nodes, OfStale
     from graphquery.select import Selection
 
+N = TypeVar("N")
+
 VALUE_COLUMN = "value"
 """The column of a v-node's file that has its value."""
 
@@ -36,20 +38,22 @@ _AGGREGATE = re.compile(r"(COUNT|SUM|MIN|MAX|AVG)( DISTINCT)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Effects:
-    """What deletions did to the nodes that are left.
+class Effects(Generic[N]):
+    """What deletions did to the nodes that are left; `N` is what the engine has for their marks.
+
+    In memory these are Boolean arrays over all ids, on Spark sets of nodes.
 
     Attributes
     ----------
     changed
-        Boolean array over all ids: something it is made of, other than by `+`, is not there or
-        has changed; a value computed from it may be another.
+        Something it is made of, other than by `+`, is not there or has changed; a value computed
+        from it may be another.
     stale
-        Boolean array over all ids: what it would be is not known.
+        What it would be is not known.
     """
 
-    changed: Array
-    stale: Array
+    changed: N
+    stale: N
 
 
 def aggregate_name(label: str) -> str | None:
@@ -151,7 +155,7 @@ def current(graph: ProvenanceGraph, segment: Segment, ids: Array) -> pa.Array:
     return pa.compute.if_else(known, column, pa.scalar(None, column.type))
 
 
-def effects(graph: ProvenanceGraph) -> Effects | None:
+def effects(graph: ProvenanceGraph) -> Effects[Array] | None:
     """What the deletions that led to a graph did; None if there were none. Computed once."""
     if graph.parent is None:
         return None
@@ -161,8 +165,8 @@ def effects(graph: ProvenanceGraph) -> Effects | None:
 
 
 def _effects(
-    graph: ProvenanceGraph, parent: ProvenanceGraph, before: Effects | None
-) -> Effects | None:
+    graph: ProvenanceGraph, parent: ProvenanceGraph, before: Effects[Array] | None
+) -> Effects[Array] | None:
     operation = graph.steps[-1].operation
     if operation is not Operation.DELETE and before is None:
         return None
@@ -180,7 +184,7 @@ def _effects(
     return marks
 
 
-def _mark(graph: ProvenanceGraph, parent: ProvenanceGraph, marks: Effects) -> None:
+def _mark(graph: ProvenanceGraph, parent: ProvenanceGraph, marks: Effects[Array]) -> None:
     """Add what a deletion did to the nodes that it left."""
     from graphquery.operations.reach import reached
 

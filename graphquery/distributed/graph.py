@@ -24,7 +24,7 @@ from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached, within_distance
 from graphquery.distributed.resolve import check_selection, missing, ordered
 from graphquery.distributed.selection import SparkSelection, meeting
-from graphquery.distributed.values import Effects, effects, values
+from graphquery.distributed.values import effects, values
 from graphquery.distributed.view import Step, View
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
@@ -34,6 +34,7 @@ from graphquery.operations.inputs import listed
 from graphquery.protocol import GraphEngine, Nodes, OfStale
 from graphquery.spark import Frame, Session, Tables, read_edges
 from graphquery.storage import Columns, Storage
+from graphquery.values import Effects
 from semiring.base import Array, Semiring
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         self.bring = bring
         self.parent = parent
         self.gone: NodeSet | None = None
-        self.effects: Effects | None = None
+        self.effects: Effects[NodeSet] | None = None
 
     @classmethod
     def build(
@@ -206,8 +207,6 @@ class SparkGraph(GraphEngine[SparkSelection]):
         return (
             self.resolve(nodes).ids if isinstance(nodes, SparkSelection) else ordered(self, nodes)
         )
-
-    # -- selections ------------------------------------------------------------------------------
 
     def select(self, *, within: Nodes | None = None, **conditions: Any) -> SparkSelection:
         """The nodes of the segments that meet all conditions.

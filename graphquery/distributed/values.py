@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,8 +15,7 @@ from graphquery.distributed.reach import reached, step
 from graphquery.distributed.view import Rounds
 from graphquery.errors import ValuesError
 from graphquery.model import Kind
-from graphquery.values import Effects as LocalEffects
-from graphquery.values import is_opaque
+from graphquery.values import Effects, is_opaque
 from graphquery.values import values as local_values
 from graphquery.view import Operation
 from semiring.base import Array
@@ -26,15 +25,7 @@ if TYPE_CHECKING:
     from graphquery.protocol import OfStale
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Effects:
-    """What deletions did to the nodes that are left; see :class:`graphquery.values.Effects`."""
-
-    changed: NodeSet
-    stale: NodeSet
-
-
-def effects(graph: SparkGraph) -> Effects | None:
+def effects(graph: SparkGraph) -> Effects[NodeSet] | None:
     """What the deletions that led to a graph did; None if there were none. Computed once."""
     if graph.parent is None:
         return None
@@ -70,11 +61,13 @@ def values(graph: SparkGraph, ids: Array, stale: OfStale) -> pa.Array:
             mask[graph_here.ids[np.isin(there, tables.ids(marked))]] = True
             masks.append(mask)
         graph_here.parent = graph_here
-        graph_here.effects = LocalEffects(*masks)
+        graph_here.effects = Effects(*masks)
     return local_values(graph_here, own_ids, stale)
 
 
-def _effects(graph: SparkGraph, parent: SparkGraph, before: Effects | None) -> Effects | None:
+def _effects(
+    graph: SparkGraph, parent: SparkGraph, before: Effects[NodeSet] | None
+) -> Effects[NodeSet] | None:
     operation = graph.steps[-1].operation
     tables = graph.tables
     if operation is Operation.DELETE:
@@ -96,7 +89,7 @@ def _effects(graph: SparkGraph, parent: SparkGraph, before: Effects | None) -> E
     return replace(before, stale=tables.distinct(before.stale, zoomed))
 
 
-def _deleted(graph: SparkGraph, parent: SparkGraph) -> Effects:
+def _deleted(graph: SparkGraph, parent: SparkGraph) -> Effects[NodeSet]:
     """What the last deletion did."""
     view, tables, levels = graph.view, graph.tables, graph.view.levels
     assert graph.gone is not None  # the graph was made by a deletion
