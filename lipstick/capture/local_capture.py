@@ -84,7 +84,7 @@ class _Collector:
 
     def run(self) -> None:
         """Compute the members and rows of every block, inner blocks first."""
-        for block in topological(self.engine.root):
+        for block in topological(self.engine.manifest.root):
             if block.core is not None:
                 self._hold(block, "members", self._members(block))
             if needs_rows(block):
@@ -113,7 +113,7 @@ class _Collector:
         """The rows of a block; None where they are computed from the members when asked for."""
         try:
             if block.kind is Kind.GROUP:
-                return group_rows(block, self.engine.members(block))
+                return group_rows(self.engine.members(block))
             self.engine.made(block).check()
         except LEFT_TO_SPARK:
             rows = {

@@ -114,7 +114,7 @@ class LocalRows:
             raise NeedsSparkError(f"Spark joins the members of {block.name} by conditions.")
         if block.kind is Kind.GROUP:
             assert members is not None
-            return group_rows(block, members)
+            return group_rows(members)
         if block.having:
             raise NeedsSparkError(f"Spark says which rows of {block.name} are there.")
         base = self._engine.made(block).base
@@ -123,7 +123,7 @@ class LocalRows:
         return pa.table({**columns, PRESENT: pa.repeat(pa.scalar(True), len(rows))})
 
     def _chosen(self, block: Block, names: list[str]) -> pa.Table:
-        dataset = self._engine.members(block).captured
+        dataset = self._engine.captured(block)
         assert dataset is not None
         return pa.table({name: dataset.column(name) for name in names})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.memory.elements import ElementRows
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members, ValueLookup
 from lipstick.memory.rows import MemberRows
@@ -18,7 +20,9 @@ from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, Datasets
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
 from rewriter.analysis.char_comparison import padding
+from rewriter.analysis.shown_lists import shown_lists
 from rewriter.blocks import Block, Kind, topological
+from rewriter.passes.split_generators import captured_name, is_written, split_generators
 from semiring.base import Array
 
 _LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
@@ -34,13 +38,11 @@ class Engine:
         self._datasets = datasets
         self._lookup = lookup
         self.manifest = manifest
-        self.blocks = {block.name: block for block in topological(manifest.root)}
+        self.root = split_generators(manifest.root)
+        """The block that yields the answer; what generators make are blocks of their own."""
+        self._written = {block.name: block for block in topological(manifest.root)}
+        self.blocks = {block.name: block for block in topological(self.root)}
         self._rows: dict[str, Rows] = {}
-
-    @property
-    def root(self) -> Block:
-        """The block that yields the answer."""
-        return self.manifest.root
 
     def rows(self, name: str) -> Rows:
         """The rows of a block."""
@@ -60,28 +62,44 @@ class Engine:
         NeedsSparkError
             Where Spark pads texts that the block compares.
         """
-        if block.name in self._padding:
+        block = self.blocks[block.name]
+        if captured_name(block) in self._padding:
             raise NeedsSparkError(
                 f"Block {block.name} compares CHAR with a text of another length, which Spark "
                 "pads.\n" + OPEN_WITH_SPARK
             )
-        stored = self._datasets.dataset(block, "rows")
+        if block.generators:
+            (lookup,) = block.lookups
+            return ElementRows(block, self.rows(lookup.block.name), self._context)
+        stored = self._datasets.dataset(block, "rows") if is_written(block) else None
         if block.kind is Kind.UNION:
             return UnionRows(block, stored, self._context)
         members = self.members(block)
         if block.kind is Kind.GROUP:
             assert stored is not None
-            return GroupRows(block, stored, members, self._context)
+            groups = GroupRows(block, stored, members, self._context)
+            for owner, name in self._shown_lists:
+                if owner == block.name:
+                    groups.calls[name] = replace(groups.calls[name], anew=None)
+            return groups
         rows = WindowRows if block.windowed else MemberRows
         return rows(block, stored, members, self._context)
 
     def members(self, block: Block) -> Members:
         """The members of a block that is no union."""
+        block = self.blocks[block.name]
         return Members(block, self.captured(block), self._context, self._lookup)
 
     def captured(self, block: Block) -> Dataset | None:
         """The members that a block has of its own; None where it has none."""
-        return None if block.core is None else self._datasets.dataset(block, "members")
+        if block.core is None:
+            return None
+        return self._datasets.dataset(self._written[captured_name(block)], "members")
+
+    @cached_property
+    def _shown_lists(self) -> frozenset[tuple[str, str]]:
+        """The aggregates whose values depend on an order of rows that only Spark knows."""
+        return shown_lists(self.root)
 
     @cached_property
     def _padding(self) -> frozenset[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.errors import CapabilityError
+from lipstick.memory.elements import ElementRows
 from lipstick.memory.engine import Engine
 from lipstick.memory.formal import Formal
 from lipstick.memory.formal.checked import check_values, switched_on
@@ -17,10 +18,9 @@ from lipstick.memory.groups import GroupRows
 from lipstick.memory.keys import distinct
 from lipstick.memory.members import Members
 from lipstick.memory.reach import Reached, Referred, members_of, reach, references, tokens
-from lipstick.memory.sources import sources_of
+from lipstick.memory.sources import sources_of, token_values
 from lipstick.memory.sparse import sparse
 from lipstick.memory.unions import UnionRows
-from lipstick.naming import stored_key
 from rewriter.analysis.conditional import conditional, has_difference, limits_inside, shown_joins
 from rewriter.blocks import Kind
 from rewriter.emit import VALUE
@@ -93,7 +93,7 @@ def conditional_values(
     if gone is not None:
         annotations_now = _in_world(engine, semiring, gone, ordered)
         if switched_on():
-            value = _token_values(engine, valuations)
+            value = token_values(engine, valuations)
             check_values(formal, semiring, value, ordered, semiring.unpack(annotations_now))
         return annotations_now
     if len(ordered) > _FORMAL:
@@ -102,7 +102,7 @@ def conditional_values(
             f"not evaluated one by one in {semiring.name}.\nValue tokens by 0 and 1, or look at "
             "some rows: polynomials()."
         )
-    value = _token_values(engine, valuations)
+    value = token_values(engine, valuations)
     return semiring.pack([k.evaluate(semiring, value) for k in formal.shown(ordered)])
 
 
@@ -139,7 +139,7 @@ def evaluate_potential(
     CapabilityError
         As :func:`evaluate`.
     """
-    value = _token_values(engine, valuations)
+    value = token_values(engine, valuations)
     rows = list(formal.rows())
     values = semiring.pack([row.annotation.evaluate(semiring, value) for row in rows])
     occurring = frozenset[Token]().union(
@@ -171,24 +171,6 @@ def _in_world(
         before = lookup.find(ordered[there], members.base)
         counts[there[lookup.find(ordered[there], states.__getitem__) != before]] = 0
     return semiring.pack([semiring.from_int(count) for count in counts.tolist()])
-
-
-def _token_values(
-    engine: Engine, valuations: Mapping[str, Valuation[Any]]
-) -> Callable[[Token], Any]:
-    """The values of tokens as they are shown."""
-    kinds: dict[str, list[pa.DataType]] = {}
-    for name in valuations:
-        kinds[name] = [field.type for field in tokens(engine, name).schema]
-
-    def value(token: Token) -> Any:
-        naming = engine.manifest.relations[token.relation].naming
-        key = stored_key(naming, token.key)
-        pairs = zip(key, kinds[token.relation], strict=True)
-        element = valuations[token.relation].lookup([pa.array([k], kind) for k, kind in pairs], 1)
-        return valuations[token.relation].semiring.unpack(element)[0]
-
-    return value
 
 
 def _annotations(
@@ -243,6 +225,8 @@ class _Evaluation:
         tuples, rows, columns = self._reached[name], self._engine.rows(name), self._columns
         if isinstance(rows, UnionRows):
             return self._union(tuples, rows)
+        if isinstance(rows, ElementRows):
+            return self._at(rows.inner, rows.owners[tuples.positions])
         if tuples.block.kind is Kind.GROUP and not tuples.block.keys:
             return columns.ones(len(tuples.positions))
         members = self._members(tuples, members_of(rows))

@@ -27,7 +27,7 @@ _EXACT = 2.0**53
 """Below it sums of integers are exact as floats."""
 
 
-def group_rows(block: Block, members: Members) -> pa.Table:
+def group_rows(members: Members) -> pa.Table:
     """The groups of a block without deletion: keys, aggregates, outputs, and what orders them.
 
     Raises
@@ -37,6 +37,7 @@ def group_rows(block: Block, members: Members) -> pa.Table:
     CaptureError
         Where a scalar fails, as it does in Spark.
     """
+    block = members.block
     if block.sets or block.copies or block.difference is not None:
         raise NeedsSparkError(f"Spark makes the groups of {block.name}.")
     alive = members.base_alive

@@ -25,7 +25,6 @@ from lipstick.memory.state import (
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, TakenDataset, every
 from rewriter.analysis.dependence import dependent
-from rewriter.analysis.value_columns import value_columns
 from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup
 from rewriter.interpret import (
     Interpreted,
@@ -61,11 +60,6 @@ class Members:
         The rows of other blocks without any deletion.
     lookup
         Fetches member columns that are not in the capture; None: nothing can.
-
-    Raises
-    ------
-    NeedsSparkError
-        For a block that takes apart arrays that a deletion may change.
     """
 
     def __init__(
@@ -84,11 +78,6 @@ class Members:
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._by_alias = {lookup.alias: lookup for lookup in self.lookups}
         free = [lookup for lookup in self.lookups if not lookup.on]
-        if block.generators:
-            raise NeedsSparkError(
-                f"Block {block.name} takes apart arrays that a deletion may change, which is not "
-                "done without Spark.\n" + OPEN_WITH_SPARK
-            )
         several = len(free) > 1 or (bool(free) and dataset is not None)
         self.free = free[0] if free and not several else None
         self.combined = tuple(free) if several else ()
@@ -157,7 +146,9 @@ class Members:
             return self._fetched_schema.empty_table()
         names = dict.fromkeys(c for token in self.block.tokens for c in token.columns)
         tokens = pa.table({name: self.dataset.take(name, positions) for name in names})
-        wanted = [name for name in value_columns(self.block) if name not in self.dataset.names]
+        assert self.block.core is not None
+        stored = self.dataset.names
+        wanted = [name for name, _ in self.block.core.select if name not in stored]
         fetched = self._lookup(self.block, wanted, tokens)
         self._fetched_schema = fetched.schema
         return fetched

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from lipstick.memory.elements import ElementRows
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.index import TokenIndex
@@ -164,7 +165,7 @@ def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Arra
 
 
 def members_of(rows: Rows) -> Members | None:
-    """The members of a block; None for a union."""
+    """The members of a block; None for a union, and for what a generator makes."""
     return rows.members if isinstance(rows, (GroupRows, MemberRows)) else None
 
 
@@ -201,6 +202,8 @@ def _references(rows: Rows, positions: Array, chosen: Array, values: bool) -> li
             Referred(branch.name, inside[positions[branches[positions] == number]])
             for number, branch in enumerate(rows.block.branches)
         ]
+    if isinstance(rows, ElementRows):
+        return [Referred(rows.inner, rows.owners[positions])]
     members = members_of(rows)
     assert members is not None
     return references(members, chosen, values=values)

@@ -16,6 +16,8 @@ from semiring.aggregates import aggregate
 from semiring.base import Array
 from semiring.decimals import decimal_to_integers
 from semiring.exact import magnitude
+from semiring.ranks import ranked
+from semiring.segments import bounds, lists_of, owners_of
 
 _EXACT_INTEGER, _EXACT_POWER = 2**53, 22
 """Up to these, integers and powers of ten are doubles: the quotient of two is rounded once."""
@@ -32,6 +34,8 @@ def computed_anew(call: Anew, columns: list[pa.Array], offsets: Array) -> pa.Arr
         For a type of which only Spark knows the answer.
     """
     values = columns[0]
+    if call.name in ("collect_list", "collect_set"):
+        return _collected(call, columns, offsets)
     owners = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
     if call.name in ("max_by", "min_by"):
         return values.take(_extremes(call, columns[1:], owners, len(offsets) - 1))
@@ -48,6 +52,30 @@ def computed_anew(call: Anew, columns: list[pa.Array], offsets: Array) -> pa.Arr
         held = pc.if_else(values.fill_null(False), pa.scalar(1), pa.scalar(None, pa.int64()))
         return aggregate("COUNT", ones, held, offsets)
     return aggregate("MAX" if call.name == "bool_or" else "MIN", ones, values, offsets)
+
+
+def _collected(call: Anew, columns: list[pa.Array], offsets: Array) -> pa.Array:
+    """The values of every group that are not NULL, as an array; of a set each once."""
+    values, *keys = columns
+    owners = owners_of(offsets)
+    rows = np.arange(len(values), dtype=np.int64)
+    if keys:
+        pairs = zip(keys, call.order, strict=True)
+        sorted_by = [Key(pa.array(owners)), *(Key(key, *flags) for key, flags in pairs)]
+        rows = order(sorted_by, len(values))
+    rows = rows[values.is_valid().to_numpy(zero_copy_only=False)[rows]]
+    if call.name == "collect_set":
+        rows = rows[_first_alike(values.take(pa.array(rows)), owners[rows])]
+    sizes = np.bincount(owners[rows], minlength=len(offsets) - 1)
+    return lists_of(bounds(sizes), values.take(pa.array(rows)))
+
+
+def _first_alike(values: pa.Array, owners: Array) -> Array:
+    """The places, ascending, of the first of equal values of each owner."""
+    if pa.types.is_nested(values.type) or pa.types.is_floating(values.type):
+        raise UninterpretableError(f"which values of {values.type} are equal")
+    _, first = np.unique(np.stack([owners, ranked(values)]), axis=1, return_index=True)
+    return np.sort(first)
 
 
 def _bits(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:

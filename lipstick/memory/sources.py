@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
+from lipstick.memory.engine import Engine
 from lipstick.memory.members import Members
+from lipstick.memory.reach import tokens
+from lipstick.naming import stored_key
 from semiring.base import Array
 from semiring.columns import Source
+from semiring.token import Token
 from semiring.valuation import Valuation
 from semiring.vocabulary import Scan
 
@@ -33,3 +39,21 @@ def _scan(members: Members, number: int, positions: Array) -> Scan:
     absent = members.token(number).absent
     mask = None if absent is None else absent[positions]
     return Scan(token.relation, columns, len(positions), mask)
+
+
+def token_values(
+    engine: Engine, valuations: Mapping[str, Valuation[Any]]
+) -> Callable[[Token], Any]:
+    """The values of tokens as they are shown."""
+    kinds: dict[str, list[pa.DataType]] = {}
+    for name in valuations:
+        kinds[name] = [field.type for field in tokens(engine, name).schema]
+
+    def value(token: Token) -> Any:
+        naming = engine.manifest.relations[token.relation].naming
+        key = stored_key(naming, token.key)
+        pairs = zip(key, kinds[token.relation], strict=True)
+        element = valuations[token.relation].lookup([pa.array([k], kind) for k, kind in pairs], 1)
+        return valuations[token.relation].semiring.unpack(element)[0]
+
+    return value

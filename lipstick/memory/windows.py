@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from lipstick.memory.state import needs_spark, values
 from lipstick.memory.store import OPEN_WITH_SPARK
 from rewriter.interpret import (
     AggregateCall,
+    Anew,
     FailedError,
     Interpreted,
     Resolve,
@@ -33,6 +35,7 @@ _MOST = 1 << 26
 
 _FIRST = ("first", "first_value", "any_value")
 _LAST = ("last", "last_value")
+_LIST = AggregateCall("COLLECT_LIST", None, False, (), Anew("collect_list"))
 
 
 def placed(call: WindowCall, resolve: Resolve, length: int) -> Placed:
@@ -84,8 +87,11 @@ def computed(call: WindowCall, resolve: Resolve, length: int) -> pa.Array:
         return _offset(rows, placement)
     if call.frame is None or (frames := placement.ranges(call.frame)) is None:
         raise needs_spark(call.text)
-    if call.aggregate is not None:
-        computed_values = _aggregated(rows, placement, frames, call.aggregate)
+    aggregate = call.aggregate
+    if call.function in ("collect_list", "array_agg") and call.order:
+        aggregate = replace(_LIST, arguments=call.arguments)
+    if aggregate is not None:
+        computed_values = _aggregated(rows, placement, frames, aggregate)
     elif call.function in ("min_by", "max_by") and len(call.arguments) == 2:
         computed_values = _by(rows, placement, frames)
     else:

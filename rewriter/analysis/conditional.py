@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.analysis.array_lengths import varies
 from rewriter.analysis.dependence import dependent, uncertain_having
 from rewriter.blocks import Block, Kind, topological
 
@@ -19,7 +20,7 @@ def conditional(root: Block) -> bool:
     """Whether conditions that a deletion may decide are factors of some annotation.
 
     They are on aggregated values, on values of window functions and of subqueries, on what LIMIT
-    cuts, and on keys of groups that a deletion may change.
+    cuts, on how many elements an array has, and on keys of groups that a deletion may change.
     """
     return _cuts(root) or any(
         _has_conditions(block) or (block.limited and block is not root)
@@ -30,7 +31,7 @@ def conditional(root: Block) -> bool:
 def _has_conditions(block: Block) -> bool:
     if uncertain_having(block):
         return True
-    if block.grouped and not block.stable_identity:
+    if varies(block) or (block.grouped and not block.stable_identity):
         return True
     if any(dependent(condition, block) for condition in block.conditions):
         return True

@@ -1,10 +1,11 @@
 """Scalars of blocks evaluated over numpy and Arrow columns, without Spark, exactly as Spark does.
 
 What is here: columns, literals, comparisons, three-valued logic, CASE and COALESCE, arithmetic and
-casts of numbers, and a few functions. Everything else is told apart as uninterpretable.
+casts of numbers, arrays and maps with the functions of their elements, time windows, and a few
+functions. Everything else is told apart as uninterpretable.
 """
 
-from rewriter.interpret.arithmetic import cast, divide_half_up, rescale
+from rewriter.interpret.arithmetic import divide_half_up, rescale
 from rewriter.interpret.calls import (
     AggregateCall,
     Anew,
@@ -12,6 +13,7 @@ from rewriter.interpret.calls import (
     aggregate_call,
     comparison,
 )
+from rewriter.interpret.casts import cast
 from rewriter.interpret.compile import Interpreted, Resolve, interpret
 from rewriter.interpret.conditions import AllOf, AnyOf, Compared, Condition, Test, taken_apart
 from rewriter.interpret.template import Template

@@ -13,8 +13,6 @@ from rewriter.interpret.vector import (
     as_decimal,
     either,
     fits,
-    from_arrow,
-    is_exact,
     is_number,
     unify,
 )
@@ -85,13 +83,13 @@ def _additive(
     if a.floating or b.floating:
         return _floats(a, b, floating)
     if _integers(a, b):
-        return _result(unify(a.type, b.type), exact(a.values, b.values), a, b)
+        return result_of(unify(a.type, b.type), exact(a.values, b.values), a, b)
     first, two = as_decimal(a.type), as_decimal(b.type)
     scale = max(first.scale, two.scale)
     whole = max(first.precision - first.scale, two.precision - two.scale)
     kind = bounded(whole + scale + 1, scale)
     values = exact(rescale(a.values, scale - a.scale), rescale(b.values, scale - b.scale))
-    return _result(kind, rescale(values, kind.scale - scale), a, b)
+    return result_of(kind, rescale(values, kind.scale - scale), a, b)
 
 
 def times(a: Vector, b: Vector) -> Vector:
@@ -101,11 +99,11 @@ def times(a: Vector, b: Vector) -> Vector:
         return _floats(a, b, np.multiply)
     values = multiply(a.values, b.values)
     if _integers(a, b):
-        return _result(unify(a.type, b.type), values, a, b)
+        return result_of(unify(a.type, b.type), values, a, b)
     first, two = as_decimal(a.type), as_decimal(b.type)
     scale = first.scale + two.scale
     kind = bounded(first.precision + two.precision + 1, scale)
-    return _result(kind, rescale(values, kind.scale - scale), a, b)
+    return result_of(kind, rescale(values, kind.scale - scale), a, b)
 
 
 def divide(a: Vector, b: Vector) -> Vector:
@@ -123,19 +121,19 @@ def divide(a: Vector, b: Vector) -> Vector:
     bottom = np.where(zero, 1, b.values)
     quotients = divide_half_up(top, bottom)
     quotients = rescale(quotients, kind.scale - _DIVISION_SCALE)
-    return _failing(_result(kind, quotients, a, b), a, b, zero)
+    return _failing(result_of(kind, quotients, a, b), a, b, zero)
 
 
 def remainder(a: Vector, b: Vector) -> Vector:
     """``a % b`` of integers, with the sign of ``a``; by zero fails."""
     _, rest, zero = _divided(a, b)
-    return _failing(_result(unify(a.type, b.type), rest, a, b), a, b, zero)
+    return _failing(result_of(unify(a.type, b.type), rest, a, b), a, b, zero)
 
 
 def whole_quotient(a: Vector, b: Vector) -> Vector:
     """``a DIV b`` of integers, a bigint without the fraction; by zero fails."""
     quotients, _, zero = _divided(a, b)
-    return _failing(_result(pa.int64(), quotients, a, b), a, b, zero)
+    return _failing(result_of(pa.int64(), quotients, a, b), a, b, zero)
 
 
 def _divided(a: Vector, b: Vector) -> tuple[Array, Array, Array]:
@@ -157,7 +155,7 @@ def negative(a: Vector) -> Vector:
     _numbers(a)
     if a.floating:
         return Vector(a.type, -a.values, a.null, a.failed)
-    return _result(a.type, subtract(np.zeros(1, dtype=np.int64), a.values), a)
+    return result_of(a.type, subtract(np.zeros(1, dtype=np.int64), a.values), a)
 
 
 def absolute(a: Vector) -> Vector:
@@ -166,7 +164,7 @@ def absolute(a: Vector) -> Vector:
     if a.floating:
         return Vector(a.type, np.abs(a.values), a.null, a.failed)
     values = a.values.astype(object) if magnitude(a.values) >= 2**63 else a.values
-    return _result(a.type, np.abs(values), a)
+    return result_of(a.type, np.abs(values), a)
 
 
 def _numbers(*vectors: Vector) -> None:
@@ -191,7 +189,7 @@ def _floats(a: Vector, b: Vector, operation: np.ufunc) -> Vector:
     return Vector(kind, values, either(a.null, b.null), either(a.failed, b.failed))
 
 
-def _result(kind: pa.DataType, values: Array, *operands: Vector) -> Vector:
+def result_of(kind: pa.DataType, values: Array, *operands: Vector) -> Vector:
     null = either(*(operand.null for operand in operands))
     failed = either(*(operand.failed for operand in operands), fits(values, kind))
     return Vector(kind, values, null, failed)
@@ -202,74 +200,7 @@ def _failing(result: Vector, a: Vector, b: Vector, zero: Array) -> Vector:
     return Vector(result.type, result.values, result.null, failed)
 
 
-def cast(vector: Vector, kind: pa.DataType) -> Vector:
-    """Spark's ANSI cast, among the types where it is exact or a rounding of decimals.
-
-    Raises
-    ------
-    UninterpretableError
-        For other pairs of types.
-    """
-    source = vector.type
-    if source == kind:
-        return vector
-    if pa.types.is_null(source):
-        empty = Vector(kind, pa.nulls(1, kind), np.ones(1, dtype=np.bool_))
-        if is_number(kind) or pa.types.is_boolean(kind):
-            empty = Vector(kind, np.zeros(1, dtype=_dtype(kind)), np.ones(1, dtype=np.bool_))
-        nulls = empty.broadcast(len(vector))
-        if vector.failed is None:
-            return nulls
-        return Vector(kind, nulls.values, ~vector.failed, vector.failed)
-    if is_exact(source) and is_exact(kind):
-        target = kind.scale if pa.types.is_decimal(kind) else 0
-        if pa.types.is_decimal(kind):
-            values = rescale(vector.values, target - vector.scale)
-        else:
-            values = _truncated(vector.values, vector.scale)
-        return _result(kind, values, vector)
-    if is_number(source) and pa.types.is_floating(kind):
-        with np.errstate(all="ignore"):
-            floats = to_floats(vector).astype(_dtype(kind))
-        return Vector(kind, floats, vector.null, vector.failed)
-    if isinstance(vector.values, pa.Array) and _widening(source, kind):
-        return Vector(kind, vector.values.cast(kind), vector.null, vector.failed)
-    if pa.types.is_struct(source) and pa.types.is_struct(kind):
-        return _cast_struct(vector, kind)
-    raise UninterpretableError(f"a cast of {source} to {kind}")
-
-
-def _cast_struct(vector: Vector, kind: pa.StructType) -> Vector:
-    """The struct with each of its fields cast, by its place."""
-    struct = vector.to_arrow(len(vector))
-    fields = [kind.field(number) for number in range(kind.num_fields)]
-    if len(fields) != struct.type.num_fields or vector.failed is not None:
-        raise UninterpretableError(f"a cast of {struct.type} to {kind}")
-    parts = [
-        cast(from_arrow(part), field.type)
-        for part, field in zip(struct.flatten(), fields, strict=True)
-    ]
-    if any(part.failed is not None for part in parts):
-        raise UninterpretableError("a cast of fields that fails")
-    arrays = [part.to_arrow(len(struct)) for part in parts]
-    return from_arrow(pa.StructArray.from_arrays(arrays, fields=fields, mask=struct.is_null()))
-
-
-def _truncated(values: Array, scale: int) -> Array:
-    if scale == 0:
-        return values
-    signs = np.where(np.less(values, 0), -1, 1)
-    return shrink((np.abs(values) // 10**scale) * signs)
-
-
-def _widening(source: pa.DataType, kind: pa.DataType) -> bool:
-    if pa.types.is_timestamp(source) and pa.types.is_timestamp(kind):
-        return True
-    strings = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    return all(any(test(t) for test in strings) for t in (source, kind))
-
-
-def _dtype(kind: pa.DataType) -> np.dtype[np.generic]:
+def dtype_of(kind: pa.DataType) -> np.dtype[np.generic]:
     if pa.types.is_boolean(kind):
         return np.dtype(np.bool_)
     if pa.types.is_float32(kind):

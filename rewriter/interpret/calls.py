@@ -47,19 +47,24 @@ class Anew:
     name
         ``max_by`` or ``min_by``, of the first argument by the others; ``mode``, ``percentile``,
         ``bool_and``, ``bool_or``, ``count_if``, ``bit_and``, ``bit_or`` or ``bit_xor``;
-        ``stddev_samp``, ``stddev_pop``, ``var_samp`` or ``var_pop``.
+        ``stddev_samp``, ``stddev_pop``, ``var_samp`` or ``var_pop``; ``collect_list`` of the first
+        argument in the order of the others, or ``collect_set``.
     of_all
         Whether rows take part of which ``max_by`` and ``min_by`` compare NULL.
     descending
         Whether ``mode`` and ``percentile`` see the greatest value first.
     share
         The percentage, from 0 to 1.
+    order
+        Of every argument that what is collected is sorted by, whether it is descending, and
+        whether NULLs are first.
     """
 
     name: str
     of_all: bool = False
     descending: bool = False
     share: float = 0.5
+    order: tuple[tuple[bool, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ def aggregate_call(call: Scalar) -> AggregateCall:
         function = None
     distinct = aggregates.is_distinct(call)
     anew = None
-    if function is None and not distinct:
+    if function is None and (not distinct or aggregates.name_of(call) in aggregates.SETS):
         anew, arguments = _anew(call, arguments)
     return AggregateCall(text(call), function, distinct, tuple(map(interpret, arguments)), anew)
 
@@ -101,6 +106,10 @@ def _anew(call: Scalar, arguments: list[Scalar]) -> tuple[Anew | None, list[Scal
     """Return how a call is computed without a tensor, and of what; None where only Spark can."""
     name, keys = aggregates.name_of(call), aggregates.sort_keys(call)
     descending = any(bool(key.args.get("desc")) for key in keys)
+    if name in aggregates.ARRAYS and len(arguments) == 1 + len(keys):
+        flags = ((bool(k.args.get("desc")), bool(k.args.get("nulls_first"))) for k in keys)
+        called = "collect_set" if name in aggregates.SETS else "collect_list"
+        return Anew(called, order=tuple(flags)), arguments
     if name in aggregates.EXTREMES and len(arguments) == 2:
         parts, of_all = aggregates.compared_parts(arguments[1])
         return Anew(name, of_all), [arguments[0], *parts]

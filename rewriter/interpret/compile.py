@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.interpret import arithmetic, logic, structs
+from rewriter.interpret import arithmetic, casts, lambdas, logic, structs, times
 from rewriter.interpret.functions import function
 from rewriter.interpret.literals import decimal_of, digits_of, literal
 from rewriter.interpret.once import once
@@ -102,6 +102,9 @@ def _compile(node: Scalar) -> Run:
     if isinstance(node, exp.Column):
         alias, name = node.table, node.name
         return lambda resolve: resolve(alias, name)
+    if isinstance(node, exp.Identifier):
+        variable = node.name
+        return lambda resolve: resolve(lambdas.VARIABLE, variable)
     if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)) or digits_of(node) is not None:
         value = literal(node)
         return lambda _: value
@@ -138,6 +141,10 @@ def _sides(node: Scalar) -> tuple[Scalar, Scalar]:
 def _arithmetic(node: Scalar) -> Run:
     operation = _ARITHMETIC[type(node)]
     sides = _sides(node)
+    shift = times.shift_of(sides[1])
+    if shift is not None and isinstance(node, exp.Add | exp.Sub):
+        by = shift if isinstance(node, exp.Add) else -shift
+        return _unary(lambda time: times.moved(time, by), sides[0])
     left, right = (_compile(side) for side in sides)
     literals = [_whole(side.unnest()) for side in sides]
     if literals == [None, None]:
@@ -176,7 +183,7 @@ def _cast(node: exp.Cast) -> Run:
         except pa.ArrowInvalid as error:
             raise UninterpretableError(text(node)) from error
         return lambda _: parsed
-    return _unary(lambda vector: arithmetic.cast(vector, kind), node.this)
+    return _unary(lambda vector: casts.cast(vector, kind), node.this)
 
 
 def _arrow_type(kind: exp.DataType) -> pa.DataType:
@@ -203,6 +210,9 @@ def _logical(node: Scalar) -> Run:
         return _unary(logic.negation, node.this)
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
         return _unary(logic.is_null, node.this)
+    if isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean):
+        wanted = bool(node.expression.this)
+        return _unary(lambda value: logic.is_truth(value, wanted), node.this)
     if isinstance(node, exp.Between) and not node.args.get("symmetric"):
         return _between(node)
     if isinstance(node, exp.In) and node.expressions and not node.args.get("query"):
@@ -256,6 +266,10 @@ def _function(node: Scalar) -> Run:
         name, arguments = str(node.this.name).lower(), [node.expression]
     elif isinstance(node, exp.Anonymous):
         name, arguments = str(node.this).lower(), list(node.expressions)
+        if any(isinstance(argument, exp.Lambda) for argument in arguments):
+            return lambdas.called(name, arguments, node, _compile)
+        if name == "struct":
+            name, arguments = "named_struct", structs.named_fields(arguments)
     else:
         name = node.key
         arguments = []

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rewriter.interpret import structs
+from rewriter.interpret import arrays, structs, times
 from rewriter.interpret.arithmetic import absolute, divide_half_up
-from rewriter.interpret.logic import coalesce
+from rewriter.interpret.logic import coalesce, extreme
 from rewriter.interpret.vector import UninterpretableError, Vector, common_length, from_arrow
 
 Function: TypeAlias = Callable[[Sequence[Vector]], Vector]
@@ -134,7 +134,30 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("lcase", 1): _case(pc.ascii_lower),
     ("length", 1): _length,
     ("char_length", 1): _length,
+    ("array", 0): arrays.of_values,
+    ("array", None): arrays.of_values,
+    ("array_compact", 1): arrays.array_compact,
+    ("array_contains", 2): arrays.array_contains,
+    ("array_distinct", 1): arrays.array_distinct,
+    ("array_max", 1): arrays.extreme(largest=True),
+    ("array_min", 1): arrays.extreme(largest=False),
+    ("array_sort", 1): arrays.array_sort,
+    ("cardinality", 1): arrays.size,
     ("concat", None): _concat,
+    ("get", 2): arrays.get,
+    ("greatest", None): lambda arguments: extreme(">", arguments),
+    ("least", None): lambda arguments: extreme("<", arguments),
+    ("map", None): arrays.of_entries,
+    ("map_from_entries", 1): arrays.map_from_entries,
+    ("map_keys", 1): arrays.map_part(0),
+    ("map_values", 1): arrays.map_part(1),
+    ("sequence", 2): arrays.sequence,
+    ("size", 1): arrays.size,
+    ("slice", 3): arrays.slice_of,
+    ("sort_array", 1): arrays.sort_array,
+    ("sort_array", 2): arrays.sort_array,
+    ("unix_micros", 1): times.unix_micros,
+    ("window", 4): times.window,
     ("named_struct", None): structs.named,
     ("raise_error", 1): _raise_error,
     ("timestamp_micros", 1): _instant(1),

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rewriter.interpret.arithmetic import cast, rescale, to_floats
+from rewriter.interpret.arithmetic import rescale, to_floats
+from rewriter.interpret.casts import cast
 from rewriter.interpret.vector import (
     UninterpretableError,
     Vector,
@@ -222,3 +223,18 @@ def member_of(a: Vector, items: Sequence[Vector]) -> Vector:
     for item in items[1:]:
         any_equal = disjunction(any_equal, compare("=", a, item))
     return any_equal
+
+
+def is_truth(a: Vector, wanted: bool) -> Vector:
+    """``a IS TRUE`` and ``a IS FALSE``."""
+    true, false = truth(a)
+    return boolean(true if wanted else false, None, a.failed)
+
+
+def extreme(op: str, values: Sequence[Vector]) -> Vector:
+    """``least`` and ``greatest``, by ``<`` and ``>``: NULLs are left out."""
+    best = values[0]
+    for value in values[1:]:
+        conditions = [is_null(best), compare(op, value, best)]
+        best = choose(conditions, [value, value], best)
+    return best

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
+from rewriter.algebra import Scalar
 from rewriter.interpret.vector import UninterpretableError, Vector, common_length, from_arrow
 
 
@@ -29,3 +31,14 @@ def named(arguments: Sequence[Vector]) -> Vector:
     names = [name.to_arrow(1)[0].as_py() for name in arguments[::2]]
     length = common_length(*parts)
     return from_arrow(pa.StructArray.from_arrays([p.to_arrow(length) for p in parts], names=names))
+
+
+def named_fields(parts: Sequence[Scalar]) -> list[Scalar]:
+    """Return the names and values of ``struct`` in turn, as ``named_struct`` has them."""
+    fields: list[Scalar] = []
+    for number, part in enumerate(parts, 1):
+        value = part.this if isinstance(part, exp.Alias) else part
+        column = isinstance(value, exp.Column | exp.Dot)
+        name = part.alias_or_name if column or isinstance(part, exp.Alias) else f"col{number}"
+        fields += [exp.Literal.string(name), value]
+    return fields

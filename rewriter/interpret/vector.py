@@ -231,6 +231,8 @@ def _wider(a: pa.DataType, b: pa.DataType) -> pa.DataType:
         scale = max(a.scale, b.scale)
         digits = max(a.precision - a.scale, b.precision - b.scale) + scale
         return pa.decimal128(min(digits, 38), min(scale, 38))
+    if pa.types.is_list(a) and pa.types.is_list(b):
+        return pa.list_(pa.field("element", unify(a.value_type, b.value_type)))
     raise UninterpretableError(f"values of type {a} and {b}")
 
 

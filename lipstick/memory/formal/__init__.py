@@ -22,6 +22,7 @@ from lipstick.memory.formal.checked import check, switched_on
 from lipstick.memory.formal.columns import Columns
 from lipstick.memory.formal.cuts import Cuts
 from lipstick.memory.formal.domains import Domains
+from lipstick.memory.formal.elements import Elements
 from lipstick.memory.formal.functions import typed_values
 from lipstick.memory.formal.matches import Matches
 from lipstick.memory.formal.possible import is_possible
@@ -75,6 +76,7 @@ class Formal:
         self.tuples = Tuples(self)
         self.columns = Columns(self)
         self.aggregates = Aggregates(self)
+        self.elements = Elements(self)
         self.matches = Matches(self)
         self.windows = Windows(self)
         self.cuts = Cuts(self)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.errors import NeedsSparkError
+from lipstick.memory.elements import ElementRows
 from lipstick.memory.formal.scopes import (
     GroupScope,
     MemberScope,
@@ -71,6 +72,8 @@ class Columns:
         rows = self._formal.engine.rows(name)
         if isinstance(rows, UnionRows):
             return self._of_union(rows, column, positions)
+        if isinstance(rows, ElementRows):
+            return self._formal.elements.column(rows, column, positions)
         if isinstance(rows, GroupRows):
             groups = GroupScope(self._formal, rows, positions)
             if column in rows.calls or column in dict(rows.block.keys):

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from lipstick.memory import order
 from lipstick.memory.formal.algebra import ALGEBRA, Annotation
-from lipstick.memory.formal.functions import Precedes, typed
+from lipstick.memory.formal.functions import typed
 from lipstick.memory.formal.limits import MOST, too_many
+from lipstick.memory.formal.precedence import Precedes
 from lipstick.memory.state import SORT
 from lipstick.memory.store import every
 from rewriter.analysis.conditional import conditional

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from lipstick.memory.elements import ElementRows
 from lipstick.memory.formal.algebra import ALGEBRA, Annotation
 from lipstick.memory.formal.functions import typed, typed_values
 from lipstick.memory.formal.limits import MOST, too_many
@@ -59,6 +60,8 @@ class Domains:
         rows = self._formal.engine.rows(name)
         if isinstance(rows, UnionRows):
             return sum(self.size(branch.name) for branch in rows.block.branches)
+        if isinstance(rows, ElementRows):
+            return self._formal.elements.size(rows)
         if not isinstance(rows, GroupRows):
             return self.member_count(self.members(name))
         return rows.base.size + len(self._others(rows))

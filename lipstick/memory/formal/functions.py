@@ -13,10 +13,8 @@ import pyarrow as pa
 
 from lipstick.errors import CapabilityError, CaptureError, NeedsSparkError
 from lipstick.memory.aggregates import reaggregate
-from lipstick.memory.order import Key, order
 from lipstick.memory.state import needs_spark
 from lipstick.memory.windows import computed
-from rewriter.algebra import SortKey
 from rewriter.interpret import (
     AggregateCall,
     FailedError,
@@ -40,6 +38,7 @@ Case: TypeAlias = tuple[Any, ...]
 _OWN = "x"
 """The alias of the columns that functions here are over: by their numbers."""
 _WORLD = "world"
+_NO_LONGER = frozenset({"array_compact", "array_distinct", "array_sort", "filter", "sort_array"})
 
 
 class ScalarFunction:
@@ -73,6 +72,11 @@ class ScalarFunction:
             return self._scalar.run is not None and self.type is not None
         except UninterpretableError:
             return False
+
+    @property
+    def lengthens_nothing(self) -> bool:
+        """Whether it is a list with no more elements than the one that it is of."""
+        return self._scalar.text.partition("(")[0].lower() in _NO_LONGER
 
     def text(self, operands: Sequence[str]) -> str:
         """See :class:`semiring.values.Function`."""
@@ -136,6 +140,11 @@ class Aggregation:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_aggregation, (self._call.text, self._types, self._kind))
+
+    @property
+    def collects(self) -> bool:
+        """Whether its values are lists of at most as many elements as there are rows."""
+        return self._call.anew is not None and self._call.anew.name.startswith("collect")
 
     def __call__(self, bags: Sequence[Sequence[Case]]) -> list[Any]:
         """See :class:`semiring.values.AggregateFunction`."""
@@ -252,55 +261,6 @@ def _over_columns(call: WindowCall) -> WindowCall:
 
 def _column(name: str) -> Interpreted:
     return Interpreted(name, ((_OWN, name),), (_OWN, name), lambda resolve: resolve(_OWN, name))
-
-
-class Precedes:
-    """Whether a row comes before another one in an order: of its sort keys, then of the other's.
-
-    Parameters
-    ----------
-    keys
-        How they are sorted.
-    types
-        The types of the keys.
-    """
-
-    def __init__(
-        self, keys: Sequence[SortKey | tuple[bool, bool]], types: Sequence[pa.DataType]
-    ) -> None:
-        self._keys = tuple(
-            key if isinstance(key, tuple) else (key.descending, key.nulls_first) for key in keys
-        )
-        self._types = tuple(types)
-        self.name = f"before {self._keys} of {', '.join(map(str, types))}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Precedes, (self._keys, self._types))
-
-    def text(self, operands: Sequence[str]) -> str:
-        """See :class:`semiring.values.Function`."""
-        half = len(operands) // 2
-        earlier, other = (", ".join(part) for part in (operands[:half], operands[half:]))
-        return f"({earlier}) before ({other})"
-
-    def __call__(self, cases: Sequence[Case]) -> list[Any]:
-        """See :class:`semiring.values.Function`."""
-        count, half = len(cases), len(self._types)
-        keys = [
-            Key(
-                typed(
-                    [case[number] for case in cases] + [case[half + number] for case in cases], kind
-                ),
-                descending,
-                nulls_first,
-            )
-            for number, (kind, (descending, nulls_first)) in enumerate(
-                zip(self._types, self._keys, strict=True)
-            )
-        ]
-        places = np.empty(2 * count, dtype=np.int64)
-        places[order(keys, 2 * count)] = np.arange(2 * count)
-        return [bool(a < b) for a, b in zip(places[:count], places[count:], strict=True)]
 
 
 def typed(values: Sequence[Any], kind: pa.DataType) -> pa.Array:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lipstick.memory.elements import ElementRows
 from lipstick.memory.formal.algebra import ALGEBRA, Annotation, times
 from lipstick.memory.formal.conditions import all_true
 from lipstick.memory.formal.scopes import GroupScope, MemberScope, UnionScope
@@ -58,6 +59,8 @@ class Tuples:
             return self._union(rows, positions)
         if isinstance(rows, GroupRows):
             return self._groups(rows, positions)
+        if isinstance(rows, ElementRows):
+            return self._formal.elements.annotations(rows, positions)
         return self.members(name, positions)
 
     def _union(self, rows: UnionRows, positions: Array) -> list[Annotation]:

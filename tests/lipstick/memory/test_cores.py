@@ -184,7 +184,7 @@ def _groups(engine: Engine, block: Block) -> pa.Table | None:
     if block.kind is not Kind.GROUP:
         return None
     try:
-        return group_rows(block, engine.members(block))
+        return group_rows(engine.members(block))
     except LEFT_TO_SPARK:
         return None
 

@@ -78,16 +78,6 @@ class Shape:
         outer = any(f"{side} JOIN alerts" in self.sql for side in ("LEFT", "RIGHT", "FULL"))
         return not outer or "GROUP BY" in self.sql
 
-    @property
-    def spark_alone(self) -> bool:
-        """Whether a deletion may change windows: annotations are evaluated by Spark alone."""
-        if self.within or any(view.within for view in self.views):
-            return True
-        if "LEFT JOIN alerts" in self.sql and "GROUP BY" in self.sql:
-            return True
-        of_first_rows = bool(self.distinct or self.views) and "GROUP BY window(" in self.sql
-        return of_first_rows or "window(w, " in self.sql
-
 
 _TEN = "window(ts, '10 minutes')"
 _COUNTED = "count(*) AS n, sum(v) AS total"

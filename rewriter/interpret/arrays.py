@@ -1,0 +1,290 @@
+"""Arrays and maps: those that are made of values, put in order, and looked into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rewriter.interpret.casts import cast
+from rewriter.interpret.logic import compare
+from rewriter.interpret.vector import (
+    UninterpretableError,
+    Vector,
+    boolean,
+    common_length,
+    either,
+    from_arrow,
+    unify,
+)
+from semiring.base import Array
+from semiring.ranks import ranked
+from semiring.segments import bounds, list_layout, lists_of, owners_of
+
+_MOST = 1 << 24
+"""So many elements are made, at most."""
+
+
+def list_type(element: pa.DataType) -> pa.DataType:
+    """The type of arrays of a type."""
+    return pa.list_(pa.field("element", element))
+
+
+class Lists:
+    """The arrays of a column, as CSR segments of their elements."""
+
+    def __init__(self, vector: Vector) -> None:
+        if not pa.types.is_list(vector.type) or vector.failed is not None:
+            raise UninterpretableError(f"the elements of {vector.type}")
+        array = vector.to_arrow(len(vector))
+        self.null: Array = array.is_null().to_numpy(zero_copy_only=False)
+        self.offsets, self.members = list_layout(array)
+
+    def __len__(self) -> int:
+        return len(self.null)
+
+    @property
+    def sizes(self) -> Array:
+        """How many elements each array has."""
+        return np.diff(self.offsets)
+
+    @property
+    def owners(self) -> Array:
+        """The array of every element."""
+        return owners_of(self.offsets)
+
+    @property
+    def places(self) -> Array:
+        """The place of every element in its array."""
+        return np.arange(len(self.members)) - self.offsets[self.owners]
+
+    def of(self, offsets: Array, members: pa.Array) -> Vector:
+        """Arrays of other elements; NULL where these are."""
+        array = lists_of(offsets, members, self.null)
+        return from_arrow(array.cast(list_type(members.type)))
+
+    def kept(self, chosen: Array) -> Vector:
+        """The arrays of some of their elements, given by a Boolean array."""
+        sizes = np.bincount(self.owners[chosen], minlength=len(self))
+        return self.of(bounds(sizes), self.members.take(pa.array(np.flatnonzero(chosen))))
+
+    def known(self) -> Array:
+        """Boolean array: the elements that are not NULL."""
+        known: Array = self.members.is_valid().to_numpy(zero_copy_only=False)
+        return known
+
+
+def of_values(arguments: Sequence[Vector]) -> Vector:
+    """``array``: of a value from every argument."""
+    if not arguments:
+        return from_arrow(pa.array([[]], list_type(pa.null())))
+    kind = unify(*(argument.type for argument in arguments))
+    length, parts = common_length(*arguments), [cast(part, kind) for part in arguments]
+    if any(part.failed is not None for part in parts):
+        raise UninterpretableError("an array of values that fail")
+    members = pa.concat_arrays([part.to_arrow(length) for part in parts])
+    width = len(parts)
+    order = np.arange(length * width).reshape(width, length).T.ravel()
+    array = lists_of(np.arange(length + 1) * width, members.take(pa.array(order)))
+    return from_arrow(array.cast(list_type(kind)))
+
+
+def of_entries(arguments: Sequence[Vector]) -> Vector:
+    """``map``: keys and values in turn."""
+    if len(arguments) % 2:
+        raise UninterpretableError("a map of keys without values")
+    length = common_length(*arguments)
+    parts = [part.broadcast(length) for part in arguments]
+    keys, items = (Lists(of_values(parts[start::2])) for start in (0, 1))
+    return _map(keys, keys.members, items.members)
+
+
+def map_from_entries(arguments: Sequence[Vector]) -> Vector:
+    """``map_from_entries``: of an array of structs of key and value."""
+    entries = Lists(arguments[0])
+    kind = entries.members.type
+    if not pa.types.is_struct(kind) or kind.num_fields != 2 or not entries.known().all():
+        raise UninterpretableError(f"a map from {kind}")
+    keys, items = entries.members.flatten()
+    return _map(entries, keys, items)
+
+
+def _map(lists: Lists, keys: pa.Array, items: pa.Array) -> Vector:
+    """The maps of some keys and values. Spark refuses keys that are NULL or come twice."""
+    pairs = {(o, repr(k)) for o, k in zip(lists.owners.tolist(), keys.to_pylist(), strict=True)}
+    if len(pairs) < len(keys) or keys.null_count:
+        raise UninterpretableError("a map with a key that is NULL or comes twice")
+    null = np.append(lists.null, False)
+    offsets = pa.array(lists.offsets.astype(np.int32), mask=null)
+    return from_arrow(pa.MapArray.from_arrays(offsets, keys, items))
+
+
+def sequence(arguments: Sequence[Vector]) -> Vector:
+    """``sequence``: the integers from one to another, by ones."""
+    start, stop = arguments
+    if not all(pa.types.is_signed_integer(part.type) for part in arguments):
+        raise UninterpretableError(f"a sequence of {start.type}")
+    if start.failed is not None or stop.failed is not None:
+        raise UninterpretableError("a sequence between values that fail")
+    length = common_length(*arguments)
+    first, last = start.broadcast(length), stop.broadcast(length)
+    null = either(first.null, last.null)
+    step = np.where(first.values <= last.values, 1, -1)
+    sizes = np.abs(last.values - first.values) + 1
+    if null is not None:
+        sizes = np.where(null, 0, sizes)
+    if sizes.sum() > _MOST:
+        raise UninterpretableError("a sequence of many numbers")
+    offsets = bounds(sizes)
+    owners = owners_of(offsets)
+    places = np.arange(len(owners)) - offsets[owners]
+    members = pa.array(first.values[owners] + step[owners] * places)
+    kind = list_type(unify(start.type, stop.type))
+    return from_arrow(lists_of(offsets, members, null).cast(kind))
+
+
+def sort_array(arguments: Sequence[Vector]) -> Vector:
+    """``sort_array``: ascending with NULLs first, or descending with them last."""
+    descending = False
+    if len(arguments) == 2:
+        flag = arguments[1]
+        if len(flag) != 1 or not pa.types.is_boolean(flag.type) or flag.null is not None:
+            raise UninterpretableError("an order that varies")
+        descending = not bool(flag.values[0])
+    return _sorted(arguments[0], descending, nulls_first=not descending)
+
+
+def array_sort(arguments: Sequence[Vector]) -> Vector:
+    """``array_sort``: ascending with NULLs last."""
+    return _sorted(arguments[0], False, nulls_first=False)
+
+
+def _sorted(array: Vector, descending: bool, *, nulls_first: bool) -> Vector:
+    lists = Lists(array)
+    known = lists.known()
+    ranks = np.where(known, ranked(lists.members), 0)
+    keys = [-ranks if descending else ranks, known if nulls_first else ~known, lists.owners]
+    return lists.of(lists.offsets, lists.members.take(pa.array(np.lexsort(keys))))
+
+
+def size(arguments: Sequence[Vector]) -> Vector:
+    """``size``: what it is of NULL is a setting of Spark."""
+    (array,) = arguments
+    if pa.types.is_map(array.type):
+        array = map_part(0)(arguments)
+    lists = Lists(array)
+    if lists.null.any():
+        raise UninterpretableError("the size of NULL")
+    return Vector(pa.int32(), lists.sizes.astype(np.int64))
+
+
+def extreme(*, largest: bool) -> Callable[[Sequence[Vector]], Vector]:
+    """``array_max`` and ``array_min``: NULLs are left out."""
+
+    def run(arguments: Sequence[Vector]) -> Vector:
+        ordered = Lists(_sorted(arguments[0], largest, nulls_first=False))
+        index = np.full(len(ordered), -1, dtype=np.int64)
+        there = ordered.sizes > 0
+        index[there] = ordered.offsets[:-1][there]
+        return from_arrow(ordered.members.take(pa.array(index, mask=~there)))
+
+    return run
+
+
+def array_contains(arguments: Sequence[Vector]) -> Vector:
+    """``array_contains``: NULL where the value is not found and an element is NULL."""
+    array, value = arguments
+    length = common_length(array, value)
+    lists, sought = Lists(array.broadcast(length)), value.broadcast(length)
+    equal = compare("=", from_arrow(lists.members), taken(sought, lists.owners))
+    if equal.failed is not None:
+        raise UninterpretableError("a value that fails")
+    true = equal.values & ~equal.nulls
+    found = np.bincount(lists.owners[true], minlength=length) > 0
+    unknown = np.bincount(lists.owners[equal.nulls], minlength=length) > 0
+    nulls = lists.null | _explicit_nulls(sought) | (~found & unknown)
+    return boolean(found, nulls)
+
+
+def array_distinct(arguments: Sequence[Vector]) -> Vector:
+    """``array_distinct``: of equal elements the first."""
+    lists = Lists(arguments[0])
+    known = lists.known()
+    ranks = np.where(known, ranked(lists.members), 0)
+    keys = np.stack([lists.owners, known.astype(np.int64), ranks])
+    _, first = np.unique(keys, axis=1, return_index=True)
+    chosen = np.zeros(len(lists.members), dtype=np.bool_)
+    chosen[first] = True
+    return lists.kept(chosen)
+
+
+def array_compact(arguments: Sequence[Vector]) -> Vector:
+    """``array_compact``: without NULLs."""
+    lists = Lists(arguments[0])
+    return lists.kept(lists.known())
+
+
+def slice_of(arguments: Sequence[Vector]) -> Vector:
+    """``slice``: so many elements from one on, counted from 1."""
+    array, start, count = arguments
+    first, many = (_constant(part) for part in (start, count))
+    if first is None or many is None or first < 1 or many < 0:
+        raise UninterpretableError("a slice at places that vary, or from the end")
+    lists = Lists(array)
+    places = lists.places
+    return lists.kept((places >= first - 1) & (places < first - 1 + many))
+
+
+def get(arguments: Sequence[Vector]) -> Vector:
+    """``get``: the element at a place counted from 0; NULL where there is none."""
+    array, place = arguments
+    if not pa.types.is_signed_integer(place.type) or place.failed is not None:
+        raise UninterpretableError(f"an element at {place.type}")
+    length = common_length(array, place)
+    lists, at = Lists(array.broadcast(length)), place.broadcast(length)
+    there = ~lists.null & ~at.nulls & (at.values >= 0) & (at.values < lists.sizes)
+    index = np.where(there, lists.offsets[:-1] + np.where(there, at.values, 0), -1)
+    return from_arrow(lists.members.take(pa.array(index, mask=~there)))
+
+
+def map_part(number: int) -> Callable[[Sequence[Vector]], Vector]:
+    """``map_keys`` and ``map_values``: the keys or the values of a map as an array."""
+
+    def run(arguments: Sequence[Vector]) -> Vector:
+        (entries,) = arguments
+        if not pa.types.is_map(entries.type) or entries.failed is not None:
+            raise UninterpretableError(f"the keys of {entries.type}")
+        array = entries.to_arrow(len(entries))
+        kind = pa.struct([array.type.key_field, array.type.item_field])
+        lists = Lists(from_arrow(array.cast(pa.list_(kind))))
+        return lists.of(lists.offsets, lists.members.flatten()[number])
+
+    return run
+
+
+def taken(vector: Vector, index: Array) -> Vector:
+    """The values of a vector at some rows; one that stands for all of them stays."""
+    if len(vector) == 1:
+        return vector
+    null, failed = (None if mask is None else mask[index] for mask in (vector.null, vector.failed))
+    if isinstance(vector.values, np.ndarray):
+        return Vector(vector.type, vector.values[index], null, failed)
+    return Vector(vector.type, vector.values.take(pa.array(index)), null, failed)
+
+
+def _explicit_nulls(vector: Vector) -> Array:
+    if isinstance(vector.values, np.ndarray):
+        return vector.nulls
+    array = vector.to_arrow(len(vector))
+    nulls: Array = pc.is_null(array).to_numpy(zero_copy_only=False)
+    return nulls
+
+
+def _constant(vector: Vector) -> int | None:
+    """The integer that a vector is for all rows; None: it varies, or is none."""
+    exact = len(vector) == 1 and vector.null is None and vector.failed is None
+    if not exact or not isinstance(vector.values, np.ndarray):
+        return None
+    return int(vector.values[0])
