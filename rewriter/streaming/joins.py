@@ -2,8 +2,10 @@
 
 Both sides keep their rows for as long as a row may come that they are paired with, and drop rows
 that are late. A pair is emitted by the batch of the later of its rows, and a row of a semi join by
-that of its first partner. A row of an outer join without a partner is emitted when it is given up;
-at once where a condition on its own columns says that it has none.
+that of its first partner. A row of an outer join without a partner is emitted by the batch that
+gives it up, which may be its own: rows are late by the watermark of the batch before, and given up
+by that of the batch (``StreamingSymmetricHashJoinExec``). Where a condition on its own columns says
+that it has no partner, its batch emits it at once.
 """
 
 from __future__ import annotations
@@ -132,8 +134,6 @@ def _outer_join(
     context: Context, join: OuterJoin, sides: Sequence[Relation], flows: Sequence[Flow]
 ) -> Relation:
     """Return pairs, and the rows of kept sides whose partner can come no more."""
-    if context.batch is not None:
-        raise context.unsupported("which batch emits a row of an outer join is", join.span)
     marks = [context.attribute("there") for _ in sides]
     left, right = (
         Project(
@@ -143,26 +143,44 @@ def _outer_join(
         )
         for side, mark in zip(sides, marks, strict=True)
     )
-    emitted = exp.and_(*(is_known(mark.column()) for mark in marks), copy=False)
+    both = [is_known(mark.column()) for mark in marks]
+    made = _made_in(context, (*flows[0].batches, *flows[1].batches))
+    emitted = exp.and_(*both, *made, copy=False)
     kept = (join.side.keeps_left, join.side.keeps_right)
     for number in (number for number in (0, 1) if kept[number]):
         over = _given_up(context, join, flows[number], flows[1 - number])
         never = _never_paired(context, join, sides[number])
         alone = exp.Is(this=marks[1 - number].column(), expression=exp.null())
+        made = _made_in(context, flows[number].batches)
+        if never is not None and made:
+            over, never = exp.and_(over, exp.Not(this=never)), exp.and_(never, *made)
         given = over if never is None else exp.or_(over, never)
         emitted = exp.or_(emitted, exp.and_(alone, given, copy=False), copy=False)
     return Filter(replace(join, left=left, right=right), emitted)
 
 
-def _given_up(context: Context, join: OuterJoin, own_times: Flow, other: Flow) -> Scalar:
-    """Return the condition that a row is given up."""
-    over = given_up(join.condition, own_times.times, other.times, context.emission.watermark)
+def _given_up(context: Context, join: OuterJoin, own: Flow, other: Flow) -> Scalar:
+    """Return the condition that a row is given up; of a batch, that this one does."""
+    emission = context.emission
+    over = given_up(join.condition, own.times, other.times, emission.watermark)
     if over is None:
         raise context.unsupported(
             "an outer join of streams without one bound between their times is", join.span
         )
     context.by_time = True
-    return over
+    if context.batch is None or emission.before is None:
+        return over
+    before = given_up(join.condition, own.times, other.times, emission.before)
+    assert before is not None
+    kept = exp.Not(this=exp.paren(exp.Is(this=exp.paren(before), expression=exp.true())))
+    return exp.and_(over, exp.or_(kept, *_made_in(context, own.batches)))
+
+
+def _made_in(context: Context, batches: Sequence[Attribute]) -> list[Scalar]:
+    """Return the condition that rows are of the batch that is asked for, if one is."""
+    if context.batch is None:
+        return []
+    return [exp.EQ(this=latest(batches), expression=exp.Literal.number(context.batch))]
 
 
 def _never_paired(context: Context, join: OuterJoin, side: Relation) -> Scalar | None:

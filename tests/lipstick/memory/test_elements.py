@@ -71,7 +71,7 @@ SCALARS = (
     "greatest(x, 2)",
     "least(x, NULL, 2)",
     "map('p', x, 's', 2)",
-    "map_from_entries(array(struct(1, x), struct(2, 5)))",
+    "map_from_entries(array(named_struct('k', 1, 'v', x), named_struct('k', 2, 'v', 5)))",
     "map_keys(map(x IS NULL, s))",
     "map_values(map(s IS NULL, x))",
     "sequence(2, x)",

@@ -20,10 +20,8 @@ from tests.lipstick.streams.queries import shapes
 from tests.lipstick.streams.queries.shapes import Rows, Shape
 
 _MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
-_STREAMS: Mapping[str, tuple[str, Sequence[Rows]]] = {
-    "readings": (shapes.READINGS, shapes.READ),
-    "alerts": (shapes.ALERTS, shapes.ALERTED),
-}
+DATA: Mapping[str, Sequence[Rows]] = {"readings": shapes.READ, "alerts": shapes.ALERTED}
+_SCHEMAS = {"readings": shapes.READINGS, "alerts": shapes.ALERTS}
 
 
 class Feed:
@@ -39,13 +37,15 @@ class Feed:
         *,
         within: bool = False,
         instead: Mapping[int, tuple[Any, ...]] = {},
+        data: Mapping[str, Sequence[Rows]] = DATA,
     ) -> None:
         self.spark = spark
+        self.data = data
         self.folder = folder
         self.gone = without
         self.instead = instead
         self.session = lipstick.session(spark, store=folder / "store")
-        for name, (schema, _) in _STREAMS.items():
+        for name, schema in _SCHEMAS.items():
             (folder / name).mkdir(parents=True, exist_ok=True)
             stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
             time = "ts" if name == "readings" else "at"
@@ -58,7 +58,7 @@ class Feed:
 
     def write(self, batch: int) -> None:
         """Write the files of a batch."""
-        write_batch(self.folder, batch, self.gone, self.instead)
+        write_batch(self.folder, batch, self.gone, self.instead, self.data)
 
     def run(self, shape: Shape, label: str = "run") -> tuple[StreamRun, dict[int, list[Any]]]:
         """Run a query to the end; return the run, and the rows that each batch emitted."""
@@ -71,14 +71,15 @@ class Feed:
             rows = _dropping(self.spark.sql(view.sql), view.keys, view.within)
             rows.createOrReplaceTempView(view.name)
         writer = self.session.sql(shape.sql).writeStream.outputMode(shape.mode)
+        count = len(self.data["readings"])
         if shape.waiting:
-            for batch in range(len(shapes.READ)):
+            for batch in range(count):
                 self.write(batch)
         run = (
             writer.option("checkpointLocation", str(self.folder / label)).foreachBatch(sink).start()
         )
         try:
-            for batch in range(0 if shape.waiting else len(shapes.READ)):
+            for batch in range(0 if shape.waiting else count):
                 self.write(batch)
                 run.processAllAvailable()
             run.processAllAvailable()
@@ -97,12 +98,13 @@ def write_batch(
     batch: int,
     without: Mapping[str, Sequence[int]] = {},
     instead: Mapping[int, tuple[Any, ...]] = {},
+    data: Mapping[str, Sequence[Rows]] = DATA,
 ) -> None:
     """Write the files of a batch of all streams, each at once.
 
     Without rows of some keys, and with others in the place of some readings.
     """
-    for name, (_, batches) in _STREAMS.items():
+    for name, batches in data.items():
         rows = [row for row in batches[batch] if row[0] not in without.get(name, ())]
         if name == "readings":
             rows = [instead.get(row[0], row) for row in rows]

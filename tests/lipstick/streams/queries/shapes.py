@@ -72,12 +72,6 @@ class Shape:
         """The query with those of its views."""
         return " ".join([self.sql, *(view.sql for view in self.views)])
 
-    @property
-    def by_batch(self) -> bool:
-        """Whether it is told which batch emitted a row."""
-        outer = any(f"{side} JOIN alerts" in self.sql for side in ("LEFT", "RIGHT", "FULL"))
-        return not outer or "GROUP BY" in self.sql
-
 
 _TEN = "window(ts, '10 minutes')"
 _COUNTED = "count(*) AS n, sum(v) AS total"

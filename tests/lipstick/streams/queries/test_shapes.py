@@ -28,7 +28,7 @@ def test_results_are_what_the_stream_emits(
     run, emitted = feed.run(shape)
     last = len(emitted) - 1
     for number, rows in emitted.items():
-        if shape.by_batch and (rows or number == last):
+        if rows or number == last:
             assert bag(run.emitted(number).df.collect()) == bag(rows), number
     results = run.results()
     assert bag(results.capture.df.collect()) == standing(shape, emitted)
