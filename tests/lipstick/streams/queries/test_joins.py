@@ -36,7 +36,7 @@ DATA: Mapping[str, Sequence[Rows]] = {
 NEAR = "r.sensor = a.sensor AND a.at BETWEEN r.ts AND r.ts + INTERVAL 5 MINUTES"
 
 
-@pytest.mark.many(8)
+@pytest.mark.slow
 @pytest.mark.parametrize("waiting", [True, False], ids=["waiting", "one by one"])
 @pytest.mark.parametrize("kind", ["INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI"])
 def test_every_batch_is_told(
