@@ -25,6 +25,7 @@ from graphquery.store.format import FORMAT_FILE
 from graphquery.store.streams import queries
 from lipstick.streams.assertions import Assertions
 from lipstick.streams.engine import Runner
+from lipstick.streams.queries.checkpoint import read_checkpoint
 from lipstick.streams.stored import Stored
 from tests.lipstick.streams import oracle
 from tests.lipstick.streams.compared import DisagreementError, check_questions, same_events
@@ -156,6 +157,23 @@ def killed(seed: int, ends: float = math.inf, *, spark: bool) -> str:
             return f"{kills} kills FAILED {error}".replace("\n", " ")
 
 
+def _as_read(folder: Path, inputs: dict[str, list[Rows]]) -> dict[str, list[Rows]]:
+    """The input by micro-batches, as the checkpoint tells them.
+
+    A file that was listed when the process was killed, before the batch that was to read it was
+    written down, is read by the next one together with the file after it: then the larger of both
+    comes first, as Spark divides files among tasks.
+    """
+    read: dict[str, list[Rows]] = {sid: [] for sid in inputs}
+    for batch in read_checkpoint(folder / "checkpoint"):
+        paths = [Path(file.path.removeprefix("file://")) for each in batch.files for file in each]
+        paths.sort(key=lambda path: (-path.stat().st_size, path))
+        for sid, files in inputs.items():
+            numbers = [int(path.stem) for path in paths if path.parent.name == sid]
+            read[sid].append([row for number in numbers for row in files[number]])
+    return read
+
+
 def _started(seed: int, folder: Path, seconds: float, spark: bool) -> int | None:
     """Run the process until it ends, and return its code; None if it was killed before."""
     command = [sys.executable, "-m", "tests.lipstick.streams.kills", "0", "--output", "-"]
@@ -179,6 +197,9 @@ def _started(seed: int, folder: Path, seconds: float, spark: bool) -> int | None
 def _checked(seed: int, folder: Path, batches: int, spark: bool) -> int:
     """Hold the recording of a seed against the oracle; return how many events it has."""
     specs, inputs, _ = workload(seed, spark=spark)
+    if spark:
+        inputs = _as_read(folder, inputs)
+        batches = len(next(iter(inputs.values())))
     expected_events = oracle.run(specs, inputs, delay_by_time(seed))
     recording = Stored(folder / "store")
     count = 0
