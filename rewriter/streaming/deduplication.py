@@ -47,7 +47,7 @@ def first_rows(
     needed
         The attributes that are read of them.
     """
-    _check(context, first, flow)
+    _check(context, first, flow, needed)
     others = [a for a in first.attributes if a.id in needed and a not in first.keys]
     if others:
         context.undecided.append(_undecided(context, first, below, flow, others))
@@ -61,12 +61,20 @@ def first_rows(
     return columns(rows, kept), replace(flow, deduplicated=True, unordered=True)
 
 
-def _check(context: Context, first: FirstRows, flow: Flow) -> None:
-    """Refuse what stands above another operator with state, whose rows have no order."""
-    if flow.grouped or flow.joined:
-        raise context.unsupported(
-            "dropDuplicates above a grouping or a join of streams is", first.span
-        )
+def _check(context: Context, first: FirstRows, flow: Flow, needed: frozenset[str]) -> None:
+    """Refuse what stands above another operator with state, but for an inner join of streams.
+
+    Of its pairs it is known which batch made them, and which are late.
+    """
+    if flow.grouped or (flow.joined and not flow.batches):
+        problem = "dropDuplicates above a grouping, or above an outer or semi join of streams, is"
+        raise context.unsupported(problem, first.span)
+    if flow.joined and first.within:
+        problem = "dropDuplicatesWithinWatermark above a join of streams is"
+        raise context.unsupported(problem, first.span)
+    if flow.untold and needed & set(flow.times):
+        problem = "dropDuplicates above a join of streams without one bound between their times is"
+        raise context.unsupported(problem, first.span)
 
 
 def _undecided(

@@ -60,7 +60,7 @@ def join_of_streams(
     sides = [context.in_time(below, flow, needed, join.span) for below, flow in (left, right)]
     flows_kept = flows[:1] if isinstance(join, SemiJoin) else flows
     times = {name: time for flow in flows_kept for name, time in flow.times.items()}
-    flow = _with_watermark(join, flows, Flow(True, times, joined=True))
+    flow = _with_watermark(join, flows, Flow(True, times, joined=True, unordered=True))
     if isinstance(join, OuterJoin):
         return _outer_join(context, join, sides, flows), flow
     if isinstance(join, SemiJoin):

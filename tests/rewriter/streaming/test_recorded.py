@@ -238,7 +238,17 @@ def test_within_the_watermark_the_state_is_followed_from_batch_to_batch() -> Non
     ("inner", "within", "problem"),
     [
         (f"SELECT window, count(*) AS k FROM events GROUP BY {TEN}", False, "above a grouping"),
-        ("SELECT e.id, a.k FROM events e JOIN alerts a ON e.k = a.k", False, "a join of streams"),
+        (
+            "SELECT e.id, e.k FROM events e LEFT SEMI JOIN alerts a ON e.k = a.k",
+            False,
+            "above an outer or semi join",
+        ),
+        ("SELECT e.id, a.k FROM events e JOIN alerts a ON e.k = a.k", True, "above a join of"),
+        (
+            "SELECT e.ts, a.k FROM events e JOIN alerts a ON hour(e.ts) < hour(a.ts)",
+            False,
+            "without one bound between their times",
+        ),
         ("SELECT id, k FROM events", True, "without one column with a watermark"),
     ],
 )

@@ -265,6 +265,29 @@ SHAPES = [
         views=(Dropping("firsts", "SELECT id, ts, sensor FROM readings", ("sensor", "ts")),),
     ),
     Shape(
+        "first of joined rows",
+        "SELECT sensor, level FROM firsts",
+        views=(
+            Dropping(
+                "firsts",
+                f"SELECT r.sensor, a.level, r.id FROM readings r JOIN alerts a ON {_NEAR}",
+                ("sensor", "level"),
+            ),
+        ),
+    ),
+    Shape(
+        "first of joined rows by time, then windows, waiting",
+        f"SELECT window.end, sensor, count(*) AS n FROM firsts GROUP BY {_TEN}, sensor",
+        views=(
+            Dropping(
+                "firsts",
+                f"SELECT r.sensor, r.ts FROM readings r JOIN alerts a ON {_NEAR}",
+                ("sensor", "ts"),
+            ),
+        ),
+        waiting=True,
+    ),
+    Shape(
         "sessions",
         f"SELECT session_window.start, session_window.end, sensor, {_COUNTED} FROM readings "
         "GROUP BY session_window(ts, '3 minutes'), sensor",
