@@ -99,13 +99,13 @@ def test_answers_are_those_of_spark(
         columns = [f"`{field.name}` {field.dataType.simpleString()}" for field in frame.schema]
         outputs[name] = Relation(", ".join(columns))
     queries_asked: list[str] = []
-    ask = _Collector._asked
+    ask = _Collector._collected
 
     def noted(self: _Collector, sql: str) -> pa.Table:
         queries_asked.append(self.engine.manifest.query)
         return ask(self, sql)
 
-    monkeypatch.setattr(_Collector, "_asked", noted)
+    monkeypatch.setattr(_Collector, "_collected", noted)
     workflow = _workflow(queries, outputs)
     for tracked in (False, True):
         store = tmp_path / str(tracked)
