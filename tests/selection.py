@@ -15,7 +15,7 @@ QUICK: Final = 10
 SHARES: Final = 8
 """An ordinary run takes every eighth case of a test marked `many`, over Connect the ones after.
 
-`many(24)` says another number, of tests whose cases take long.
+`many(48)` says another number, of tests whose cases take long.
 """
 
 ENGINES: Final = ("memory", "spark")

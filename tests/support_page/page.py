@@ -72,6 +72,14 @@ def constructs(spark: SparkSession) -> str:
     return "".join(parts)
 
 
+def some_constructs(spark: SparkSession, every: int) -> Iterator[str]:
+    """Yield the lines of every so manieth construct, as a session reads them."""
+    with lipstick.session(spark) as ls:
+        DATABASE.track(ls, spark)
+        for sql in [sql for examples in CONSTRUCTS.values() for sql in examples][::every]:
+            yield _row(_construct(ls, sql))
+
+
 def without_spark() -> str:
     """Return the rest of the page: functions and refusals."""
     parts: list[str] = []

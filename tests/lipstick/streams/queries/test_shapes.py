@@ -15,7 +15,7 @@ from tests.lipstick.streams.queries.shapes import GONE, SHAPES, Shape
 pytestmark = pytest.mark.classic
 
 
-@pytest.mark.many(24)
+@pytest.mark.many(48)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_results_are_what_the_stream_emits(
     spark: SparkSession, tmp_path: Path, shape: Shape
