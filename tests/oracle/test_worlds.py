@@ -72,9 +72,12 @@ def test_tpch(number: int, tpch: Callable[[float], Path]) -> None:
         held(case, most=24)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(8), 529])
 def test_generated(seed: int) -> None:
-    """Generated queries, of which some are refused or not known to DuckDB."""
+    """Generated queries, of which some are refused or not known to DuckDB.
+
+    529 orders elements of rows that are in no world.
+    """
     for case in generated_cases(range(seed, seed + 1)):
         assert outcome(case).outcome in (HELD, REFUSED, UNKNOWN)
 

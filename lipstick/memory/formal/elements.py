@@ -64,7 +64,7 @@ class Elements:
         results: list[Operand] = []
         for owner, place in zip(owners.tolist(), places.tolist(), strict=True):
             function = Element(place, part, whole=whole)
-            array = known.arrays[owner]
+            array = known.array(owner)
             if isinstance(array, Value):
                 results.append(Applied(function, [array]))
             else:
@@ -73,7 +73,7 @@ class Elements:
 
 
 class _Possible:
-    """The elements of every row of a block, and its arrays."""
+    """The elements of every row of a block, and the arrays of those that are in some world."""
 
     def __init__(self, formal: Formal, rows: ElementRows) -> None:
         self._formal = formal
@@ -86,7 +86,7 @@ class _Possible:
         annotations = formal.tuples.of(rows.inner, every(count))
         there = [index for index, k in enumerate(annotations) if not k.is_zero]
         values = formal.columns.column(rows.inner, ARRAY, np.array(there, dtype=np.int64))
-        self.arrays: dict[int, Operand] = dict(zip(there, values, strict=True))
+        self._arrays: dict[int, Operand] = dict(zip(there, values, strict=True))
         known, elements = rows.known
         sizes = np.zeros(count, dtype=np.int64)
         sizes[known] = elements.sizes
@@ -101,7 +101,7 @@ class _Possible:
         self.places = np.concatenate([numbers, places])
 
     def _longest(self, owner: int, there: Annotation) -> int:
-        array = self.arrays[owner]
+        array = self._arrays[owner]
         if not isinstance(array, Value):
             return self._size(array)
         length = self._fixed
@@ -115,9 +115,13 @@ class _Possible:
         size = 0 if array is None else len(array)
         return max(size, 1) if self._outer else size
 
+    def array(self, owner: int) -> Operand:
+        """The array of a row; NULL of one that is in no world."""
+        return self._arrays.get(owner)
+
     def longer(self, owner: int, place: int) -> Annotation:
         """[the array of a row has an element at a place]."""
-        array = self.arrays.get(owner)
+        array = self.array(owner)
         if place == 0 and self._outer:
             return ALGEBRA.one
         if not isinstance(array, Value):
