@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from lipstick.capture.capture import Capture, Row
+    from lipstick.memory.scenarios import Scenarios, Updates
 
 T = TypeVar("T")
 
@@ -60,7 +61,7 @@ class Questions(Analyses, Generic[T]):
         Raises
         ------
         NeedsSparkError
-            Without Spark, where an array that a deletion may change is taken apart.
+            Without Spark, where Spark alone computes what a deletion may change.
         CapabilityError
             Where Spark alone evaluates the conditions; with ``expand``, where a deletion above a
             derived relation may do more than the annotations would say.
@@ -187,15 +188,7 @@ class Questions(Analyses, Generic[T]):
         A query of one block costs what the scenarios touch, whatever their number; a predicate
         costs a Spark job each, so list keys, or tabulate them, where there are many.
         """
-        capture = self._captured
-        resolved = resolve_scenarios(
-            scenarios,
-            capture.manifest.relations,
-            capture.token_types(),
-            capture.memory,
-            capture.engine.spark,
-        )
-        return capture.memory.what_if_many(resolved)
+        return self._captured.memory.what_if_many(self._scenarios(scenarios))
 
     def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
         """Return what the answer would be had some inputs had other values, computed in memory.
@@ -215,11 +208,7 @@ class Questions(Analyses, Generic[T]):
         TrackingError
             For relations that the query does not read, and expressions without Spark.
         """
-        capture = self._captured
-        tables = resolve_update(
-            capture.manifest.relations, capture.token_types(), update, capture.engine.spark
-        )
-        return capture.memory.what_if_updated(tables)
+        return self._captured.memory.what_if_updated(self._update(update))
 
     def what_if_updated_many(self, scenarios: Given) -> WhatIfMany:
         """Return what the answer would be had inputs had other values, in each of many scenarios.
@@ -237,10 +226,24 @@ class Questions(Analyses, Generic[T]):
         CaptureError, TrackingError
             As :meth:`what_if_updated`. All are computed together, and cost what they touch.
         """
+        return self._captured.memory.what_if_updated_many(self._updates(scenarios))
+
+    # -- what is supposed, by tokens -------------------------------------------------------
+
+    def _scenarios(self, scenarios: Given) -> Scenarios:
         capture = self._captured
         relations, types = capture.manifest.relations, capture.token_types()
-        updates = resolve_updates(scenarios, relations, types, capture.engine.spark)
-        return capture.memory.what_if_updated_many(updates)
+        return resolve_scenarios(scenarios, relations, types, capture.memory, capture.engine.spark)
+
+    def _update(self, update: Mapping[str, Any]) -> dict[str, pa.Table]:
+        capture = self._captured
+        relations, types = capture.manifest.relations, capture.token_types()
+        return resolve_update(relations, types, update, capture.engine.spark)
+
+    def _updates(self, scenarios: Given) -> Updates:
+        capture = self._captured
+        relations, types = capture.manifest.relations, capture.token_types()
+        return resolve_updates(scenarios, relations, types, capture.engine.spark)
 
 
 def _expanded(capture: Capture, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:

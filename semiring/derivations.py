@@ -16,7 +16,7 @@ import numpy as np
 from semiring.base import Array
 from semiring.exact import integer_array, multiply, sum_segments
 from semiring.polynomial import Monomial
-from semiring.segments import bounds, owners_of, places_in
+from semiring.segments import bounds, owners_of, places_in, places_of
 from semiring.token import Token
 from semiring.vocabulary import ABSENT, Vocabulary
 
@@ -113,7 +113,7 @@ class Derivations:
 
     def first(self, limit: int) -> Derivations:
         """The first rows of every segment."""
-        places = np.arange(len(self.tokens)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        places = places_of(self.offsets)
         return self if bool((places < limit).all()) else self.kept(places < limit)
 
     def rows(self, chosen: Array) -> Derivations:

@@ -20,11 +20,16 @@ def owners_of(offsets: Array) -> Array:
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
+def places_of(offsets: Array) -> Array:
+    """The place of every row in its segment."""
+    places: Array = np.arange(offsets[-1]) - offsets[owners_of(offsets)]
+    return places
+
+
 def places_in(offsets: Array, segments: Array) -> tuple[Array, Array]:
     """The rows of some segments, one segment after the other, and their own offsets."""
     own_offsets = bounds(np.diff(offsets)[segments])
-    owners = owners_of(own_offsets)
-    rows: Array = offsets[segments][owners] + np.arange(len(owners)) - own_offsets[owners]
+    rows: Array = offsets[segments][owners_of(own_offsets)] + places_of(own_offsets)
     return rows, own_offsets
 
 
@@ -42,3 +47,15 @@ def lists_of(offsets: Array, members: pa.Array, null: Array | None = None) -> pa
     """A list array from CSR offsets and members; NULL where a Boolean array says so."""
     mask = None if null is None else pa.array(null)
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), members, mask=mask)
+
+
+def entries_of(maps: pa.Array) -> pa.Array:
+    """The entries of maps: lists of structs of key and value."""
+    kind = pa.struct([maps.type.key_field, maps.type.item_field])
+    return maps.cast(pa.list_(kind))
+
+
+def maps_of(offsets: Array, keys: pa.Array, items: pa.Array, null: Array) -> pa.Array:
+    """A map array from CSR offsets, keys and values; NULL where a Boolean array says so."""
+    mask = np.append(null, False)
+    return pa.MapArray.from_arrays(pa.array(offsets.astype(np.int32), mask=mask), keys, items)

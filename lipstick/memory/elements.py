@@ -19,7 +19,7 @@ from rewriter.interpret import interpret
 from rewriter.passes.split_generators import ARRAY
 from semiring.arrow import decoded
 from semiring.base import Array
-from semiring.segments import bounds, list_layout
+from semiring.segments import bounds, entries_of, list_layout, places_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class ElementRows(Rows):
         first = np.zeros(inner.size, dtype=np.int64)
         size[now_rows], first[now_rows] = now.sizes, shift + now.offsets[:-1]
         # Elements that were known: at the same place of the array that is there now.
-        numbers = every(shift) - np.repeat(known.offsets[:-1], known.sizes)
+        numbers = places_of(known.offsets)
         touched = contains(affected, self.owners)
         index = every(shift)
         there = touched & (numbers < size[self.owners])
@@ -183,7 +183,7 @@ class ElementRows(Rows):
         more = np.maximum(size[now_rows] - before[now_rows], 0)
         new_owners = np.repeat(now_rows, more)
         start = np.repeat(first[now_rows] + before[now_rows], more)
-        new = start + every(len(new_owners)) - np.repeat(np.cumsum(more) - more, more)
+        new = start + places_of(bounds(more))
         owners, index = np.concatenate([self.owners, new_owners]), np.concatenate([index, new])
         present = np.concatenate([present, np.ones(len(new), dtype=np.bool_)])
         changed = np.concatenate([np.flatnonzero(touched), shift + every(len(new))])
@@ -197,13 +197,12 @@ def taken_apart(generator: Generator, arrays: pa.Array) -> Elements:
     if pa.types.is_null(arrays.type):
         arrays = arrays.cast(pa.list_(pa.null()))
     if pa.types.is_map(arrays.type):
-        key, item = arrays.type.key_field, arrays.type.item_field
-        arrays = arrays.cast(pa.list_(pa.struct([key, item])))
+        arrays = entries_of(arrays)
     offsets, members = list_layout(arrays)
     columns = (members,)
     if len(generator.columns) > 1 or generator.inline:
         columns = tuple(members.flatten())
-    places = every(len(members)) - np.repeat(offsets[:-1], np.diff(offsets))
+    places = places_of(offsets)
     if not generator.outer:
         return Elements(offsets, places, columns)
     sizes = np.diff(offsets)

@@ -190,6 +190,7 @@ def _floats(a: Vector, b: Vector, operation: np.ufunc) -> Vector:
 
 
 def result_of(kind: pa.DataType, values: Array, *operands: Vector) -> Vector:
+    """Exact values of a type: NULL where an operand is, failed where one is or they do not fit."""
     null = either(*(operand.null for operand in operands))
     failed = either(*(operand.failed for operand in operands), fits(values, kind))
     return Vector(kind, values, null, failed)
@@ -201,6 +202,7 @@ def _failing(result: Vector, a: Vector, b: Vector, zero: Array) -> Vector:
 
 
 def dtype_of(kind: pa.DataType) -> np.dtype[np.generic]:
+    """The dtype in which values of a type are computed."""
     if pa.types.is_boolean(kind):
         return np.dtype(np.bool_)
     if pa.types.is_float32(kind):

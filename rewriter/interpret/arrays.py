@@ -21,7 +21,15 @@ from rewriter.interpret.vector import (
 )
 from semiring.base import Array
 from semiring.ranks import ranked
-from semiring.segments import bounds, list_layout, lists_of, owners_of
+from semiring.segments import (
+    bounds,
+    entries_of,
+    list_layout,
+    lists_of,
+    maps_of,
+    owners_of,
+    places_of,
+)
 
 _MOST = 1 << 24
 """So many elements are made, at most."""
@@ -58,7 +66,7 @@ class Lists:
     @property
     def places(self) -> Array:
         """The place of every element in its array."""
-        return np.arange(len(self.members)) - self.offsets[self.owners]
+        return places_of(self.offsets)
 
     def of(self, offsets: Array, members: pa.Array) -> Vector:
         """Arrays of other elements; NULL where these are."""
@@ -116,9 +124,7 @@ def _map(lists: Lists, keys: pa.Array, items: pa.Array) -> Vector:
     pairs = {(o, repr(k)) for o, k in zip(lists.owners.tolist(), keys.to_pylist(), strict=True)}
     if len(pairs) < len(keys) or keys.null_count:
         raise UninterpretableError("a map with a key that is NULL or comes twice")
-    null = np.append(lists.null, False)
-    offsets = pa.array(lists.offsets.astype(np.int32), mask=null)
-    return from_arrow(pa.MapArray.from_arrays(offsets, keys, items))
+    return from_arrow(maps_of(lists.offsets, keys, items, lists.null))
 
 
 def sequence(arguments: Sequence[Vector]) -> Vector:
@@ -139,8 +145,7 @@ def sequence(arguments: Sequence[Vector]) -> Vector:
         raise UninterpretableError("a sequence of many numbers")
     offsets = bounds(sizes)
     owners = owners_of(offsets)
-    places = np.arange(len(owners)) - offsets[owners]
-    members = pa.array(first.values[owners] + step[owners] * places)
+    members = pa.array(first.values[owners] + step[owners] * places_of(offsets))
     kind = list_type(unify(start.type, stop.type))
     return from_arrow(lists_of(offsets, members, null).cast(kind))
 
@@ -256,9 +261,7 @@ def map_part(number: int) -> Callable[[Sequence[Vector]], Vector]:
         (entries,) = arguments
         if not pa.types.is_map(entries.type) or entries.failed is not None:
             raise UninterpretableError(f"the keys of {entries.type}")
-        array = entries.to_arrow(len(entries))
-        kind = pa.struct([array.type.key_field, array.type.item_field])
-        lists = Lists(from_arrow(array.cast(pa.list_(kind))))
+        lists = Lists(from_arrow(entries_of(entries.to_arrow(len(entries)))))
         return lists.of(lists.offsets, lists.members.flatten()[number])
 
     return run

@@ -15,7 +15,7 @@ from rewriter.interpret.vector import (
 )
 from semiring.base import Array
 from semiring.exact import shrink
-from semiring.segments import list_layout, lists_of
+from semiring.segments import entries_of, list_layout, lists_of, maps_of
 
 
 def cast(vector: Vector, kind: pa.DataType) -> Vector:
@@ -89,19 +89,17 @@ def _cast_lists(vector: Vector, kind: pa.DataType) -> Vector:
 
 def _cast_map(vector: Vector, kind: pa.MapType) -> Vector:
     """The maps with each of their keys and values cast."""
-    array, own = vector.to_arrow(len(vector)), vector.type
-    entries = array.cast(pa.list_(pa.struct([own.key_field, own.item_field])))
-    offsets, members = list_layout(entries)
+    array = vector.to_arrow(len(vector))
+    offsets, members = list_layout(entries_of(array))
     parts = [
         cast(from_arrow(part), of)
         for part, of in zip(members.flatten(), (kind.key_type, kind.item_type), strict=True)
     ]
     if any(part.failed is not None for part in parts):
         raise UninterpretableError("a cast of entries that fails")
-    null = np.append(array.is_null().to_numpy(zero_copy_only=False), False)
     keys, items = (part.to_arrow(len(members)) for part in parts)
-    maps = pa.MapArray.from_arrays(pa.array(offsets.astype(np.int32), mask=null), keys, items)
-    return from_arrow(maps.cast(kind))
+    null = array.is_null().to_numpy(zero_copy_only=False)
+    return from_arrow(maps_of(offsets, keys, items, null).cast(kind))
 
 
 def _truncated(values: Array, scale: int) -> Array:

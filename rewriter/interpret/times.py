@@ -11,16 +11,10 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.interpret.vector import UninterpretableError, Vector, from_arrow
+from rewriter.scalars.units import MICROSECONDS
 from semiring.base import Array
 
-_UNITS = {
-    "microsecond": 1,
-    "millisecond": 1_000,
-    "second": 1_000_000,
-    "minute": 60_000_000,
-    "hour": 3_600_000_000,
-}
-_DAY = 24 * _UNITS["hour"]
+_DAY = MICROSECONDS["day"]
 
 
 def window(arguments: Sequence[Vector]) -> Vector:
@@ -68,8 +62,8 @@ def _of_literal(interval: exp.Interval) -> int | None:
     number, unit = interval.this, interval.args.get("unit")
     if not isinstance(number, exp.Literal) or not isinstance(unit, exp.Var):
         return None
-    length = _UNITS.get(unit.name.lower().removesuffix("s"))
-    if length is None or not str(number.this).strip().lstrip("-").isdigit():
+    length = MICROSECONDS.get(unit.name.lower().removesuffix("s"), _DAY)
+    if length >= _DAY or not str(number.this).strip().lstrip("-").isdigit():
         return None
     total = int(number.this) * length
     return total if abs(total) < _DAY else None

@@ -18,7 +18,7 @@ from rewriter.passes.split_generators import ARRAY
 from semiring.analysis.most import most
 from semiring.base import Array
 from semiring.expression import compare, simplify
-from semiring.segments import bounds
+from semiring.segments import bounds, places_of
 from semiring.value import Operand, Value
 from semiring.values import Aggregated, Applied, Choice
 
@@ -90,15 +90,14 @@ class _Possible:
         known, elements = rows.known
         sizes = np.zeros(count, dtype=np.int64)
         sizes[known] = elements.sizes
-        numbers = every(len(rows.owners)) - np.repeat(elements.offsets[:-1], elements.sizes)
         longest = sizes.copy()
         for index in there:
             longest[index] = max(sizes[index], self._longest(index, annotations[index]))
         more = longest - sizes
         new = np.repeat(every(count), more)
-        places = every(len(new)) - np.repeat(bounds(more)[:-1], more) + sizes[new]
+        places = places_of(bounds(more)) + sizes[new]
         self.owners = np.concatenate([rows.owners, new])
-        self.places = np.concatenate([numbers, places])
+        self.places = np.concatenate([places_of(elements.offsets), places])
 
     def _longest(self, owner: int, there: Annotation) -> int:
         array = self._arrays[owner]

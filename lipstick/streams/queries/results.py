@@ -16,14 +16,14 @@ from lipstick.deletion import Cascade, Deletion, resolve_deletion, without
 from lipstick.derived.hypothesis import Hypothesis, Reduced
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
-from lipstick.scenarios import Given, resolve_scenarios
+from lipstick.scenarios import Given
 from lipstick.streams.queries.checkpoint import MicroBatch
 from lipstick.streams.queries.leaves import numbers_of_sources
 from lipstick.streams.queries.recorded import LATE, recorded
 from lipstick.streams.queries.reruns import Reruns
 from lipstick.streams.queries.scenarios import RepeatedWhatIf
 from lipstick.tracking import Tracked, verify_key
-from lipstick.updates import resolve_update, resolve_updates, updated_view
+from lipstick.updates import updated_view
 from lipstick.views import drop_once_read
 from lipstick.whatif import WhatIf
 from rewriter import Block, lower_query
@@ -107,16 +107,9 @@ class StreamResults(AnnotatedFrame):
         """
         if not self._reading.by_time:
             return super().what_if_many(scenarios)
-        capture = self.capture
-        found = resolve_scenarios(
-            scenarios,
-            capture.manifest.relations,
-            capture.token_types(),
-            capture.memory,
-            self._session.spark,
-        )
-        answers = [self.what_if(_some(found.one(number))) for number in range(len(found))]
-        return RepeatedWhatIf(found.labels, answers)
+        resolved = self._scenarios(scenarios)
+        answers = [self.what_if(_some(resolved.one(number))) for number in range(len(resolved))]
+        return RepeatedWhatIf(resolved.labels, answers)
 
     def what_if_updated(self, update: Mapping[str, Any]) -> Any:
         """Return what the stream would have emitted, had some events had other values.
@@ -126,22 +119,15 @@ class StreamResults(AnnotatedFrame):
         """
         if not self._reading.by_time:
             return super().what_if_updated(update)
-        capture = self.capture
-        types = capture.token_types()
-        return self._updated(
-            resolve_update(capture.manifest.relations, types, update, self._session.spark)
-        )
+        return self._updated(self._update(update))
 
     def what_if_updated_many(self, scenarios: Given) -> Any:
         """See :meth:`lipstick.Capture.what_if_updated_many`; as :meth:`what_if_updated`."""
         if not self._reading.by_time:
             return super().what_if_updated_many(scenarios)
-        capture = self.capture
-        found = resolve_updates(
-            scenarios, capture.manifest.relations, capture.token_types(), self._session.spark
-        )
-        answers = [self._updated(found.one(number)) for number in range(len(found.labels))]
-        return RepeatedWhatIf(found.labels, answers)
+        updates = self._updates(scenarios)
+        answers = [self._updated(updates.one(number)) for number in range(len(updates.labels))]
+        return RepeatedWhatIf(updates.labels, answers)
 
     @cached_property
     def _reruns(self) -> Reruns:

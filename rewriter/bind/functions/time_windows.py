@@ -21,6 +21,7 @@ from rewriter.bind.columns.metadata import MARK, marks_of
 from rewriter.bind.columns.scope import Bound, Entry, Scope
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.text import Source
+from rewriter.scalars.units import MICROSECONDS
 
 if TYPE_CHECKING:
     from rewriter.bind.scalars import ScalarBinder
@@ -31,15 +32,6 @@ _QUALIFIER = "time window"
 _CLAUSES = ("expressions", "group")
 """Where calls are of one operator in Spark: in ORDER BY and QUALIFY they repeat rows once more."""
 
-_UNITS = {
-    "microsecond": 1,
-    "millisecond": 1_000,
-    "second": 1_000_000,
-    "minute": 60_000_000,
-    "hour": 3_600_000_000,
-    "day": 86_400_000_000,
-    "week": 604_800_000_000,
-}
 _PART = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z]+?)s?(?:\s+|$)")
 
 
@@ -173,9 +165,9 @@ def _microseconds(length: exp.Expr) -> int | None:
     total, position = Fraction(0), 0
     while position < len(text):
         part = _PART.match(text, position)
-        if part is None or part[2] not in _UNITS or ("." in part[1] and part[2] != "second"):
+        if part is None or part[2] not in MICROSECONDS or ("." in part[1] and part[2] != "second"):
             return None
-        total += Fraction(part[1]) * _UNITS[part[2]]
+        total += Fraction(part[1]) * MICROSECONDS[part[2]]
         position = part.end()
     return int(total) if text and total.denominator == 1 else None
 
