@@ -29,6 +29,7 @@ class Template:
                 return node
             return exp.Var(this=f"{_MARK}{places[node.table, node.name]}{_MARK}")
 
+        self._columns = len(places)
         self._parts = text(scalar(interpreted.text).transform(marked)).split(_MARK)
 
     def filled(self, columns: Sequence[str]) -> str:
@@ -36,3 +37,8 @@ class Template:
         parts = list(self._parts)
         parts[1::2] = [columns[int(part)] for part in parts[1::2]]
         return "".join(parts)
+
+    @property
+    def numbered(self) -> str:
+        """The text with numbers for names, which is the same whatever its columns are called."""
+        return self.filled([f"${number}" for number in range(self._columns)])

@@ -20,15 +20,11 @@ from semiring.value import (
 
 
 class Function(Protocol):
-    """A deterministic function of plain values.
+    """A deterministic function of plain values."""
 
-    Attributes
-    ----------
-    name
-        What tells functions apart: those with one name have the same values.
-    """
-
-    name: str
+    @property
+    def name(self) -> str:
+        """What tells functions apart: those with one name have the same values."""
 
     def text(self, operands: Sequence[str]) -> str:
         """The call, with texts in the place of the operands."""

@@ -65,7 +65,7 @@ def of_rows(function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]) -> li
         try:
             values = function([rows[index] for index in plain])
         except CapabilityError as error:
-            raise needs_spark(function.name) from error
+            raise needs_spark(function.sql) from error
         for number, value in zip(plain, values, strict=True):
             results[number] = value
     for number, is_formal in enumerate(formal):

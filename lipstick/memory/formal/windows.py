@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lipstick.memory.formal.functions import OverRows, operands_of
 from lipstick.memory.formal.limits import MOST, too_many
+from lipstick.memory.formal.over_rows import OverRows, operands_of
 from lipstick.memory.formal.scopes import MemberScope, operands, scalar_type
 from lipstick.memory.keys import distinct
 from lipstick.memory.state import NOTHING, values

@@ -17,6 +17,7 @@ from lipstick.memory.formal.checked import InconsistentError
 from lipstick.valuation import compile_valuations
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression
+from semiring.polynomial import Polynomial
 from semiring.semirings import Boolean, Counting, Tropical, Why
 from tests.oracle.database import Database
 from tests.oracle.small import small
@@ -107,6 +108,22 @@ def test_rows_that_could_be(tmp_path: Path) -> None:
     assert first.shown == (None, 1)
     assert str(second.shown[1]) == "r:1⊗1 + r:2⊗1"
     assert len(memory.potential_rows(limit=2)) == 2
+
+
+def test_names_of_columns_are_no_part_of_what_values_are(tmp_path: Path) -> None:
+    """A column that the answer shows is stored under its name, and under another for windows."""
+
+    def annotations(shown: str, argument: str) -> list[Polynomial | Expression]:
+        sql = (
+            f"SELECT * FROM (SELECT {shown}, lag({argument}) OVER (ORDER BY r.id) AS p"
+            " FROM r JOIN s ON r.k = s.k WHERE r.k = 'b') WHERE p > 3"
+        )
+        return [annotation for _, annotation in capture(sql, tmp_path / shown).annotations()]
+
+    plain, renamed = annotations("r.id", "r.x + s.y"), annotations("s.y", "r.x + s.y")
+    assert ("LAG(x + y)" in str(plain), "LAG(x + y_2)" in str(renamed)) == (True, True)
+    assert plain == renamed
+    assert annotations("r.x", "s.y + s.y") != plain
 
 
 def valuations(memory: Memory, semiring: object, given: object) -> dict[str, object]:
