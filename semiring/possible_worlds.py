@@ -16,6 +16,7 @@ import numpy as np
 
 from semiring.base import Array, Semiring
 from semiring.comparison import compare_values
+from semiring.exact_arrays import full, integers, magnitude, plus, times
 from semiring.expression import (
     Atom,
     Compare,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 T = TypeVar("T")
 
-_LARGE = 2.0**62
 _EXACT = 2.0**53
 """Doubles are exact for integers below."""
 
@@ -84,7 +84,7 @@ class PossibleWorlds:
         CapabilityError
             Where a value says of no tuple whether it is there.
         """
-        there = {token: _array_of(semiring.copies(value(token))) for token in tokens}
+        there = {token: full(semiring.copies(value(token)), 1) for token in tokens}
         return cls(there, 1)
 
     @classmethod
@@ -128,20 +128,20 @@ class PossibleWorlds:
             case Polynomial():
                 return self._polynomial(annotation)
             case Constant():
-                return _full(annotation.n, self.length)
+                return full(annotation.n, self.length)
             case Atom():
-                return _integers(self._there[annotation.of_token])
+                return integers(self._there[annotation.of_token])
             case Product():
-                product = _full(1, self.length)
+                product = full(1, self.length)
                 for factor, n in annotation.factors:
                     for _ in range(n):
-                        product = _times(product, self.counts(factor))
+                        product = times(product, self.counts(factor))
                 return product
             case Sum():
-                product = _full(0, self.length)
+                total = full(0, self.length)
                 for summand, n in annotation.summands:
-                    product = _plus(product, _times(self.counts(summand), _full(n, 1)))
-                return product
+                    total = plus(total, times(self.counts(summand), full(n, 1)))
+                return total
             case Delta():
                 return (self.counts(annotation.operand) > 0).astype(np.int64)
             case Monus():
@@ -155,20 +155,20 @@ class PossibleWorlds:
         raise TypeError(f"{type(annotation).__name__} is no annotation")
 
     def _polynomial(self, polynomial: Polynomial) -> Array:
-        counts = _full(0, self.length)
+        counts = full(0, self.length)
         for monomial, n in polynomial.terms:
             there = [(self._there[token], exponent) for token, exponent in monomial]
             if all(array.dtype == np.bool_ for array, _ in there):
                 present = np.ones(self.length, np.bool_)
                 for array, _ in there:
                     present &= array
-                counts = _plus(counts, _times(present.astype(np.int64), _full(n, 1)))
+                counts = plus(counts, times(present.astype(np.int64), full(n, 1)))
                 continue
-            term = _full(n, self.length)
+            term = full(n, self.length)
             for array, exponent in there:
                 for _ in range(exponent):
-                    term = _times(term, _integers(array))
-            counts = _plus(counts, term)
+                    term = times(term, integers(array))
+            counts = plus(counts, term)
         return counts
 
     # -- values ------------------------------------------------------------------------------
@@ -263,38 +263,6 @@ def _hashable(value: Any) -> Hashable:
     return (type(value).__name__, value)
 
 
-def _array_of(count: int) -> Array:
-    return np.array([count], dtype=np.int64 if abs(count) < 2**62 else object)
-
-
-def _full(number: int, length: int) -> Array:
-    return np.full(length, number, dtype=np.int64 if abs(number) < 2**62 else object)
-
-
-def _integers(array: Array) -> Array:
-    return array.astype(np.int64) if array.dtype == np.bool_ else array
-
-
-def _magnitude(array: Array) -> float:
-    return float(np.abs(array).max()) if len(array) else 0.0
-
-
-def _times(a: Array, b: Array) -> Array:
-    if a.dtype != object and b.dtype != object and _magnitude(a) * _magnitude(b) < _LARGE:
-        product: Array = a * b
-        return product
-    large: Array = np.multiply(a.astype(object), b.astype(object), dtype=object)
-    return large
-
-
-def _plus(a: Array, b: Array) -> Array:
-    if a.dtype != object and b.dtype != object and _magnitude(a) + _magnitude(b) < _LARGE:
-        total: Array = a + b
-        return total
-    large: Array = np.add(a.astype(object), b.astype(object), dtype=object)
-    return large
-
-
 def _plain(side: Operand) -> list[Any]:
     if not isinstance(side, Tensor):
         return [side]
@@ -318,6 +286,6 @@ def _double(number: Fraction) -> float:
 
 
 def _checked(numbers: Array) -> Array:
-    if len(numbers) and _magnitude(numbers) >= _EXACT:
+    if len(numbers) and magnitude(numbers) >= _EXACT:
         raise _InexactError
     return numbers

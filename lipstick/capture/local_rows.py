@@ -110,7 +110,7 @@ class LocalRows:
 
     def _computed(self, block: Block, names: list[str]) -> pa.Table:
         members = None if block.kind is Kind.UNION else self._engine.members(block)
-        if members is not None and members.combined and members.captured is not None:
+        if members is not None and members.references.combines_captured:
             raise NeedsSparkError(f"Spark joins the members of {block.name} by conditions.")
         if block.kind is Kind.GROUP:
             assert members is not None

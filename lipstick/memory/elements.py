@@ -106,7 +106,7 @@ class ElementRows(Rows):
         """The rows whose columns are known, there or not."""
         rows = every(inner.size)
         if isinstance(self._rows, MemberRows):
-            rows = rows[self._rows.members.referring]
+            rows = rows[self._rows.members.references.captured_alone]
         return rows
 
     def _taken_apart(self, inner: State, rows: Array) -> Elements:

@@ -125,7 +125,7 @@ class GroupRows(Rows):
                 " which is not done without Spark.\n" + OPEN_WITH_SPARK
             )
         members = self.members
-        gone = members.without(deleted)
+        gone = members.tokens.losing(deleted)
         valued = [key for _, key in self.grouping.keys]
         valued += [argument for call in self.calls.values() for argument in call.arguments]
         suspects = members.suspects(context, gone, valued)

@@ -40,7 +40,7 @@ def _columns(engine: Engine, members: Members, chosen: Array) -> dict[str, pa.Ar
         columns = {}
         for lookup in members.lookups:
             inner = engine.base(lookup.block.name)
-            positions = members.refer(lookup, chosen)
+            positions = members.references.of(lookup, chosen)
             for name in lookup.block.identity:
                 columns[f"{lookup.alias}_{name}"] = inner.take(name, positions)
         return columns

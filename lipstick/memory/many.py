@@ -70,7 +70,7 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
     members = members_of(rows)
     if members is None or not members.alone or rows.block.windowed:
         return _one_by_one(engine, scenarios, deleted)
-    owners, gone = members.lost(deleted)
+    owners, gone = members.tokens.losing_in_scenarios(deleted)
     if isinstance(rows, GroupRows):
         base = rows.members.base
         lost = rows.grouping.moved(gone, owners)
@@ -248,7 +248,7 @@ def _one_by_one(engine: Engine, scenarios: Scenarios, deleted: Mapping[str, Dele
     for name in engine.blocks:
         members = members_of(engine.rows(name))
         if members is not None and members.dataset is not None:
-            touching.append(members.lost(deleted)[0])
+            touching.append(members.tokens.losing_in_scenarios(deleted)[0])
     base, names = engine.base(engine.root.name), needed(engine.root)
     numbers, positions, presences = [NOTHING], [NOTHING], [np.zeros(0, dtype=np.bool_)]
     columns: dict[str, list[pa.Array]] = {name: [base.take(name, NOTHING)] for name in names}

@@ -102,7 +102,7 @@ class MemberGroups:
             rows = every(self.members.count * self.sets)
             return rows, self._key_values(rows, self._base)
         if self.keys_stable:
-            rows = self.entries(np.flatnonzero(self.members.referring))
+            rows = self.entries(np.flatnonzero(self.members.references.captured_alone))
             with suppress(NeedsSparkError):
                 return rows, self._key_values(rows, self._base)
         rows = self.entries(np.flatnonzero(alive))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -10,28 +10,24 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.errors import NeedsSparkError
-from lipstick.memory.cores import joined_places
-from lipstick.memory.index import SortedIndex, TokenIndex
-from lipstick.memory.keys import KeyTable
+from lipstick.memory.member_tokens import MemberTokens
 from lipstick.memory.memberships import Membership, all_hold, present_at
-from lipstick.memory.scenarios import Deleted, distinct_pairs
+from lipstick.memory.references import References
 from lipstick.memory.state import (
     NOTHING,
     Context,
     State,
     contains,
     equal_scalars,
-    needs_spark,
+    union,
 )
-from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, TakenDataset, every
+from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
 from rewriter.analysis.dependence import dependent
 from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup
 from rewriter.interpret import (
     Interpreted,
     Resolve,
-    UninterpretableError,
     Vector,
-    comparison,
     from_arrow,
     interpret,
 )
@@ -39,10 +35,6 @@ from semiring.base import Array
 
 ValueLookup: TypeAlias = Callable[[Block, Sequence[str], pa.Table], pa.Table]
 """From a block, member columns of it and members' tokens to the columns, row for row."""
-
-_PLACE = "_place"
-_COMBINATIONS = 4_000_000
-"""At most so many pairs of rows are looked at for members that are combinations of rows."""
 
 
 class Members:
@@ -70,26 +62,18 @@ class Members:
         lookup: ValueLookup | None = None,
     ) -> None:
         self.block = block
-        self.dataset = dataset
         self.base = base
         self._lookup = lookup
         self._fetched_schema: pa.Schema | None = None
-        self.lookups = tuple(lookup for lookup in block.lookups if not lookup.scalar)
+        self.references = References(block, dataset, base, self.is_stable)
+        self.dataset = self.references.dataset
+        self.lookups = self.references.lookups
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._by_alias = {lookup.alias: lookup for lookup in self.lookups}
-        free = [lookup for lookup in self.lookups if not lookup.on]
-        several = len(free) > 1 or (bool(free) and dataset is not None)
-        self.free = free[0] if free and not several else None
-        self.combined = tuple(free) if several else ()
-        self.captured = dataset
-        if several and dataset is not None:
-            self.dataset = TakenDataset(dataset, lambda: self._places(MEMBER))
         self.conditions = tuple(map(interpret, block.conditions))
         self.memberships = tuple(Membership(semi, self) for semi in block.semis)
         self.outer_lookups = {o.alias: Membership(o, self) for o in block.outer_lookups}
-        self._tokens: dict[int, TokenIndex] = {}
-        self._references: dict[str, Array] = {}
-        self._reference_index: dict[str, SortedIndex] = {}
+        self.tokens = MemberTokens(block, self.dataset)
 
     # -- sizes and columns -----------------------------------------------------------------
 
@@ -100,11 +84,7 @@ class Members:
 
     def size(self, context: Context) -> int:
         """The number of members, those included that only a deletion makes."""
-        if self.dataset is not None:
-            return self.dataset.count
-        if self.combined:
-            return len(self._reference(self.combined[0]))
-        return context(self.free.block.name).size if self.free else 1
+        return self.references.size(context)
 
     def resolve(self, positions: Array, context: Context) -> Resolve:
         """The columns that scalars of the members read, at some members; each taken once."""
@@ -131,7 +111,7 @@ class Members:
         if alias in self.outer_lookups:
             return self.outer_lookups[alias].column(name, positions, context)
         lookup = self._by_alias[alias]
-        return context(lookup.block.name).take(name, self.refer(lookup, positions))
+        return context(lookup.block.name).take(name, self.references.of(lookup, positions))
 
     def _by_reference(self, name: str) -> bool:
         """Whether a member column is not in the capture but can be fetched."""
@@ -171,114 +151,7 @@ class Members:
         stable = {output.name for output in lookup.block.outputs if output.stable}
         return name in stable or name in lookup.block.identity
 
-    # -- references ------------------------------------------------------------------------
-
-    def refer(self, lookup: Lookup, positions: Array) -> Array:
-        """The positions of the tuples that members refer to through a lookup; -1: none."""
-        if lookup is self.free:
-            return positions
-        return self._reference(lookup)[positions]
-
-    @property
-    def referring(self) -> Array:
-        """Boolean array: the members for which every tuple that they refer to is captured."""
-        captured = np.ones(self.count, dtype=np.bool_)
-        for lookup in self.lookups:
-            captured &= self.refer(lookup, every(self.count)) >= 0
-        return captured
-
-    def _reference(self, lookup: Lookup) -> Array:
-        if lookup in self.combined:
-            return self._places(lookup.alias)
-        if lookup.alias not in self._references:
-            assert self.dataset is not None
-            inner = self.base(lookup.block.name)
-            rows = every(inner.size)
-            table = KeyTable([inner.take(its, rows) for _, its in lookup.on], inner.size)
-            references = [self.dataset.column(name) for name, _ in lookup.on]
-            self._references[lookup.alias] = table.find(references, self.count)
-        return self._references[lookup.alias]
-
-    def _places(self, alias: str) -> Array:
-        """Of every combination of rows the one of a block, or the captured member."""
-        if alias not in self._references:
-            self._references.update(self._combinations())
-        return self._references[alias]
-
-    def places(self) -> dict[str, Array]:
-        """Of every combination of rows those of blocks, and the captured member."""
-        aliases = [lookup.alias for lookup in self.combined]
-        aliases += [] if self.captured is None else [MEMBER]
-        return {alias: self._places(alias) for alias in aliases}
-
-    def set_places(self, places: Mapping[str, Array]) -> None:
-        """Have the combinations of rows come in another order; before they are first asked for."""
-        self._references.update(places)
-
-    def _combinations(self) -> dict[str, Array]:
-        """By alias, the rows of the blocks that are read, which may be members together, and the
-        captured members that they are joined with.
-
-        Those are left out that differ in columns which no deletion changes.
-        """
-        predicates, names = [], dict[str, dict[str, None]]()
-        for written, condition in zip(self.block.conditions, self.conditions, strict=True):
-            compared = comparison(written)
-            if compared is not None and compared.op == "=" and self.is_stable(condition):
-                predicates.append(written)
-                for alias, name in condition.columns:
-                    names.setdefault(alias, {})[name] = None
-        sources = {}
-        if self.captured is not None:
-            captured = self.captured
-            columns = {name: captured.column(name) for name in names.get(MEMBER, ())}
-            sources[MEMBER] = pa.table({_PLACE: every(captured.count), **columns})
-        for lookup in self.combined:
-            inner = self.base(lookup.block.name)
-            rows = every(inner.size)
-            columns = {name: inner.take(name, rows) for name in names.get(lookup.alias, ())}
-            sources[lookup.alias] = pa.table({_PLACE: rows, **columns})
-        try:
-            return joined_places(sources, predicates, _COMBINATIONS)
-        except UninterpretableError as error:
-            raise needs_spark(str(error)) from error
-
-    def _referring(self, name: str, codes: Array, wanted: Array) -> Array:
-        if name not in self._reference_index:
-            self._reference_index[name] = SortedIndex(codes)
-        return self._reference_index[name].rows(wanted)[0]
-
     # -- deletions -------------------------------------------------------------------------
-
-    def token(self, number: int) -> TokenIndex:
-        """The index of the members' tokens of one scan."""
-        if number not in self._tokens:
-            assert self.dataset is not None
-            columns = self.block.tokens[number].columns
-            self._tokens[number] = TokenIndex([self.dataset.column(name) for name in columns])
-        return self._tokens[number]
-
-    def without(self, deleted: Mapping[str, pa.Table]) -> Array:
-        """The members with a deleted token, sorted."""
-        lost = []
-        for number, token in enumerate(self.block.tokens):
-            table = deleted.get(token.relation)
-            if table is not None and table.num_rows:
-                columns = [column.combine_chunks() for column in table.columns]
-                lost.append(self.token(number).rows(columns))
-        return _union(lost)
-
-    def lost(self, deleted: Mapping[str, Deleted]) -> tuple[Array, Array]:
-        """The members with a deleted token in some scenarios: scenario and position, sorted."""
-        scenarios, positions_lost = [NOTHING], [NOTHING]
-        for number, token in enumerate(self.block.tokens):
-            given = deleted.get(token.relation)
-            if given is not None and given.tokens.num_rows:
-                columns = [column.combine_chunks() for column in given.tokens.columns]
-                positions, owners = self.token(number).pairs(columns)
-                positions_lost.append(positions)
-                scenarios.append(given.scenarios[owners])
-        return distinct_pairs(np.concatenate(scenarios), np.concatenate(positions_lost), self.count)
 
     @property
     def alone(self) -> bool:
@@ -306,20 +179,16 @@ class Members:
         for lookup in self.lookups:
             inner = context(lookup.block.name)
             wanted = inner.changed if lookup.alias in read else inner.flipped
-            if lookup is self.free:
-                suspects.append(wanted)
-            elif len(wanted):
-                codes = self._reference(lookup)
-                suspects.append(self._referring(lookup.alias, codes, wanted))
+            suspects.append(self.references.members(lookup, wanted))
         suspects += [membership.suspects(context, _flipped) for membership in self.memberships]
         for alias, outer in self.outer_lookups.items():
             if alias in read:
                 suspects.append(outer.suspects(context, _touched))
-        return _union(suspects)
+        return union(suspects)
 
     def _check_combined(self, context: Context) -> None:
         """Refuse combinations with rows that only a deletion makes."""
-        for lookup in self.combined:
+        for lookup in self.references.combined:
             if context(lookup.block.name).size > self.base(lookup.block.name).size:
                 raise NeedsSparkError(
                     f"The deletion makes rows of {lookup.block.name}, which are joined by "
@@ -344,7 +213,9 @@ class Members:
         """
         alive = ~contains(gone, positions)
         for lookup in self.lookups:
-            alive &= present_at(self.refer(lookup, positions), context(lookup.block.name).present)
+            alive &= present_at(
+                self.references.of(lookup, positions), context(lookup.block.name).present
+            )
         for membership in self.memberships:
             references = membership.refer(positions, context)
             there = present_at(references, context(membership.asked.block.name).present)
@@ -373,7 +244,7 @@ class Members:
         """
         possible = np.ones(len(positions), dtype=np.bool_)
         for lookup in self.lookups:
-            possible &= self.refer(lookup, positions) >= 0
+            possible &= self.references.of(lookup, positions) >= 0
         for membership in self.memberships:
             if not membership.negated:
                 found_there = membership.refer(positions, self.base) >= 0
@@ -421,13 +292,3 @@ def _flipped(state: State) -> Array:
 
 def _touched(state: State) -> Array:
     return np.union1d(state.changed, state.flipped)
-
-
-def _union(parts: Iterable[Array]) -> Array:
-    kept = [part for part in parts if len(part)]
-    if not kept:
-        return NOTHING
-    if len(kept) == 1:
-        part = kept[0]
-        return part if bool((part[1:] > part[:-1]).all()) else np.unique(part)
-    return np.unique(np.concatenate(kept))

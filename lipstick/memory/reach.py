@@ -176,7 +176,8 @@ def references(members: Members, positions: Array, *, values: bool = False) -> l
     """
     base = members.base
     referred = [
-        Referred(lookup.block.name, members.refer(lookup, positions)) for lookup in members.lookups
+        Referred(lookup.block.name, members.references.of(lookup, positions))
+        for lookup in members.lookups
     ]
     for membership in members.memberships:
         there = membership.refer(positions, base)
@@ -223,7 +224,7 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
         for number, token in enumerate(reached.block.tokens):
             assert members is not None
             assert members.dataset is not None
-            absent = members.token(number).absent
+            absent = members.tokens.index(number).absent
             taken = reached.members
             if absent is not None:
                 taken = taken[~absent[taken]]

@@ -103,7 +103,7 @@ class MemberRows(Rows):
     def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
         """See :class:`Rows`."""
         members, base = self.members, self.base
-        gone = members.without(deleted)
+        gone = members.tokens.losing(deleted)
         scalars = tuple(self.outputs.values())
         suspects = members.suspects(context, gone, scalars)
         if not len(suspects):

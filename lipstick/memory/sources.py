@@ -36,7 +36,7 @@ def _scan(members: Members, number: int, positions: Array) -> Scan:
     token = members.block.tokens[number]
     assert members.dataset is not None
     columns = [members.dataset.take(name, positions) for name in token.columns]
-    absent = members.token(number).absent
+    absent = members.tokens.index(number).absent
     mask = None if absent is None else absent[positions]
     return Scan(token.relation, columns, len(positions), mask)
 

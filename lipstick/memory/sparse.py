@@ -44,7 +44,7 @@ def sparse(
         keys = valuation.exceptions(kinds)
         if keys is None or _DENSE * len(keys[0]) > members.count:
             return None
-        named.append(members.token(number).pairs(keys)[0])
+        named.append(members.tokens.index(number).pairs(keys)[0])
     touched = np.unique(np.concatenate(named))
     sources = sources_of(members, touched, valuations)
     columns = columns_of(semiring, sources)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -243,6 +243,17 @@ def values(
         raise CaptureError(
             f"{scalar.text} fails without the deleted rows ({error}): so would the query in Spark."
         ) from error
+
+
+def union(parts: Iterable[Array]) -> Array:
+    """Positions that are in some arrays of them, sorted, each once."""
+    kept = [part for part in parts if len(part)]
+    if not kept:
+        return NOTHING
+    if len(kept) == 1:
+        part = kept[0]
+        return part if bool((part[1:] > part[:-1]).all()) else np.unique(part)
+    return np.unique(np.concatenate(kept))
 
 
 def needs_spark(text: str) -> NeedsSparkError:

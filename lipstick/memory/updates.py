@@ -160,7 +160,7 @@ def _columns(
             continue
         column_name = held[token.alias]
         assert members.dataset is not None
-        positions, owners = members.token(number).pairs(keys)
+        positions, owners = members.tokens.index(number).pairs(keys)
         kind = members.dataset.type(column_name)
         try:
             new = values.take(pa.array(owners)).cast(kind)

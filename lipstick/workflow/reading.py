@@ -196,7 +196,7 @@ class MemberReading:
             if lookup.alias == alias and lookup.scalar:
                 yield lookup.block, self._reading.single(lookup, len(self.chosen))
             elif lookup.alias == alias:
-                yield lookup.block, self.members.refer(lookup, self.chosen)
+                yield lookup.block, self.members.references.of(lookup, self.chosen)
         for outer in self.block.outer_lookups:
             if outer.alias == alias:
                 yield outer.block, self._partners(outer)

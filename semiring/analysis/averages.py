@@ -16,8 +16,8 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from semiring.analysis.circuit import independent
 from semiring.analysis.events import FALSE, TRUE, Events
+from semiring.analysis.independence import independent
 from semiring.base import Array
 from semiring.errors import ExactnessError
 from semiring.token import Token

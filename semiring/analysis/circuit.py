@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from semiring.analysis.events import FALSE, TRUE, Annotation, Events
+from semiring.analysis.independence import connected_components, disjoint, independent
 from semiring.base import Array
 from semiring.errors import ExactnessError
 from semiring.possible_worlds import PossibleWorlds
@@ -216,8 +217,8 @@ class _Compiler:
             return []
         together = {pair for member in members for pair in combinations(sorted(member), 2)}
         alone = [pair for pair in combinations(sorted(literals), 2) if pair not in together]
-        groups = _classes(literals, alone)
-        if len(groups) < 2 or not _disjoint(groups, events.tokens):
+        groups = connected_components(literals, alone)
+        if len(groups) < 2 or not disjoint(groups, events.tokens):
             return []
         projected = [{member & group for member in members} for group in groups]
         if prod(map(len, projected)) != len(members):
@@ -265,39 +266,6 @@ class _Compiler:
         token = max(counts, key=lambda token: (counts[token], token.sort_key))
         high, low = (self.compiled(events.given(event, token, there)) for there in (True, False))
         return self._add(Gate("decision", (high, low), token))
-
-
-def independent(part: Iterable[int], tokens: Sequence[frozenset[Token]]) -> list[list[int]]:
-    """Members grouped so that groups share no token."""
-    owner: dict[Token, int] = {}
-    shared = []
-    for member in part:
-        for token in tokens[member]:
-            shared.append((member, owner.setdefault(token, member)))
-    return [sorted(group) for group in _classes(part, shared)]
-
-
-def _disjoint(groups: Iterable[frozenset[int]], tokens: Sequence[frozenset[Token]]) -> bool:
-    sets = [frozenset().union(*(tokens[member] for member in group)) for group in groups]
-    return sum(map(len, sets)) == len(frozenset().union(*sets))
-
-
-def _classes(items: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[frozenset[int]]:
-    """The connected components of a graph."""
-    parent = {item: item for item in items}
-
-    def root(item: int) -> int:
-        while parent[item] != item:
-            parent[item] = parent[parent[item]]
-            item = parent[item]
-        return item
-
-    for a, b in pairs:
-        parent[root(a)] = root(b)
-    classes: dict[int, set[int]] = {}
-    for item in parent:
-        classes.setdefault(root(item), set()).add(item)
-    return [frozenset(group) for group in classes.values()]
 
 
 def at_every(tokens: Iterable[Token], weights: Array | float) -> dict[Token, Array | float]:

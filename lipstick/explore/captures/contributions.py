@@ -101,7 +101,7 @@ def _names(rows: GroupRows, members: Array) -> tuple[str, list[str]]:
     if inside.dataset is not None:
         for index, token_columns in enumerate(inside.block.tokens):
             columns = [inside.dataset.take(name, members) for name in token_columns.columns]
-            absent = inside.token(index).absent
+            absent = inside.tokens.index(index).absent
             table = pa.Table.from_arrays(columns, names=list(token_columns.columns))
             for part, member, label in zip(parts, members.tolist(), labels("", table), strict=True):
                 if absent is None or not absent[member]:

@@ -71,25 +71,25 @@ class Domains:
         which only a deletion makes, after the others."""
         members = members_of(self._formal.engine.rows(name))
         assert members is not None
-        if not members.combined:
+        if not members.references.combined:
             return members
         if name not in self._members:
             self._members[name] = self._with_others(members)
         return self._members[name]
 
     def _with_others(self, members: Members) -> Members:
-        inner = {lookup.alias: lookup.block.name for lookup in members.combined}
+        inner = {lookup.alias: lookup.block.name for lookup in members.references.combined}
         sizes = {alias: self._formal.engine.base(block).size for alias, block in inner.items()}
         if all(self.size(block) == sizes[alias] for alias, block in inner.items()):
             return members
-        grown = Members(members.block, members.captured, self._grown)
-        places = grown.places()
+        grown = Members(members.block, members.references.captured, self._grown)
+        places = grown.references.places()
         known = np.ones(grown.count, dtype=np.bool_)
         for alias, size in sizes.items():
             known &= places[alias] < size
         order = np.concatenate([np.flatnonzero(known), np.flatnonzero(~known)])
-        grown = Members(members.block, members.captured, self._grown)
-        grown.set_places({alias: where[order] for alias, where in places.items()})
+        grown = Members(members.block, members.references.captured, self._grown)
+        grown.references.set_places({alias: where[order] for alias, where in places.items()})
         return grown
 
     def _grown(self, name: str) -> State:
@@ -117,16 +117,16 @@ class Domains:
 
     def member_count(self, members: Members) -> int:
         """The number of positions of a block's members."""
-        free = members.free
+        free = members.references.free
         if members.dataset is None and free is not None:
             return self.size(free.block.name)
         return members.count
 
     def refer(self, members: Members, lookup: Lookup, chosen: Array) -> Array:
         """The positions of the tuples that members refer to through a lookup; -1: none."""
-        if members.dataset is None and lookup is members.free:
+        if members.dataset is None and lookup is members.references.free:
             return chosen
-        return members.refer(lookup, chosen)
+        return members.references.of(lookup, chosen)
 
     def branches(self, rows: UnionRows) -> tuple[Array, Array]:
         """The branch of every position of a union, and the position in the branch."""

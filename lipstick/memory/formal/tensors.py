@@ -60,5 +60,5 @@ def _made_by(engine: Engine, output: str, positions: Array) -> tuple[str, str, A
         if block.kind is not Kind.ROWS or members is None or lookup is None:
             return name, output, positions
         assert scalar.column is not None
-        positions = members.refer(lookup, positions)
+        positions = members.references.of(lookup, positions)
         name, output = lookup.block.name, scalar.column[1]

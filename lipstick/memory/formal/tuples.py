@@ -173,7 +173,7 @@ class Tuples:
         token = members.block.tokens[number]
         assert members.dataset is not None
         columns = [members.dataset.take(name, chosen).to_pylist() for name in token.columns]
-        absent = members.token(number).absent
+        absent = members.tokens.index(number).absent
         naming = self._formal.engine.manifest.relations[token.relation].naming
         token_annotations: list[Annotation] = []
         for index, key in enumerate(zip(*columns, strict=True)):
