@@ -164,6 +164,10 @@ MEMBERSHIPS: Final = {
     "EXISTS as a value": "SELECT id, EXISTS (SELECT 1 FROM s WHERE s.k = r.k) AS e FROM r",
     "IN of groups": "SELECT id FROM r WHERE k IN (SELECT k FROM s GROUP BY k HAVING sum(y) > 1)",
     "IN of aggregated values": "SELECT id FROM s WHERE y IN (SELECT count(*) FROM r GROUP BY k)",
+    "NULL NOT IN values of the first groups": (
+        "SELECT id FROM s WHERE nullif(y, 10) NOT IN (SELECT n FROM (SELECT k, count(*) AS n"
+        " FROM r WHERE k IS NOT NULL GROUP BY k ORDER BY n DESC, k LIMIT 2))"
+    ),
     "NOT IN of aggregated values": (
         "SELECT id FROM s WHERE y NOT IN (SELECT count(*) FROM r GROUP BY k)"
     ),

@@ -172,7 +172,8 @@ class Domains:
         """Whether a deletion may change what members are grouped by, or lets keys be computed."""
         if not rows.block.keys:
             return False
-        if self.members(rows.block.name) is not rows.members:
+        members = self.members(rows.block.name)
+        if members is not rows.members or self.member_count(members) > members.count:
             return True
         if rows.grouping.keys_stable:
             return False
