@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -27,27 +26,24 @@ from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.local_capture import TooLargeError, collect
 from lipstick.capture.local_rows import computes_alike
 from lipstick.capture.write import write_capture
-from lipstick.dataframes import plain_frame, query_text
-from lipstick.errors import CaptureError, LipstickError
+from lipstick.errors import CaptureError
 from lipstick.frame import AnnotatedFrame
 from lipstick.memory.engine import Engine
-from lipstick.memory.keys import KeyTable
-from lipstick.memory.state import State
 from lipstick.memory.store import StoredDatasets
 from lipstick.sessions import Session
 from lipstick.source import Source
 from lipstick.tracking import ROW_COLUMN, Naming, Tracked
+from lipstick.workflow.answer import Answer, captured_answer, rows_by_spark
 from lipstick.workflow.emptiness import is_empty
 from lipstick.workflow.errors import ModuleQueryError, RunError
 from lipstick.workflow.functions import register
 from lipstick.workflow.module import Specification
 from lipstick.workflow.queries import Step, column_error, place_error, steps
-from lipstick.workflow.query import BEFORE, FrameFunction, Sql
+from lipstick.workflow.query import BEFORE
+from lipstick.workflow.step_queries import StepQueries
 from lipstick.workflow.supported import problem
-from lipstick.workflow.tables import conform, plain_struct, struct_of
+from lipstick.workflow.tables import column_texts, conform, plain_struct, struct_of
 from rewriter.dialect import parse, volatile_calls
-from semiring.arrow import whole
-from semiring.base import Array
 
 _FEW = 100_000
 _ROW_INDEX = "_metadata.row_index"
@@ -58,15 +54,6 @@ _FOR_FEW = {
     "spark.sql.shuffle.partitions": "1",
 }
 """Settings that run small queries sooner, and none otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a query gave: its rows, and where tracked, its capture with their positions in it."""
-
-    table: pa.Table
-    engine: Engine | None = None
-    positions: Array | None = None
 
 
 class Bench(Session):
@@ -105,6 +92,7 @@ class Bench(Session):
         self._few = False
         self._alike = computes_alike(spark)
         self._settings = {key: spark.conf.get(key, None) for key in _FOR_FEW}
+        self._queries = StepQueries(spark, specification)
         register(spark, specification.name, specification.functions)
         self._prepare()
 
@@ -171,12 +159,12 @@ class Bench(Session):
     def _understand(self, step: Step) -> StructType:
         """The columns that a step gives."""
         if step.role == "delete" or not self.provenance:
-            self._read |= self._named(step)
+            self._read |= self._queries.named(step, self.schemas)
         if step.role == "delete":
-            return self._deletion(step).schema
+            return self._queries.deletion(step).schema
         if not self.provenance:
-            return plain_struct(self._written(step).schema)
-        frame = self.sql(self._text(step))
+            return plain_struct(self._queries.frame(step).schema)
+        frame = self.sql(self._queries.text(step, self._tracked))
         refusal = problem(frame.root)
         if refusal is not None:
             raise place_error(self.specification, step, refusal)
@@ -185,52 +173,6 @@ class Bench(Session):
             self._volatile.add(step)
         self._read |= {name.lower() for name in frame.relations}
         return plain_struct(frame.schema)
-
-    def _named(self, step: Step) -> set[str]:
-        """The relations that a step can read: those whose names occur in its text."""
-        if isinstance(step.query, FrameFunction):
-            return {name.lower() for name in step.query.reads(step.what)}
-        text = f"{step.name} {step.query.text}" if step.role == "delete" else step.query.text
-        return {name for name in map(str.lower, self.schemas) if name in text.lower()}
-
-    def _deletion(self, step: Step) -> DataFrame:
-        """The keys, or rows, that a step deletes."""
-        if not isinstance(step.query, Sql) or step.query.selects:
-            return self._written(step)
-        relation = self.specification.state[step.name]
-        columns = [F.col(f"`{name}`") for name in relation.key or relation.names]
-        try:
-            deleted = self.spark.table(f"`{step.name}`").where(step.query.sql).select(*columns)
-            deleted.schema  # noqa: B018 - Connect analyses here
-            return deleted
-        except PySparkException as error:
-            raise ModuleQueryError(
-                f"{self.specification.name}: {step.what} is no predicate over it: "
-                f"{step.query.text.strip()}\n{error}"
-            ) from error
-
-    def _text(self, step: Step) -> str:
-        """The query of a step as SQL."""
-        if isinstance(step.query, Sql):
-            return step.query.sql
-        assert isinstance(step.query, FrameFunction)
-        names = step.query.reads(f"{self.specification.name}: {step.what}")
-        read = [self._tracked[name.lower()] for name in names]
-        return query_text(self.spark, self._written(step), read)
-
-    def _written(self, step: Step) -> DataFrame:
-        """The query of a step as a data frame, over the relations as they are bound."""
-        if isinstance(step.query, Sql):
-            return self.spark.sql(step.query.sql)
-        assert isinstance(step.query, FrameFunction)
-        owner = f"{self.specification.name}: {step.what}"
-        frame = step.query.frame(owner, lambda name: self.spark.table(f"`{name}`"))
-        try:
-            return plain_frame(frame)
-        except LipstickError as error:
-            raise ModuleQueryError(
-                f"{owner}: {step.query.reference} gives no data frame: {error}"
-            ) from error
 
     def _check(self, step: Step, columns: StructType) -> None:
         """Check the columns of a step against what is declared."""
@@ -244,7 +186,7 @@ class Bench(Session):
             key = specification.state[step.name].key
             if step.role == "delete" and key:
                 declared = StructType([declared[name] for name in key])
-        expected, given = _columns(declared), _columns(columns)
+        expected, given = column_texts(declared), column_texts(columns)
         if expected != given:
             raise column_error(specification, step, expected, given)
 
@@ -299,7 +241,7 @@ class Bench(Session):
 
     def define(self, step: Step) -> None:
         """Make a relation a view of its query, without provenance."""
-        self._views.put(self._written(step), step.name)
+        self._views.put(self._queries.frame(step), step.name)
 
     def answer(self, step: Step) -> Answer:
         """Run a step over the relations as they are bound.
@@ -314,9 +256,9 @@ class Bench(Session):
                 # What runs as it is written, or is understood anew, reads the names themselves.
                 self._reveal()
             if step.role == "delete":
-                return Answer(self._deletion(step).toArrow())
+                return Answer(self._queries.deletion(step).toArrow())
             if not self.provenance:
-                return Answer(self._written(step).toArrow())
+                return Answer(self._queries.frame(step).toArrow())
             if step in self._volatile:
                 self._frames[step] = self.sql(self._frames[step].query)
             return self._captured(self._frames[step])
@@ -335,7 +277,7 @@ class Bench(Session):
             # What is too large, or of types that are not held, is written.
             with suppress(TooLargeError, CaptureError):
                 engine = collect(self.spark, manifest, self._tables, reveal, _FEW)
-                return _answer(engine, engine.table(engine.base(engine.root.name)))
+                return captured_answer(engine, engine.table(engine.base(engine.root.name)))
         reveal()
         directory = self.store / f"capture-{uuid.uuid4().hex[:8]}"
         engine = Engine(StoredDatasets(directory), write_capture(self.spark, manifest, directory))
@@ -343,8 +285,8 @@ class Bench(Session):
             table = engine.table(engine.base(engine.root.name))
         except CaptureError:  # some expression is Spark's to compute
             capture = Capture(directory, engine.manifest, self.spark)
-            table = _rows_by_spark(capture, engine.base(engine.root.name))
-        return _answer(engine, table)
+            table = rows_by_spark(capture, engine.base(engine.root.name))
+        return captured_answer(engine, table)
 
     def clear(self) -> None:
         """Remove the files of an invocation; its relations must be bound anew."""
@@ -355,37 +297,3 @@ class Bench(Session):
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
-
-
-def _answer(engine: Engine, table: pa.Table) -> Answer:
-    return Answer(table, engine, repeated(engine.base(engine.root.name)))
-
-
-def repeated(state: State) -> Array:
-    """The positions of the rows of an answer, in its order, each as often as it is there."""
-    return np.repeat(state.ordered, state.copies(state.ordered))
-
-
-def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
-    """The answer's rows in the order of its positions, its expressions computed by Spark."""
-    root, positions = capture.manifest.root, repeated(state)
-    rows = capture.cluster.present().toArrow()
-    keys = KeyTable([whole(rows.column(name)) for name in root.identity], rows.num_rows)
-    wanted = [state.take(name, positions) for name in root.identity]
-    places = pa.array(keys.find(wanted, len(positions)))
-    columns = [whole(rows.column(output.name)).take(places) for output in root.outputs]
-    return pa.Table.from_arrays(columns, names=list(capture.manifest.names))
-
-
-def sql_settings(spark: SparkSession) -> Mapping[str, str]:
-    """The settings of a session that another one can be given."""
-    values = {row["key"]: row["value"] for row in spark.sql("SET").collect()}
-    return {
-        key: value
-        for key, value in values.items()
-        if key.startswith("spark.sql.") and spark.conf.isModifiable(key)
-    }
-
-
-def _columns(schema: StructType) -> tuple[str, ...]:
-    return tuple(f"{field.name.lower()} {field.dataType.simpleString()}" for field in schema.fields)

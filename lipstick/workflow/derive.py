@@ -26,7 +26,7 @@ Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, section
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -38,7 +38,6 @@ from lipstick.memory.reach import Reached, reach
 from lipstick.memory.rows import MemberRows
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
-from lipstick.workflow.aggregates import Grouped, aggregate_nodes
 from lipstick.workflow.columns import (
     branch_outputs,
     computed_from,
@@ -47,20 +46,18 @@ from lipstick.workflow.columns import (
     table_function,
 )
 from lipstick.workflow.deciding import deciding, is_cut
-from lipstick.workflow.factors import Factors
+from lipstick.workflow.group_tuples import group_tuples
 from lipstick.workflow.holding import (
     changing,
     compared,
-    deciding_keys,
     depend,
-    grouped_by,
     holding,
     passed,
     settled,
 )
 from lipstick.workflow.nodes import Nodes, Trace
-from lipstick.workflow.reading import MemberReading, Reading, Tuples
-from lipstick.workflow.row_values import Target, columns_of, computed, sorted_by
+from lipstick.workflow.reading import BlockTuples, Reading, Tuples
+from lipstick.workflow.row_values import Target, columns_of, computed, sorted_by, tuple_pool
 from rewriter.blocks import UNION
 from rewriter.interpret import Interpreted, interpret
 from semiring.base import Array
@@ -90,23 +87,6 @@ def derive(
         The black boxes among the functions that the query calls.
     """
     return _Derivation(trace, engine, sources, functions).answer(positions, target)
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """The tuples of a block, before LIMIT cuts them.
-
-    Parameters
-    ----------
-    order
-        The nodes that their order depends on, tuple by tuple.
-    copies
-        Those that it depends on how often each tuple is there.
-    """
-
-    tuples: Tuples
-    order: Sequence[Nodes] = ()
-    copies: Sequence[Nodes] = ()
 
 
 class _Derivation:
@@ -159,20 +139,20 @@ class _Derivation:
         copies = [nodes.take(places) for nodes in derived.copies]
         return self._shown(derived.tuples.take(places), single, target, copies)
 
-    def _derived_tuples(self, part: Reached, target: Target) -> _Made:
+    def _derived_tuples(self, part: Reached, target: Target) -> BlockTuples:
         """Add the tuples of a block, and return them in the order of their positions."""
         rows = self.engine.rows(part.block.name)
         if isinstance(rows, UnionRows):
             tuples, order = self._union(part, rows, target)
-            return _Made(self._passed_on(tuples, target), order)
+            return BlockTuples(self._passed_on(tuples, target), order)
         if isinstance(rows, GroupRows):
-            return self._groups(part, rows, target)
+            return group_tuples(self.trace, self.reading, self.functions, part, rows, target)
         assert isinstance(rows, MemberRows)
         return self._rows(part, rows, target)
 
     # -- limits ----------------------------------------------------------------------------
 
-    def _limits(self, part: Reached, derived: _Made, name: str) -> list[int]:
+    def _limits(self, part: Reached, derived: BlockTuples, name: str) -> list[int]:
         """Pools of one node each: what decides which tuples LIMIT shows."""
         block, pools = part.block, []
         if derived.order:
@@ -196,11 +176,11 @@ class _Derivation:
         """Tuples that are shown, so often, because of all that decides so."""
         if not single and not copies:
             return self._passed_on(tuples, replace(target, own=True))
-        pool = self._pool(target, "", "·", final=True)
+        pool = tuple_pool(self.trace, target, "", "·", final=True)
         self.trace.edges(tuples.nodes, pool, target.ranks)
         depend(self.trace, pool, target.ranks, single)
         if copies:
-            often = self._pool(target, ".copies", "[COPIES]", final=False)
+            often = tuple_pool(self.trace, target, ".copies", "[COPIES]", final=False)
             for nodes in copies:
                 self.trace.edges(nodes, often, target.ranks)
             self.trace.edges(Nodes.of(often, target.ranks), pool, target.ranks)
@@ -249,11 +229,11 @@ class _Derivation:
         """Tuples of a source: as they are, or each behind a `+` of its own."""
         if not target.own:
             return tuples
-        pool = self._pool(target, "", "+", final=True)
+        pool = tuple_pool(self.trace, target, "", "+", final=True)
         self.trace.edges(tuples.nodes, pool, target.ranks)
         return Tuples(Nodes.of(pool, target.ranks), tuples.values)
 
-    def _rows(self, part: Reached, rows: MemberRows, target: Target) -> _Made:
+    def _rows(self, part: Reached, rows: MemberRows, target: Target) -> BlockTuples:
         block, reading = part.block, self.reading.at(rows.members, part.members)
         factors = reading.factors()
         whole = keeps_all_columns(block, self.engine.manifest.relations)
@@ -261,12 +241,12 @@ class _Derivation:
         nodes, is_final = factors.single, False
         if nodes is None:
             is_final = whole and not conditions
-            pool = self._pool(target, "" if is_final else ".join", "·", final=is_final)
-            self._multiply(factors, pool, target.ranks)
+            pool = tuple_pool(self.trace, target, "" if is_final else ".join", "·", final=is_final)
+            factors.multiply(self.trace, pool, target.ranks)
             nodes = Nodes.of(pool, target.ranks)
         if conditions:
             is_final = whole
-            pool = self._pool(target, "" if is_final else ".where", "·", final=is_final)
+            pool = tuple_pool(self.trace, target, "" if is_final else ".where", "·", final=is_final)
             nodes = holding(self.trace, nodes, conditions, target.name, pool, target.ranks)
         values = columns_of(self.trace, rows, reading, nodes, target, self.functions)
         order = sorted_by(self.trace, rows, reading, nodes, target) if block.limited else []
@@ -274,112 +254,10 @@ class _Derivation:
         copies = reading.inputs(dict.fromkeys(counts))
         if whole:
             tuples = Tuples(nodes, values)
-            return _Made(tuples if is_final else self._passed_on(tuples, target), order, copies)
+            return BlockTuples(
+                tuples if is_final else self._passed_on(tuples, target), order, copies
+            )
         label = table_function(block, self.functions) or "+"
-        pool = self._pool(target, "", label, final=True)
+        pool = tuple_pool(self.trace, target, "", label, final=True)
         self.trace.edges(nodes, pool, target.ranks)
-        return _Made(Tuples(Nodes.of(pool, target.ranks), values), order, copies)
-
-    # -- groups ----------------------------------------------------------------------------
-
-    def _groups(self, part: Reached, rows: GroupRows, target: Target) -> _Made:
-        block, owners = part.block, target.ranks[part.owners]
-        factors = self.reading.at(rows.members, part.members).factors()
-        order = factors.order(owners)
-        members, owners = part.members[order], owners[order]
-        reading = self.reading.at(rows.members, members)
-        nodes = self._member_nodes(factors.take(order), reading, target.name)
-        together: list[int] = []
-        if decided := reading.inputs(deciding_keys(block)):
-            nodes, key_pool = grouped_by(self.trace, nodes, decided, target.name)
-            together = [key_pool]
-        held = "·" if block.having or together else "+"
-        group = None
-        if not block.keys:
-            pool = self._pool(target, "", held, final=True)
-            self.trace.from_invocation(pool, len(target.ranks))
-        elif block.difference is not None:
-            group, pool = self._difference(rows, members, owners, nodes, target)
-        elif block.aggregates or together:
-            group = self._pool(target, ".group", "δ", final=False)
-            self.trace.edges(nodes, group, owners)
-            pool = self._pool(target, "", held, final=True)
-            self.trace.edges(Nodes.of(group, target.ranks), pool, target.ranks)
-        else:
-            pool = self._pool(target, "", "δ", final=True)
-            self.trace.edges(nodes, pool, owners)
-        depend(self.trace, pool, target.ranks, together)
-        groups = Grouped(rows, part.positions, target.ranks, members, owners, nodes, reading)
-        values = aggregate_nodes(
-            self.trace,
-            target.name,
-            target.columns,
-            groups,
-            self.functions,
-            lambda columns: self.reading.scalars(block, columns, len(target.ranks)),
-        )
-        for number, (label, inputs) in enumerate(values.conditions, start=1):
-            condition = self._pool(target, f".condition{number}", label, final=False)
-            if group is None:
-                self.trace.from_invocation(condition, len(target.ranks))
-            else:
-                self.trace.edges(Nodes.of(group, target.ranks), condition, target.ranks)
-            for values_of in inputs:
-                self.trace.edges(values_of, condition, target.ranks)
-            self.trace.edges(Nodes.of(condition, target.ranks), pool, target.ranks)
-        return _Made(Tuples(Nodes.of(pool, target.ranks), values.columns), values.order)
-
-    def _difference(
-        self, rows: GroupRows, members: Array, owners: Array, nodes: Nodes, target: Target
-    ) -> tuple[int, int]:
-        """The groups of a bag difference: not there without members of the left side.
-
-        Those of what both sides have are not there without members of the right side, either.
-        """
-        assert rows.block.difference is not None
-        sides_of = rows.sides(members)
-        pools = []
-        for side, name in enumerate((".group", ".other")):
-            if side and not rows.block.difference.common:
-                continue
-            of_side = np.flatnonzero(sides_of == side)
-            pools.append(self._pool(target, name, "δ", final=False))
-            self.trace.edges(nodes.take(of_side), pools[-1], owners[of_side])
-        pool = self._pool(target, "", "·", final=True)
-        for each in pools:
-            self.trace.edges(Nodes.of(each, target.ranks), pool, target.ranks)
-        return pools[0], pool
-
-    def _member_nodes(self, factors: Factors, reading: MemberReading, name: str) -> Nodes:
-        """The p-nodes of members that are no tuples themselves."""
-        nodes, count = factors.single, len(factors.counts)
-        if nodes is None:
-            pool = self.trace.pool(f"{name}.join", Kind.DERIVED, "·", count)
-            self._multiply(factors, pool, every(count))
-            nodes = Nodes.of(pool, every(count))
-        return passed(self.trace, nodes, compared(reading), name)
-
-    # -- members ---------------------------------------------------------------------------
-
-    def _pool(self, target: Target, suffix: str, label: str, *, final: bool) -> int:
-        count = len(target.ranks)
-        name = target.name + suffix
-        if not final:
-            return self.trace.pool(name, Kind.DERIVED, label, count)
-        return self.trace.pool(
-            name,
-            Kind.DERIVED,
-            label,
-            count,
-            relation=target.relation,
-            values=None if target.relation is None else target.values,
-            key=target.key,
-        )
-
-    def _multiply(self, factors: Factors, pool: int, targets: Array) -> None:
-        """Add the edges of products; one of nothing is there because the invocation is."""
-        for rows, nodes in factors.parts:
-            self.trace.edges(nodes, pool, targets[rows])
-        empty = np.flatnonzero(factors.counts == 0)
-        m_node = Nodes.of(self.trace.invocation, np.zeros(len(empty), dtype=np.int64))
-        self.trace.edges(m_node, pool, targets[empty])
+        return BlockTuples(Tuples(Nodes.of(pool, target.ranks), values), order, copies)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lipstick.workflow.nodes import Nodes
+from lipstick.workflow.nodes import Nodes, Trace
 from semiring.base import Array
 
 
@@ -57,3 +57,11 @@ class Factors:
             by_place = np.argsort(moved, kind="stable")
             parts.append((moved[by_place], nodes.take(by_place)))
         return Factors(self._count, tuple(parts))
+
+    def multiply(self, trace: Trace, pool: int, targets: Array) -> None:
+        """Add the edges of products; one of nothing is there because the invocation is."""
+        for rows, nodes in self.parts:
+            trace.edges(nodes, pool, targets[rows])
+        empty = np.flatnonzero(self.counts == 0)
+        m_node = Nodes.of(trace.invocation, np.zeros(len(empty), dtype=np.int64))
+        trace.edges(m_node, pool, targets[empty])

@@ -15,17 +15,11 @@ import pyarrow as pa
 from graphquery.model import Kind, Segment
 from lipstick.capture.files import arrow_of
 from lipstick.errors import NeedsSparkError
-from lipstick.workflow.bench import Answer, Bench
+from lipstick.workflow.answer import Answer
+from lipstick.workflow.bench import Bench
 from lipstick.workflow.derive import derive
 from lipstick.workflow.errors import RunError
-from lipstick.workflow.invocation import (
-    CAME,
-    Arriving,
-    Invocation,
-    Leaving,
-    Outcome,
-    StateChange,
-)
+from lipstick.workflow.invocation import CAME, Arriving, Invocation, Leaving, Outcome, StateChange
 from lipstick.workflow.nodes import Fragment, NewSegment, Nodes, Trace
 from lipstick.workflow.queries import Step, steps
 from lipstick.workflow.query import BEFORE

@@ -76,3 +76,13 @@ def leave(spark: SparkSession) -> None:
 
 def _nothing() -> None:
     """Close what is closed."""
+
+
+def sql_settings(spark: SparkSession) -> Mapping[str, str]:
+    """The settings of a session that another one can be given."""
+    values = {row["key"]: row["value"] for row in spark.sql("SET").collect()}
+    return {
+        key: value
+        for key, value in values.items()
+        if key.startswith("spark.sql.") and spark.conf.isModifiable(key)
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -45,6 +45,23 @@ class Tuples:
         """The tuples at some places."""
         values = {column: nodes.take(rows) for column, nodes in self.values.items()}
         return Tuples(self.nodes.take(rows), values)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTuples:
+    """The tuples of a block, before LIMIT cuts them.
+
+    Parameters
+    ----------
+    order
+        The nodes that their order depends on, tuple by tuple.
+    copies
+        Those that it depends on how often each tuple is there.
+    """
+
+    tuples: Tuples
+    order: Sequence[Nodes] = ()
+    copies: Sequence[Nodes] = ()
 
 
 class Reading:

@@ -50,6 +50,23 @@ class Target:
     own: bool = False
 
 
+def tuple_pool(trace: Trace, target: Target, suffix: str, label: str, *, final: bool) -> int:
+    """The pool of a node for each tuple: of the tuples themselves, or of what they are made of."""
+    count = len(target.ranks)
+    name = target.name + suffix
+    if not final:
+        return trace.pool(name, Kind.DERIVED, label, count)
+    return trace.pool(
+        name,
+        Kind.DERIVED,
+        label,
+        count,
+        relation=target.relation,
+        values=None if target.relation is None else target.values,
+        key=target.key,
+    )
+
+
 def columns_of(
     trace: Trace,
     rows: MemberRows,

@@ -12,14 +12,8 @@ that it waits for.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
-from functools import cached_property
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +22,13 @@ from pyspark.sql import SparkSession
 
 from graphquery.store import Writer
 from lipstick.workflow import ledger
-from lipstick.workflow.bench import Bench, sql_settings
+from lipstick.workflow.beginning import check_beginning, store_beginning
+from lipstick.workflow.benches import Benches
 from lipstick.workflow.conditions import flows
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.given import given_input, given_state
 from lipstick.workflow.invocation import Arriving, Invocation, Leaving, Outcome
 from lipstick.workflow.invoke import invoke
-from lipstick.workflow.isolated import isolated
-from lipstick.workflow.module import Specification
 from lipstick.workflow.shape import dependencies, invocation_numbers
 from lipstick.workflow.state import StateRelation
 from lipstick.workflow.tables import check_key
@@ -72,12 +65,7 @@ class Runner:
         self._writer = writer
         self._tracked = tracked
         self._parallelism = parallelism
-        self._folder = Path(tempfile.mkdtemp(prefix="lipstick-workflow-"))
-        self._idle: dict[str, list[Bench]] = {}
-        self._open = ExitStack()  # what is ended with the context
-        self._open.callback(shutil.rmtree, self._folder, ignore_errors=True)
-        self._mutex = threading.Lock()
-        self._benches = 0
+        self._benches = Benches(spark, tracked=tracked)
         self._states: dict[str, dict[str, StateRelation]] = {}
         self._given: Mapping[tuple[str, str], pa.Table] = {}
         self._outputs: dict[tuple[str, str], Leaving] = {}
@@ -91,7 +79,7 @@ class Runner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._open.close()
+        self._benches.close()
 
     # -- before anything runs --------------------------------------------------------------
 
@@ -105,59 +93,18 @@ class Runner:
         InputError
             For a state that does not fit.
         """
-        given = given_state(self._spark, self._workflow.modules, state)
-        text = self._text()
+        states = given_state(self._spark, self._workflow.modules, state)
         snapshot = self._writer.snapshot()
-        known = snapshot.records.get(ledger.WORKFLOW)
-        if known is None:
-            self._prepare()
-            self._store_beginning(text, given)
+        if ledger.WORKFLOW in snapshot.records:
+            check_beginning(snapshot, self._workflow, states, tracked=self._tracked)
             return
-        if known["text"] != text:
-            raise RunError(
-                f"The store {snapshot.root} holds a run of another workflow, or of this one before "
-                "it was changed.\nGive another store, or the workflow that it holds."
-            )
-        if known["tracked"] != self._tracked:
-            was = "with" if known["tracked"] else "without"
-            raise RunError(
-                f"The run in {snapshot.root} was begun {was} provenance and goes on so.\n"
-                f"Pass tracked={known['tracked']}, or give another store."
-            )
-        initial = snapshot.records[ledger.STATE]
-        for module, relations in given.items():
-            for name, table in relations.items():
-                segment = ledger.state_segment(module, name)
-                declared = self._workflow.modules[module].state[name]
-                count = initial.get(module, {}).get(name, 0)
-                if not ledger.stored_table(snapshot, segment, declared, count).equals(table):
-                    raise RunError(
-                        f"The run in {snapshot.root} began with another state {name} of {module}.\n"
-                        "Leave the initial state out to go on, or give another store."
-                    )
+        self._prepare()
+        store_beginning(self._writer, self._workflow, states, tracked=self._tracked)
 
-    def _text(self) -> str:
-        from lipstick.workflow.file import text
-
-        return text(self._workflow)
-
-    def _store_beginning(self, text: str, given: Mapping[str, Mapping[str, pa.Table]]) -> None:
-        with self._writer.transaction() as transaction:
-            for module, relations in given.items():
-                for name, table in relations.items():
-                    ledger.put_tokens(
-                        transaction,
-                        ledger.state_segment(module, name),
-                        name,
-                        self._workflow.modules[module].state[name],
-                        table,
-                        module=module,
-                    )
-            counts = {m: {n: t.num_rows for n, t in r.items()} for m, r in given.items()}
-            transaction.put(ledger.STATE, counts)
-            transaction.put(ledger.TYPES, ledger.types(self._workflow))
-            transaction.put(ledger.WORKFLOW, {"text": text, "tracked": self._tracked})
-            transaction.commit()
+    def _prepare(self) -> None:
+        """Understand and check the queries of every specification, before anything runs."""
+        for module in self._shape.nodes.values():
+            self._benches.prepare(module.specification)
 
     # -- executions ------------------------------------------------------------------------
 
@@ -265,7 +212,7 @@ class Runner:
         inputs: Mapping[str, Arriving],
         state: Mapping[str, StateRelation],
     ) -> Outcome:
-        with self._bench(invocation.module.specification) as bench:
+        with self._benches.idle(invocation.module.specification) as bench:
             return invoke(bench, invocation, inputs, state)
 
     def _pass_on(self, invocation: Invocation, outcome: Outcome) -> None:
@@ -320,38 +267,6 @@ class Runner:
             snapshot = self._writer.snapshot()
             self._states[module.name] = ledger.stored_state(snapshot, module, invocation.number - 1)
         return dict(self._states[module.name])
-
-    # -- benches ---------------------------------------------------------------------------
-
-    def _prepare(self) -> None:
-        """Understand and check the queries of every specification, before anything runs."""
-        for module in self._shape.nodes.values():
-            if module.specification.name not in self._idle:
-                self._idle[module.specification.name] = [self._new_bench(module.specification)]
-
-    def _new_bench(self, specification: Specification) -> Bench:
-        self._benches += 1
-        folder = self._folder / f"{specification.name}-{self._benches}"
-        session = self._open.enter_context(isolated(self._spark, self._settings))
-        bench = Bench(session, specification, folder, tracked=self._tracked)
-        self._open.callback(bench.close)
-        return bench
-
-    @cached_property
-    def _settings(self) -> Mapping[str, str]:
-        return sql_settings(self._spark)
-
-    @contextmanager
-    def _bench(self, specification: Specification) -> Iterator[Bench]:
-        """A bench that nobody else uses at the moment."""
-        with self._mutex:
-            idle = self._idle[specification.name]
-            bench = idle.pop() if idle else self._new_bench(specification)
-        try:
-            yield bench
-        finally:
-            with self._mutex:
-                self._idle[specification.name].append(bench)
 
 
 def _check(stored: Iterable[Future[None]]) -> None:

@@ -31,6 +31,11 @@ _SHOWN = 3
 _structs: dict[str, StructType] = {}
 
 
+def column_texts(schema: StructType) -> tuple[str, ...]:
+    """The name and type of every column, as people write them."""
+    return tuple(f"{field.name.lower()} {field.dataType.simpleString()}" for field in schema.fields)
+
+
 def struct_of(relation: Relation) -> StructType:
     """A relation's columns as Spark has them; Spark reads every text once."""
     if relation.ddl not in _structs:

@@ -26,8 +26,8 @@ from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import needs_rows
 from lipstick.memory.engine import Engine
 from lipstick.memory.store import StoredDatasets
-from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow, runner
-from lipstick.workflow.bench import Answer, repeated
+from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow, benches, runner
+from lipstick.workflow.answer import Answer, repeated
 from lipstick.workflow.queries import Step, steps
 from lipstick.workflow.query import BEFORE
 from lipstick.workflow.tables import remember_structs, struct_of
@@ -173,9 +173,9 @@ def run_workflow(
     """Run a workflow whose columns' texts are known (see `remember_structs`)."""
     nothing = cast("SparkSession", None)
     with (
-        patch.object(runner, "Bench", DuckBench),
-        patch.object(runner, "isolated", lambda spark, settings: nullcontext(spark)),
-        patch.object(runner, "sql_settings", lambda spark: {}),
+        patch.object(benches, "Bench", DuckBench),
+        patch.object(benches, "isolated", lambda spark, settings: nullcontext(spark)),
+        patch.object(benches, "sql_settings", lambda spark: {}),
         store.writer() as writer,
         runner.Runner(workflow, nothing, writer, tracked=True, parallelism=1) as running,
     ):
