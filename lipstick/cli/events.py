@@ -87,7 +87,8 @@ def reduce(
     Exit code 1 if the graph may lack pairs.
     """
     from graphquery.reduction.reducer import BATCH
-    from lipstick.events.files import Settings, reduce_files
+    from lipstick.events.files import reduce_files
+    from lipstick.events.run_settings import Settings
 
     spark = chosen(given)
     if spark is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +9,13 @@ import click
 
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.cli.script_options import line_row, opened_script, script_command, script_options
+from lipstick.cli.script_run import run, trace
 
 if TYPE_CHECKING:
-    from lipstick.scripts import Dependence, Line, ScriptProvenance
-    from lipstick.scripts.running import Trace
+    from lipstick.scripts import Dependence, ScriptProvenance
 
 _EXPORTS = ("dot", "graphml", "prov-json", "prov-n")
-
-Command = Callable[..., None]
 
 
 @click.group()
@@ -30,61 +27,12 @@ def script() -> None:
     """
 
 
-def _script_options(function: Command) -> Command:
-    for option in (
-        click.option(
-            "--order",
-            type=click.Choice(["position", "executed"]),
-            default="position",
-            show_default=True,
-            help="The order of a notebook's cells.",
-        ),
-        click.option(
-            "--facts",
-            type=click.Path(dir_okay=False, path_type=Path),
-            multiple=True,
-            help="A YAML file with facts about calls; may be repeated.",
-        ),
-    ):
-        function = option(function)
-    return function
-
-
-def _command(*more_formats: str) -> Callable[[Command], Command]:
-    """Make a function of a script's provenance, an `Answer` and its own arguments a command."""
-    formats = (TABLE, JSON, *more_formats)
-
-    def decorate(function: Command) -> Command:
-        @wraps(function)
-        def command(
-            path: Path,
-            facts: tuple[Path, ...],
-            order: str,
-            format: str | None,
-            output: Path | None,
-            limit: int | None,
-            **arguments: Any,
-        ) -> None:
-            with reported():
-                provenance = _opened(path, facts, order)
-                function(provenance, answer(format, output, limit, formats), **arguments)
-
-        argument = click.argument("path", metavar="SCRIPT", type=click.Path(path_type=Path))
-        return argument(_script_options(answer_options(formats)(command)))
-
-    return decorate
-
-
-def _opened(path: Path, facts: tuple[Path, ...], order: str) -> ScriptProvenance:
-    from lipstick.scripts import script_provenance
-
-    return script_provenance(
-        path, facts=facts, order="executed" if order == "executed" else "position"
-    )
+for each in (run, trace):
+    script.add_command(each)
 
 
 @script.command()
-@_command()
+@script_command()
 @click.option("--to", "kind", type=click.Choice(_EXPORTS), help="Write the graph in this format.")
 @click.option("--zoom-out", metavar="MODULE", multiple=True, help="Hide a function or cell.")
 @click.option("--ask", is_flag=True, help="Ask for the facts that the catalogue lacks.")
@@ -128,7 +76,7 @@ def graph(
         "modules": shown.modules,
         "rules": provenance.applied,
         "missing_facts": missing,
-        "not_followed": [_line(item.line) | {"why": item.why} for item in provenance.opaque],
+        "not_followed": [line_row(item.line) | {"why": item.why} for item in provenance.opaque],
     }
     if answer.format == JSON:
         answer.send_json(document)
@@ -163,7 +111,7 @@ def _export(shown: Any, kind: str, answer: Answer) -> None:
 
 
 @script.command()
-@_command()
+@script_command()
 @click.argument("criteria", metavar="CRITERION", nargs=-1, required=True)
 @click.option("--forward", is_flag=True, help="What it concerns, instead of what it depends on.")
 def depends(
@@ -179,9 +127,9 @@ def _send(dependence: Dependence, answer: Answer, files: str) -> None:
         "certain": dependence.certain,
         "files": dependence.files,
         "variables": dependence.variables,
-        "lines": [_line(line) for line in dependence.lines],
-        "assumed": [_line(item.line) | {"why": item.why} for item in dependence.assumptions],
-        "not_followed": [_line(item.line) | {"why": item.why} for item in dependence.opaque],
+        "lines": [line_row(line) for line in dependence.lines],
+        "assumed": [line_row(item.line) | {"why": item.why} for item in dependence.assumptions],
+        "not_followed": [line_row(item.line) | {"why": item.why} for item in dependence.opaque],
     }
     if answer.format == JSON:
         answer.send_json(document)
@@ -202,12 +150,8 @@ def _send(dependence: Dependence, answer: Answer, files: str) -> None:
     answer.send_table()
 
 
-def _line(line: Line) -> dict[str, Any]:
-    return {"file": line.file, "line": line.where, "text": line.text}
-
-
 @script.command(name="slice")
-@_command()
+@script_command()
 @click.argument("criteria", metavar="CRITERION", nargs=-1, required=True)
 def slice_command(provenance: ScriptProvenance, answer: Answer, criteria: tuple[str, ...]) -> None:
     """The text of a script without the lines that something does not depend on."""
@@ -217,7 +161,7 @@ def slice_command(provenance: ScriptProvenance, answer: Answer, criteria: tuple[
 @script.command()
 @click.argument("old", type=click.Path(path_type=Path))
 @click.argument("new", type=click.Path(path_type=Path))
-@_script_options
+@script_options
 @answer_options()
 def diff(
     old: Path,
@@ -235,15 +179,17 @@ def diff(
     with reported():
         from lipstick.scripts.difference import script_difference
 
-        difference = script_difference(_opened(old, facts, order), _opened(new, facts, order))
+        difference = script_difference(
+            opened_script(old, facts, order), opened_script(new, facts, order)
+        )
         sent = answer(format, output, limit, (TABLE, JSON))
         document: dict[str, Any] = {
             "changed": difference.changed,
             "unchanged": difference.unchanged,
             "gone": difference.gone,
             "new": difference.new,
-            "removed": [_line(line) for line in difference.removed],
-            "added": [_line(line) for line in difference.added],
+            "removed": [line_row(line) for line in difference.removed],
+            "added": [line_row(line) for line in difference.added],
         }
         if sent.format == JSON:
             sent.send_json(document)
@@ -256,119 +202,3 @@ def diff(
                 sent.say(f"{name}:")
                 sent.table(document[name])
         sent.send_table()
-
-
-@script.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("path", metavar="SCRIPT", type=click.Path(path_type=Path))
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@_script_options
-@click.option(
-    "--record",
-    type=click.Path(path_type=Path),
-    help="The directory to make; SCRIPT.run unless told.",
-)
-@answer_options()
-def run(
-    path: Path,
-    arguments: tuple[str, ...],
-    facts: tuple[Path, ...],
-    order: str,
-    record: Path | None,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
-) -> None:
-    """Run a PySpark or pandas script unchanged, and record where its rows come from.
-
-    Options stand before SCRIPT; what follows it is the script's own.
-    """
-    from lipstick.scripts.running import run_script
-
-    with reported():
-        sent = answer(format, output, limit, (TABLE, JSON))
-        done = run_script(
-            path,
-            arguments,
-            record=record,
-            facts=facts,
-            order="executed" if order == "executed" else "position",
-        )
-        rows: list[dict[str, Any]] = [
-            {
-                "number": event.number,
-                "what": event.kind,
-                "by": event.library,
-                "name": event.name,
-                "line": event.where,
-                "rows": event.rows,
-                "exact": event.capture and event.inferred is None,
-                "why": event.inferred,
-            }
-            for event in done.events
-        ]
-        if sent.format == JSON:
-            sent.send_json({"record": str(done.directory), "events": rows})
-            return
-        sent.say(f"record: {done.directory}")
-        sent.table(rows[: sent.rows], len(rows))
-        sent.send_table()
-
-
-@script.command()
-@click.argument("record", type=click.Path(path_type=Path))
-@click.argument("made", metavar="OUTPUT")
-@click.option("--row", type=int, help="The row's number in the output, from 0.")
-@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Values of the row instead.")
-@answer_options()
-def trace(
-    record: Path,
-    made: str,
-    row: int | None,
-    where: tuple[str, ...],
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
-) -> None:
-    """From a row of what a recorded run wrote to the input rows, through the lines that made it.
-
-    OUTPUT is a path, a table, or the number that 'run' has given to a write or collect.
-    """
-    from lipstick.scripts.running import open_run
-    from lipstick.scripts.running import trace as traced
-
-    with reported():
-        if any("=" not in item for item in where):
-            raise Failure("--where takes COLUMN=VALUE.")
-        values = dict(item.split("=", 1) for item in where) or None
-        traced_row = traced(open_run(record), made, row, values)
-        _send_trace(traced_row, answer(format, output, limit, (TABLE, JSON)))
-
-
-def _send_trace(traced_row: Trace, sent: Answer) -> None:
-    inputs: list[dict[str, Any]] = [
-        {
-            "file": item.file,
-            "rows": "any" if item.rows is None else list(item.rows),
-            "read_at": item.where,
-            "by": ", ".join(item.rules),
-            "certain": item.certain,
-            "why": "; ".join(item.why) or None,
-        }
-        for item in traced_row.inputs
-    ]
-    document: dict[str, Any] = {
-        "certain": traced_row.certain,
-        "rows_alike": traced_row.alike,
-        "inputs": inputs,
-        "lines": [_line(line) for line in traced_row.lines],
-        "assumed": [_line(item.line) | {"why": item.why} for item in traced_row.assumptions],
-    }
-    if sent.format == JSON:
-        sent.send_json(document)
-        return
-    sent.table(inputs)
-    sent.table(document["lines"])
-    if document["assumed"]:
-        sent.say("Assumed:")
-        sent.table(document["assumed"])
-    sent.send_table()

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from lipstick.events.emit import Emitter, Execution
 from lipstick.events.errors import EventsError, MessageError, ReducedAwayError
-from lipstick.events.files import Outcome, Settings, check_files, reduce_files
+from lipstick.events.files import check_files, reduce_files
 from lipstick.events.follow import Follower, Step
 from lipstick.events.graph import ReducedGraph
+from lipstick.events.reduction import Outcome
+from lipstick.events.run_settings import Settings
 
 __all__ = [
     "Emitter",

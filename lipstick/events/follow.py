@@ -18,8 +18,10 @@ from typing import Any
 
 from graphquery.store import Store
 from lipstick.events.errors import EventsError
-from lipstick.events.files import Outcome, Reduction, Settings, described, found
+from lipstick.events.files import event_files
 from lipstick.events.formats import MESSAGES
+from lipstick.events.reduction import Outcome, Reduction
+from lipstick.events.run_settings import Settings, described
 from lipstick.events.store import ReducedWriter
 from lipstick.events.topic import Progress
 
@@ -129,7 +131,7 @@ class Follower:
         if not self._folder.is_dir() or not any(self._folder.iterdir()):
             return []
         try:
-            return found([self._folder])
+            return event_files([self._folder])
         except EventsError:  # there are hidden files alone so far
             return []
 

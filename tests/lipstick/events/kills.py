@@ -24,8 +24,9 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.store import fsck
-from lipstick.events.files import Settings, reduce_files
+from lipstick.events.files import reduce_files
 from lipstick.events.letters import read_letters
+from lipstick.events.run_settings import Settings
 from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.settings import StreamSettings
 from tests.graphquery.reduction.jobs import random_job

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lipstick.events.files import Settings, reduce_files
+from lipstick.events.files import reduce_files
+from lipstick.events.run_settings import Settings
 from tests.graphquery.reduction.jobs import random_job
 from tests.graphquery.reduction.oracle import swept
 from tests.lipstick.events.reduced import asked, edges_in, pairs_in

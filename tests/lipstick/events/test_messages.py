@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from lipstick.events.attempts import Attempts
-from lipstick.events.files import Settings, reduce_files
+from lipstick.events.files import reduce_files
 from lipstick.events.letters import append_letters, read_letters
 from lipstick.events.message import EDGES, END, Counts, Message
 from lipstick.events.parse import DeadLetter, parse
+from lipstick.events.run_settings import Settings
 from tests.lipstick.events.reduced import edges_in
 
 GOOD = Message("t", EDGES, "f", None, "F", None, 0, 1, [("f", "i", "used")])

@@ -15,9 +15,10 @@ from pyspark.sql import SparkSession
 
 from lipstick.cli import main
 from lipstick.cli.events import events
-from lipstick.events.files import Settings, reduce_files
+from lipstick.events.files import reduce_files
 from lipstick.events.formats import FORMATS, MESSAGES
 from lipstick.events.letters import read_letters
+from lipstick.events.run_settings import Settings
 from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.frames import files_of
 from lipstick.events.stream.lineage import unfinished
