@@ -10,7 +10,8 @@ texts. They are one query when three things agree:
 - the relations of the *parsed plans*: an analysed plan does not show the path of a file;
 - the *literals* of the texts with their types: a plan prints ``1``, ``1L`` and ``'1'`` alike.
 
-Everything runs through ``spark.sql``, so also over Spark Connect.
+Over Spark Connect the plans are those of EXPLAIN; a classic session is asked for them, and
+optimises nothing.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.errors import PySparkException
 
+from lipstick.dataframes.jvm import active, analysed
 from rewriter import dialect
 from rewriter.errors import NotUnderstoodError, UnsupportedError
 from rewriter.position import Span, span_at
@@ -68,18 +70,17 @@ _ADVICE = (
 
 
 @dataclass(frozen=True, slots=True)
+class Understood:
+    """A query that is understood: its tree, and the schema that Spark gives it."""
+
+    expression: dialect.Query
+    schema: StructType
+
+
+@dataclass(frozen=True, slots=True)
 class _Plans:
     analysed: str
     relations: tuple[str, ...]
-
-
-def analysed_schema(spark: SparkSession, sql: str, args: Arguments = None) -> StructType:
-    """Return the schema that Spark gives a query, without running it.
-
-    Spark's errors (``ParseException``, ``AnalysisException``) pass through with the positions of
-    the user's text. The text must be a query: a command would be executed.
-    """
-    return _sql(spark, sql, args).schema
 
 
 def check_deterministic(
@@ -114,8 +115,10 @@ def _has_steady(plan: Any) -> bool:
     return not any(sign in text for sign in signs)
 
 
-def understand(spark: SparkSession, sql: str, args: Arguments = None) -> dialect.Query:
+def understand(spark: SparkSession, sql: str, args: Arguments = None) -> Understood:
     """Parse a query and check that it is understood; Spark's own errors come first.
+
+    Nothing runs: Spark is asked for its analysis of two texts.
 
     Raises
     ------
@@ -136,31 +139,30 @@ def understand(spark: SparkSession, sql: str, args: Arguments = None) -> dialect
                 raise
             _sql(spark, sql, args)  # fails too, with the places of the user's text
         raise
-    check_understood(spark, sql, expression, args)
-    return expression
+    return Understood(expression, check_understood(spark, sql, expression, args))
 
 
 def check_understood(
     spark: SparkSession, sql: str, expression: dialect.Query, args: Arguments = None
-) -> None:
-    """Refuse a query whose emitted text Spark reads otherwise than the user's.
+) -> StructType:
+    """Refuse a query whose emitted text Spark reads otherwise than the user's; return its schema.
 
-    Three calls of ``spark.sql`` that run nothing, and a few that set and restore settings of the
-    session: about 0.1 s for a small query.
+    The text must be a query: a command would be executed.
 
     Raises
     ------
     ParseException, AnalysisException
-        Spark does not accept the user's text.
+        Spark does not accept the user's text. The positions are those of that text.
     NotUnderstoodError
         The texts differ in meaning; the message has the first line of the plans that differs.
     """
-    analysed_schema(spark, sql, args)
     emitted = dialect.emit(expression, grouped=True)
     with settings(spark, _SETTINGS):
-        written_plans = _plans(_explain(spark, sql, args))
+        frame = _sql(spark, sql, args)
+        schema = frame.schema
+        written_plans = _plans(spark, frame, sql, args)
         try:
-            emitted_plans = _plans(_explain(spark, emitted, args))
+            emitted_plans = _plans(spark, _sql(spark, emitted, args), emitted, args)
         except PySparkException as error:
             reason = str(error).strip().splitlines()[0]
             raise _refusal(sql, "a query", f"an error: {reason}", None) from error
@@ -174,6 +176,7 @@ def check_understood(
         raise _refusal(
             sql, ", ".join(theirs_only) or _NOTHING, ", ".join(ours_only) or _NOTHING, span
         )
+    return schema
 
 
 def volatile_literals(spark: SparkSession, expression: dialect.Query) -> dialect.Query:
@@ -209,7 +212,7 @@ def _explain(spark: SparkSession, sql: str, args: Arguments) -> str:
     text = _explanation(spark, sql, args)
     if not text.startswith(_EXPLAINED):
         # Some plans need the rules that were excluded. An error in the data may then end EXPLAIN.
-        spark.sql(f"SET {_EXCLUDED_RULES}=")
+        spark.conf.set(_EXCLUDED_RULES, "")
         text = _explanation(spark, sql, args)
     if not text.startswith(_EXPLAINED):
         problem = f"Spark cannot plan this query: {text.strip()}"
@@ -223,18 +226,24 @@ def _sql(spark: SparkSession, sql: str, args: Arguments) -> DataFrame:
     return spark.sql(sql, dict(args) if isinstance(args, Mapping) else list(args))
 
 
-def _plans(text: str) -> _Plans:
-    """Take the plans that are compared from Spark's explanation.
+def _plans(spark: SparkSession, frame: DataFrame, sql: str, args: Arguments) -> _Plans:
+    """Return the plans of a text that are compared, and what its frame is.
 
     Ids of expressions and CTEs are numbered anew in order of appearance: erasing them would make
     different columns of one name equal, and both texts print their plans in the same order.
     Seeds that Spark draws for ``rand()`` and samples are erased; the user's are literals.
     """
-    _, parsed, analysed, *_ = _SECTION.split(text)
-    analysed = _SAMPLE.sub(r"\1seed", _SEED.sub(r"\1seed", analysed))
-    analysed = _renumber(_EXPRESSION_ID, analysed)
-    analysed = _renumber(_CTE, analysed)
-    return _Plans(analysed.rstrip(), tuple(_RELATION.findall(parsed)))
+    columns = [f"{field.name}: {field.dataType.simpleString()}" for field in frame.schema]
+    if hasattr(frame, "_jdf"):
+        with active(spark):
+            parsed = frame._jdf.queryExecution().logical().toString()
+            plan = analysed(frame).toString()
+    else:
+        _, parsed, plan, *_ = _SECTION.split(_explain(spark, sql, args))
+    plan = _SAMPLE.sub(r"\1seed", _SEED.sub(r"\1seed", plan))
+    plan = _renumber(_CTE, _renumber(_EXPRESSION_ID, plan))
+    shown = "\n".join([", ".join(columns), plan.rstrip()])
+    return _Plans(shown, tuple(_RELATION.findall(parsed)))
 
 
 def _renumber(pattern: re.Pattern[str], text: str) -> str:
@@ -250,19 +259,17 @@ def _renumber(pattern: re.Pattern[str], text: str) -> str:
 @contextmanager
 def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
     """Set what makes plans comparable, and restore the session."""
-    before = {key: str(_setting(spark, key)) for key in values}
+    before = {key: spark.conf.get(key, None) for key in values}
     try:
         for key, value in values.items():
-            spark.sql(f"SET {key}={value}")
+            spark.conf.set(key, value)
         yield
     finally:
         for key, old in before.items():
-            spark.sql(f"RESET {key}" if old == "<undefined>" else f"SET {key}={old}")
-
-
-def _setting(spark: SparkSession, key: str) -> str:
-    row = spark.sql(f"SET {key}").head()
-    return str(row[1]) if row else "<undefined>"
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
 
 
 def _difference(sql: str, written_plans: _Plans, emitted_plans: _Plans) -> NotUnderstoodError:

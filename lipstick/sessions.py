@@ -13,7 +13,6 @@ from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from lipstick import display
 from lipstick.catalog import RegisteredFunctions, SessionCatalog
@@ -28,7 +27,7 @@ from lipstick.errors import SourceChangedError, TrackingError, UnsupportedError
 from lipstick.explain import log_passes_where_asked
 from lipstick.frame import AnnotatedFrame
 from lipstick.guard import (
-    analysed_schema,
+    Understood,
     check_deterministic,
     constant_bounds,
     understand,
@@ -306,21 +305,19 @@ class Session:
             # First, as what is no query would be run by Spark's analysis.
             with reading(query):
                 understood = understand(self.spark, query, args)
-            schema = analysed_schema(self.spark, query, args)
             # Spark accepts the text: whatever it refuses from here on is ours.
             with reading(query, accepted=True):
-                return self._bound(query, args, shown, understood, schema)
+                return self._bound(query, args, shown, understood)
 
     def _bound(
         self,
         query: str,
         args: Arguments,
         shown: str,
-        expression: dialect.Query,
-        schema: StructType,
+        understood: Understood,
     ) -> AnnotatedFrame:
         """Bind and lower a query that is understood."""
-        written = expression
+        written, schema = understood.expression, understood.schema
         expression = volatile_literals(self.spark, written)
         ntz = self.spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)

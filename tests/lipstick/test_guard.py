@@ -7,7 +7,6 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from lipstick.guard import (
-    analysed_schema,
     check_understood,
     understand,
     volatile_literals,
@@ -100,8 +99,7 @@ def test_message_shows_both_plans_and_the_place(session: SparkSession) -> None:
 def test_parameters(
     session: SparkSession, sql: str, args: dict[str, object] | list[object]
 ) -> None:
-    check_understood(session, sql, parse(sql), args)
-    assert analysed_schema(session, sql, args).names[0] == "a"
+    assert check_understood(session, sql, parse(sql), args).names[0] == "a"
 
 
 def test_spark_errors_pass_through(session: SparkSession) -> None:
