@@ -172,6 +172,7 @@ class AnnotatedFrame(Questions[DataFrame]):
             self.manifest(values),
             path,
             progress or (lambda _: None),
+            self._session.local_relations.of(self.relations.values()),
         )
         self._check_sources()
         return Capture(path, done, self._session.spark, self._known)

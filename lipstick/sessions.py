@@ -34,6 +34,7 @@ from lipstick.guard import (
     volatile_literals,
 )
 from lipstick.local import local_builder
+from lipstick.local_relations import LocalRelations
 from lipstick.reading import reading
 from lipstick.recursion import unfolded
 from lipstick.settings import check_case, check_settings, is_case_sensitive, naming_settings
@@ -89,6 +90,7 @@ class Session:
         self._id = uuid.uuid4().hex[:8]
         self._tables: dict[str, TableFunction] = {}
         self._views = Views(self.spark, self._id)
+        self.local_relations = LocalRelations(self.spark)
         self.exports: TableExports | None = None
         if exports is not None:
             from lipstick.crossing.exports import TableExports  # workflows are made of sessions

@@ -61,9 +61,9 @@ class Files:
         """Write rows into a directory that does not exist yet."""
         frame.write.options(**_WRITE_OPTIONS).parquet(str(path))
 
-    def read(self, path: Path, written: DataFrame) -> DataFrame:
+    def read(self, path: Path, schema: StructType) -> DataFrame:
         """Read what was just written, without a job to learn its schema."""
-        return self._spark.read.schema(storable(written).schema).parquet(str(path))
+        return self._spark.read.schema(schema).parquet(str(path))
 
 
 def write_table(table: pa.Table, path: Path) -> None:

@@ -18,6 +18,8 @@ from pyspark.sql.types import StructType
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import NeedsSparkError
+from lipstick.memory.arrow_datasets import HeldDataset
+from lipstick.memory.cores import core_rows, scanned_views
 from lipstick.memory.engine import Engine
 from lipstick.memory.grouping import group_rows
 from lipstick.memory.store import Dataset, StoredDataset
@@ -28,6 +30,8 @@ from semiring.arrow import decoded, whole
 from semiring.errors import LipstickError
 
 Made: TypeAlias = Callable[[Block, list[str]], pa.Table]
+Relations: TypeAlias = Callable[[str], pa.Table | None]
+"""Finds the rows of a relation that are in this process, by its view."""
 
 LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
 """What is raised where something is not computed here, or would fail in Spark, which then says."""
@@ -40,6 +44,10 @@ _SETTINGS = {
 
 MOST = 2_000_000
 """Members of a block whose rows are computed here, at most, with the rows that they refer to."""
+
+
+MOST_PAIRS = 1_000_000
+"""Pairs of rows that a join here looks at, at most."""
 
 
 def computes_alike(spark: SparkSession) -> bool:
@@ -56,10 +64,13 @@ class LocalRows:
         The session that would compute them.
     manifest
         That of the capture.
+    relations
+        Those whose rows are here.
     """
 
-    def __init__(self, spark: SparkSession, manifest: Manifest) -> None:
-        self._paths: dict[tuple[str, str], Path] = {}
+    def __init__(self, spark: SparkSession, manifest: Manifest, relations: Relations) -> None:
+        self._relations = relations
+        self._datasets: dict[tuple[str, str], Path | Dataset] = {}
         self._counts: dict[tuple[str, str], int] = {}
         self._alike = computes_alike(spark)
         self._engine = Engine(self, manifest)
@@ -70,10 +81,16 @@ class LocalRows:
         A dataset may be written again with fewer columns: computed is from what came first.
         """
         count: int = ds.dataset(path, format="parquet").count_rows()
-        self._paths.setdefault((block.name, name), path)
+        self._datasets.setdefault((block.name, name), path)
         self._counts[block.name, name] = count
         self._alike = self._alike and in_arrow(schema)
         return count
+
+    def hold(self, block: Block, name: str, table: pa.Table) -> int:
+        """Take a dataset that was computed here; return how many rows it has."""
+        self._datasets.setdefault((block.name, name), HeldDataset(table))
+        self._counts[block.name, name] = table.num_rows
+        return int(table.num_rows)
 
     def count(self, block: Block, name: str) -> int:
         """How many rows a dataset has."""
@@ -81,8 +98,28 @@ class LocalRows:
 
     def dataset(self, block: Block, name: str) -> Dataset | None:
         """See :class:`lipstick.memory.store.Datasets`."""
-        path = self._paths.get((block.name, name))
-        return None if path is None else StoredDataset(path)
+        dataset = self._datasets.get((block.name, name))
+        return StoredDataset(dataset) if isinstance(dataset, Path) else dataset
+
+    def captures(self, block: Block) -> bool:
+        """Whether a block is made of relations alone whose rows are here, and are few."""
+        if block.core is None or not self._alike or not MOST:
+            return False
+        try:
+            tables = [self._relations(view) for view in scanned_views(block.core)]
+        except NeedsSparkError:
+            return False
+        return sum(MOST if table is None else table.num_rows for table in tables) < MOST
+
+    def captured(self, block: Block, schema: StructType) -> pa.Table | None:
+        """The members of a block of such relations; None where Spark is to write them.
+
+        They are not reduced by the members of other blocks.
+        """
+        core = block.core
+        assert core is not None
+        tables = {view: self._relations(view) for view in scanned_views(core)}
+        return self._of_schema(block, schema, lambda *_: core_rows(core, tables, MOST_PAIRS))
 
     def rows(self, block: Block, schema: StructType) -> pa.Table | None:
         """The rows of a block as a capture keeps them; None where Spark is to compute them."""
@@ -93,10 +130,10 @@ class LocalRows:
         return self._of_schema(block, schema, self._chosen)
 
     def _of_schema(self, block: Block, schema: StructType, compute: Made) -> pa.Table | None:
-        if not (self._alike and in_arrow(schema)) or self._size(block) > MOST:
+        if not self._alike or self._size(block) > MOST:
             return None
         try:
-            return _as_spark_has(compute(block, schema.names), arrow_of(schema))
+            return _as_spark_has(compute(block, schema.names), _arrow_of(schema))
         except LEFT_TO_SPARK:
             return None
 
@@ -126,6 +163,13 @@ class LocalRows:
         dataset = self._engine.captured(block)
         assert dataset is not None
         return pa.table({name: dataset.column(name) for name in names})
+
+
+def _arrow_of(schema: StructType) -> pa.Schema:
+    """A schema as Arrow has it; refused where that is not as Parquet has it."""
+    if not in_arrow(schema):
+        raise NeedsSparkError(f"Arrow has no rows of {schema.simpleString()}.")
+    return arrow_of(schema)
 
 
 def _as_spark_has(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from lipstick.capture.files import Files, storable, write_table
-from lipstick.capture.local_rows import LocalRows
+from lipstick.capture.local_rows import LocalRows, Relations
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.types import MemberTypes
 from lipstick.errors import CaptureError
@@ -34,6 +34,7 @@ from rewriter.emit.statements import (
     Groups,
     asked_groups_sql,
     kept_groups_sql,
+    members_from_sources_sql,
     members_sql,
     rows_sql,
 )
@@ -60,6 +61,7 @@ class CaptureWriter:
         manifest: Manifest,
         directory: Path,
         progress: Progress,
+        relations: Relations,
     ) -> None:
         self._spark = spark
         self._files = Files(spark)
@@ -69,9 +71,11 @@ class CaptureWriter:
         self._progress = progress
         self._id = uuid.uuid4().hex[:8]
         self._views: dict[str, str] = {}
+        self._written: dict[str, tuple[Path, StructType]] = {}
         self._rows_views: dict[str, str] = {}
         self._plan = CapturePlan(self._root, lambda _: False)
-        self._here = LocalRows(spark, manifest)
+        self._here = LocalRows(spark, manifest, relations)
+        self._at_hand: dict[str, tuple[StructType, pa.Table]] = {}
         self._whole: set[str] = set()
         self.counts: dict[str, dict[str, int]] = {}
         self.schemas: dict[str, dict[str, Any]] = {}
@@ -81,6 +85,7 @@ class CaptureWriter:
         """Write the members of every block, then the rows of every block, inner blocks first."""
         try:
             plan = planned_capture(self._root, MemberTypes(self._spark).alike)
+            self._at_hand = dict(self._captured_here(plan))
             self._plan = self._chosen(plan)
             captured = [block for block in self._plan.order() if block.core]
             for number, block in enumerate(captured, start=1):
@@ -92,10 +97,30 @@ class CaptureWriter:
             for view in self._views.values():
                 self._spark.catalog.dropTempView(view)
 
+    def _captured_here(
+        self, plan: CapturePlan
+    ) -> Iterator[tuple[str, tuple[StructType, pa.Table]]]:
+        """Yield the members that are computed from relations whose rows are in this process."""
+        if self._values == "reference":
+            return
+        for block in topological(self._root):
+            bare = _unreduced(plan.with_conditions(block))
+            if self._here.captures(bare):
+                sql = members_from_sources_sql(bare)
+                schema = storable(self._spark.sql(sql)).schema
+                table = self._here.captured(bare, schema)
+                if table is not None:
+                    yield block.name, (schema, table)
+
     def _chosen(self, plan: CapturePlan) -> CapturePlan:
-        """The plan to follow: of two blocks that can reduce each other, by the smaller one."""
+        """The plan to follow: of two blocks that can reduce each other, by the smaller one.
+
+        Members that are here already are not reduced.
+        """
         for name, reduction in plan.reductions.items():
-            if reduction.prefilter:
+            if name in self._at_hand:
+                plan = plan.without_reduction(name)
+            elif reduction.prefilter:
                 count = self._scanned(plan, reduction.reader, _FEW)
                 if (
                     count is None
@@ -107,13 +132,17 @@ class CaptureWriter:
     def _scanned(self, plan: CapturePlan, block: Block, limit: int) -> int | None:
         """How many members a block has before other blocks filter them; None: more than a limit."""
         block = plan.with_conditions(block)
-        assert block.core is not None
-        bare = replace(block, core=replace(block.core, semis=()))
-        count = self._spark.sql(members_sql(bare, self._members_view)).limit(limit + 1).count()
+        sql = members_sql(_unreduced(block), self._members_view)
+        count = self._spark.sql(sql).limit(limit + 1).count()
         return None if count > limit else count
 
     def _members(self, block: Block) -> None:
         assert block.core is not None
+        if block.name in self._at_hand:
+            schema, table = self._at_hand[block.name]
+            path = self._hold(block, "members", schema, table)
+            self._written[block.name] = path, schema
+            return
         bare = self._plan.captured(block)
         kept = self._asked_groups(block) or self._kept_groups(bare)
         referenced = self._referenced(block)
@@ -130,7 +159,7 @@ class CaptureWriter:
             self._whole.add(block.name)
         else:
             path = self._dataset(block, "members", frame)
-        self._view(f"{block.name}_members", self._files.read(path, frame))
+        self._written[block.name] = path, storable(frame).schema
 
     def _referenced(self, block: Block) -> tuple[str, ...]:
         """The member columns whose values are kept by reference."""
@@ -148,7 +177,8 @@ class CaptureWriter:
             _refuse_maps(block, frame)
             path = self._dataset(block, "rows", frame, None if again else self._here.rows)
             if block is not self._root:
-                view = self._view(f"{block.name}_rows", self._files.read(path, frame))
+                frame = self._files.read(path, storable(frame).schema)
+                view = self._view(f"{block.name}_rows", frame)
                 self._rows_views[block.name] = view
         if referenced and whole:
             kept = self._spark.table(self._members_view(block)).drop(*referenced)
@@ -171,7 +201,7 @@ class CaptureWriter:
         path = self._directory / "tmp" / block.name
         frame = self._spark.sql(kept_groups_sql(block, self._members_view, monotone))
         self._files.write(frame, path)
-        groups = self._files.read(path, frame)
+        groups = self._files.read(path, storable(frame).schema)
         if groups.where("_violation").limit(1).count():
             return None
         self.pruned.append(block.name)
@@ -179,7 +209,11 @@ class CaptureWriter:
         return Groups(view, tuple(name for name, _ in block.keys))
 
     def _members_view(self, block: Block) -> str:
-        return self._views[f"{block.name}_members"]
+        """A view of the members that were written of a block."""
+        name = f"{block.name}_members"
+        if name not in self._views:
+            self._view(name, self._files.read(*self._written[block.name]))
+        return self._views[name]
 
     def _view(self, name: str, frame: DataFrame) -> str:
         view = f"_lipstick_capture_{self._id}_{name}"
@@ -191,17 +225,26 @@ class CaptureWriter:
         self, block: Block, name: str, frame: DataFrame, here: Computed | None = None
     ) -> Path:
         """Write rows of a block: those of a frame, by Spark unless they can be computed here."""
-        path = self._directory / block.name / name
         frame = storable(frame)
         table = here(block, frame.schema) if here is not None else None
-        if table is None:
-            self._files.write(frame, path)
-        else:
-            write_table(table, path)
-        rows = self._here.add(block, name, path, frame.schema)
-        self.counts.setdefault(block.name, {})[name] = rows
-        self.schemas.setdefault(block.name, {})[name] = json.loads(frame.schema.json())
+        if table is not None:
+            return self._hold(block, name, frame.schema, table)
+        path = self._directory / block.name / name
+        self._files.write(frame, path)
+        count = self._here.add(block, name, path, frame.schema)
+        self._describe(block, name, frame.schema, count)
         return path
+
+    def _hold(self, block: Block, name: str, schema: StructType, table: pa.Table) -> Path:
+        """Write rows of a block that are in this process."""
+        path = self._directory / block.name / name
+        write_table(table, path)
+        self._describe(block, name, schema, self._here.hold(block, name, table))
+        return path
+
+    def _describe(self, block: Block, name: str, schema: StructType, count: int) -> None:
+        self.counts.setdefault(block.name, {})[name] = count
+        self.schemas.setdefault(block.name, {})[name] = json.loads(schema.json())
 
 
 def _refuse_maps(block: Block, rows: DataFrame) -> None:
@@ -219,6 +262,13 @@ def _joins(block: Block) -> bool:
     return block.core is not None and len(list(core_relations(block.core))) > 1
 
 
+def _unreduced(block: Block) -> Block:
+    """The block whose members are not filtered by other blocks."""
+    if block.core is None:
+        return block
+    return replace(block, core=replace(block.core, semis=()))
+
+
 def needs_rows(block: Block) -> bool:
     """Whether a block's rows are more than its members as they are stored."""
     return not (
@@ -234,8 +284,14 @@ def write_capture(
     manifest: Manifest,
     directory: Path,
     progress: Progress = lambda _: None,
+    relations: Relations = lambda _: None,
 ) -> Manifest:
     """Write a capture into a directory that does not exist yet, whole or not at all.
+
+    Parameters
+    ----------
+    relations
+        Those whose rows are in this process: what is made of them alone is computed here.
 
     Returns
     -------
@@ -248,7 +304,7 @@ def write_capture(
         When the directory exists already.
     """
     with _whole(directory) as building:
-        writer = CaptureWriter(spark, manifest, building, progress)
+        writer = CaptureWriter(spark, manifest, building, progress, relations)
         writer.write()
         shutil.rmtree(building / "tmp", ignore_errors=True)
         done = replace(

@@ -6,7 +6,7 @@ What is computed here is what Spark computes, to the type: scalars are those of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -56,6 +56,27 @@ def core_rows(core: Core, relations: Mapping[str, pa.Table], limit: int) -> pa.T
     """
     rows = _selected(core, relations, limit)
     return rows.cast(pa.schema([_written(column) for column in rows.schema]))
+
+
+def scanned_views(core: Core) -> Iterator[str]:
+    """Yield the views of the relations that a core reads.
+
+    Raises
+    ------
+    NeedsSparkError
+        Where it reads or does more than that.
+    """
+    _check_plain(core)
+    for source in core.sources:
+        if isinstance(source, ScanSource):
+            yield source.view
+        elif isinstance(source, UnionSource):
+            for branch in source.branches:
+                yield from scanned_views(branch)
+        elif isinstance(source, ValuesSource):
+            yield from scanned_views(source.core)
+        else:
+            raise _no_relation(source)
 
 
 def joined_places(
@@ -122,8 +143,7 @@ def _place(table: pa.Table, name: str) -> int:
 
 
 def _selected(core: Core, relations: Mapping[str, pa.Table], limit: int) -> pa.Table:
-    if core.once or core.sample is not None or core.generators:
-        raise NeedsSparkError("Chance, or a function, makes rows: Spark runs it.")
+    _check_plain(core)
     sources = {source.alias: _source(source, relations, limit) for source in core.sources}
     rows = _joined(sources, core.predicates, limit)
     resolve = rows.resolve()
@@ -140,7 +160,16 @@ def _source(source: Source, relations: Mapping[str, pa.Table], limit: int) -> pa
         rows = _selected(source.core, relations, limit)
         _, first = distinct([whole(column) for column in rows.columns], rows.num_rows)
         return rows.take(pa.array(first))
-    raise NeedsSparkError(f"{source.alias} is no relation that is held here: Spark reads it.")
+    raise _no_relation(source)
+
+
+def _check_plain(core: Core) -> None:
+    if core.once or core.sample is not None or core.generators:
+        raise NeedsSparkError("Chance, or a function, makes rows: Spark runs it.")
+
+
+def _no_relation(source: Source) -> NeedsSparkError:
+    return NeedsSparkError(f"{source.alias} is no relation that is held here: Spark reads it.")
 
 
 def _united(tables: Sequence[pa.Table]) -> pa.Table:
