@@ -16,6 +16,7 @@ from benchmark_workflowgen.graph_cost import main as graph_cost
 from benchmark_workflowgen.grid import KINDS, PRESETS, SPARK, Case, GridError, preset, read_grid
 from benchmark_workflowgen.results import Results
 from benchmark_workflowgen.semiring_cost import main as semiring_cost
+from benchmark_workflowgen.short_queries import main as short_queries
 from benchmark_workflowgen.streaming_cost import main as streaming_cost
 from benchmark_workflowgen.streams.command import streams
 from benchmark_workflowgen.worker_cost import main as worker_cost
@@ -113,6 +114,7 @@ def report(folder: Path) -> None:
 
 main.add_command(capture_cost, "capture-cost")
 main.add_command(semiring_cost, "semiring-cost")
+main.add_command(short_queries, "short-queries")
 main.add_command(worker_cost, "worker-cost")
 main.add_command(graph_cost, "graph-cost")
 main.add_command(cluster)
