@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from lipstick.capture.write import needs_rows
+from lipstick.capture.writer import needs_rows
 from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, topological
 from rewriter.emit.statements import members_from_sources_sql

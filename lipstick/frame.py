@@ -17,7 +17,8 @@ from lipstick.answers import with_names
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import KeptValues, Manifest
 from lipstick.capture.types import MemberTypes
-from lipstick.capture.write import Progress, copy_capture, write_capture
+from lipstick.capture.write import copy_capture, write_capture
+from lipstick.capture.writer import Progress
 from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.derived.ancestry import Ancestry
@@ -167,13 +168,9 @@ class AnnotatedFrame(Questions[DataFrame]):
 
     def _write(self, path: Path, values: KeptValues, progress: Progress | None = None) -> Capture:
         self._check_sources()
-        done = write_capture(
-            self._session.spark,
-            self.manifest(values),
-            path,
-            progress or (lambda _: None),
-            self._session.local_relations.of(self.relations.values()),
-        )
+        relations = self._session.local_relations.of(self.relations.values())
+        shown = progress or (lambda _: None)
+        done = write_capture(self._session.spark, self.manifest(values), path, shown, relations)
         self._check_sources()
         return Capture(path, done, self._session.spark, self._known)
 

@@ -17,14 +17,14 @@ optimises nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.errors import PySparkException
 
 from lipstick.dataframes.jvm import active, analysed
+from lipstick.settings import temporary_settings
 from rewriter import dialect
 from rewriter.errors import NotUnderstoodError, UnsupportedError
 from rewriter.position import Span, span_at
@@ -157,7 +157,7 @@ def check_understood(
         The texts differ in meaning; the message has the first line of the plans that differs.
     """
     emitted = dialect.emit(expression, grouped=True)
-    with settings(spark, _SETTINGS):
+    with temporary_settings(spark, _SETTINGS):
         frame = _sql(spark, sql, args)
         schema = frame.schema
         written_plans = _plans(spark, frame, sql, args)
@@ -254,22 +254,6 @@ def _renumber(pattern: re.Pattern[str], text: str) -> str:
         return match[0][: -len(digits)] + str(numbers.setdefault(digits, len(numbers)))
 
     return pattern.sub(number, text)
-
-
-@contextmanager
-def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
-    """Set what makes plans comparable, and restore the session."""
-    before = {key: spark.conf.get(key, None) for key in values}
-    try:
-        for key, value in values.items():
-            spark.conf.set(key, value)
-        yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, old)
 
 
 def _difference(sql: str, written_plans: _Plans, emitted_plans: _Plans) -> NotUnderstoodError:

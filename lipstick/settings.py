@@ -112,3 +112,19 @@ def naming_settings(spark: SparkSession) -> Iterator[None]:
             raise
         advice = f"{error.advice} It may be refused since {', '.join(named)} in this session."
         raise type(error)(error.problem, advice, error.sql, error.span) from error
+
+
+@contextmanager
+def temporary_settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
+    """Set some settings of a session, and restore them in the end."""
+    before = {key: spark.conf.get(key, None) for key in values}
+    try:
+        for key, value in values.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)

@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 from lipstick.capture.files import in_arrow, storable
 from lipstick.capture.local_rows import LEFT_TO_SPARK
 from lipstick.capture.manifest import Manifest
-from lipstick.capture.write import needs_rows
+from lipstick.capture.writer import needs_rows
 from lipstick.memory.arrow_datasets import HeldDatasets
 from lipstick.memory.cores import core_rows
 from lipstick.memory.engine import Engine

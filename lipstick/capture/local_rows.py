@@ -5,7 +5,7 @@ They are what Spark would compute, to the type, or are left to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,8 +30,8 @@ from semiring.arrow import decoded, whole
 from semiring.errors import LipstickError
 
 Made: TypeAlias = Callable[[Block, list[str]], pa.Table]
-Relations: TypeAlias = Callable[[str], pa.Table | None]
-"""Finds the rows of a relation that are in this process, by its view."""
+Relations: TypeAlias = Callable[[Collection[str]], Mapping[str, pa.Table] | None]
+"""Finds the rows of relations by their views; None unless all of these are in this process."""
 
 LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
 """What is raised where something is not computed here, or would fail in Spark, which then says."""
@@ -103,23 +103,25 @@ class LocalRows:
 
     def captures(self, block: Block) -> bool:
         """Whether a block is made of relations alone whose rows are here, and are few."""
-        if block.core is None or not self._alike or not MOST:
-            return False
-        try:
-            tables = [self._relations(view) for view in scanned_views(block.core)]
-        except NeedsSparkError:
-            return False
-        return sum(MOST if table is None else table.num_rows for table in tables) < MOST
+        tables = self._scanned(block) if self._alike and MOST else None
+        return tables is not None and sum(table.num_rows for table in tables.values()) <= MOST
 
     def captured(self, block: Block, schema: StructType) -> pa.Table | None:
         """The members of a block of such relations; None where Spark is to write them.
 
         They are not reduced by the members of other blocks.
         """
-        core = block.core
+        core, tables = block.core, self._scanned(block)
         assert core is not None
-        tables = {view: self._relations(view) for view in scanned_views(core)}
+        assert tables is not None
         return self._of_schema(block, schema, lambda *_: core_rows(core, tables, MOST_PAIRS))
+
+    def _scanned(self, block: Block) -> Mapping[str, pa.Table] | None:
+        try:
+            views = None if block.core is None else set(scanned_views(block.core))
+        except NeedsSparkError:
+            return None
+        return self._relations(views) if views else None
 
     def rows(self, block: Block, schema: StructType) -> pa.Table | None:
         """The rows of a block as a capture keeps them; None where Spark is to compute them."""

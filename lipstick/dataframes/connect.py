@@ -27,7 +27,7 @@ from lipstick.dataframes.sampled_connect import with_filters
 from lipstick.dataframes.streaming import check_connect
 from lipstick.dataframes.unmarked_connect import without_marks
 from lipstick.errors import SourceChangedError
-from lipstick.guard import settings
+from lipstick.settings import temporary_settings
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from rewriter.frames import connect_plan
 
@@ -203,7 +203,7 @@ def _registered(spark: SparkSession, function: Message) -> str:
 
 
 def _prove(spark: SparkSession, relation: Message, text: str) -> None:
-    with settings(spark, _SETTINGS):
+    with temporary_settings(spark, _SETTINGS):
         frame_plan = _explained(spark, _compared(spark, relation))
         try:
             other = relation_of(spark, spark.sql(text))

@@ -31,7 +31,7 @@ from lipstick.dataframes.jvm import (
     with_parameters,
 )
 from lipstick.dataframes.numbering import same_result
-from lipstick.guard import settings
+from lipstick.settings import temporary_settings
 from rewriter.errors import NotUnderstoodError
 from rewriter.frames.catalyst.refusals import is_placement
 
@@ -74,7 +74,7 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
     if _columns(frame) != _columns(other):
         problem = "The text made of this data frame has other columns than the frame"
         raise NotUnderstoodError(problem, _ADVICE, text)
-    with settings(spark, _SETTINGS), active(spark):
+    with temporary_settings(spark, _SETTINGS), active(spark):
         for prepare in (_renamed, _inlined):
             of_frame, of_text = (
                 _optimised(spark, analysed(each), prepare) for each in (frame, other)

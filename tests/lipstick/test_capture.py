@@ -73,7 +73,7 @@ def test_interrupted_save_leaves_nothing(
     dealer: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     """A save that fails after some datasets leaves neither a capture nor parts of one."""
-    from lipstick.capture.write import CaptureWriter
+    from lipstick.capture.writer import CaptureWriter
 
     whole = getattr(CaptureWriter, step)
 

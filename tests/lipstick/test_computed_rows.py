@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.capture import local_rows as computed
 from lipstick.capture.files import Files
-from lipstick.guard import settings
 from lipstick.memory.store import StoredDataset
+from lipstick.settings import temporary_settings
 from semiring.arrow import decoded
 from tests.oracle.rows import Bag, assert_same_bag, assert_same_schema, from_arrow
 
@@ -117,7 +117,7 @@ def test_rows_outside_ansi_mode_are_left_to_spark(
 ) -> None:
     """What fails here is NULL there, or something else."""
     monkeypatch.setattr(computed, "MOST", 10_000)
-    with settings(tracked.spark, {"spark.sql.ansi.enabled": "false"}):
+    with temporary_settings(tracked.spark, {"spark.sql.ansi.enabled": "false"}):
         tracked.sql(HERE[0]).save(tmp_path / "capture")
     assert "rows" in {path.name for path in by_spark}
 

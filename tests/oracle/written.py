@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from lipstick.capture.capture import Capture, open_capture
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.capture.write import needs_rows
+from lipstick.capture.writer import needs_rows
 from lipstick.memory import Memory
 from lipstick.valuation import compile_valuations
 from rewriter.blocks import Block, topological

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from lipstick.capture.lookup import ValueLookup
 from lipstick.capture.manifest import RelationRecord
-from lipstick.capture.write import needs_rows
+from lipstick.capture.writer import needs_rows
 from lipstick.deletion import Cascade, check_readable, resolve_deletion
 from lipstick.derived.hypothesis import Hypothesis
 from lipstick.derived.lineage import with_origins

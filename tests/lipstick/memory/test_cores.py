@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from lipstick.capture.manifest import Manifest
-from lipstick.capture.write import needs_rows
+from lipstick.capture.writer import needs_rows
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.memory.arrow_datasets import HeldDatasets
 from lipstick.memory.cores import core_rows

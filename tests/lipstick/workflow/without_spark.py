@@ -23,7 +23,7 @@ from pyspark.sql.types import IntegerType, LongType, StructType
 
 from graphquery.store import Store
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.capture.write import needs_rows
+from lipstick.capture.writer import needs_rows
 from lipstick.memory.engine import Engine
 from lipstick.memory.store import StoredDatasets
 from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow, benches, runner

@@ -1,0 +1,273 @@
+"""The datasets of a capture: the members of all blocks first, then their rows from them.
+
+The core of a block runs once. Its rows, and the answer, are computed from the members just
+written, so that answer and annotations cannot disagree: by Spark, or in this process where the
+members are few (:mod:`lipstick.capture.local_rows`); members too, where the relations are. Those
+that nothing asks for are not written by Spark: those that the conditions of all readers leave out,
+and of a subquery that few rows ask, those of other groups.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from lipstick.capture.files import Files, storable, write_table
+from lipstick.capture.local_rows import LocalRows, Relations
+from lipstick.capture.manifest import Manifest
+from lipstick.capture.types import MemberTypes
+from rewriter import CapturePlan, planned_capture
+from rewriter.analysis.value_columns import value_columns
+from rewriter.blocks import Block, Kind, core_relations, topological
+from rewriter.emit.statements import (
+    Groups,
+    asked_groups_sql,
+    kept_groups_sql,
+    members_from_sources_sql,
+    members_sql,
+    rows_sql,
+)
+from rewriter.errors import UnsupportedError
+
+Progress = Callable[[str], None]
+Computed = Callable[[Block, StructType], pa.Table | None]
+
+_FEW = 1_000_000
+"""Members that reduce another block's, at most: their keys are broadcast."""
+_SMALLER = 4
+"""How many times fewer they are, where either of two blocks could reduce the other."""
+
+
+class CaptureWriter:
+    """Writes the datasets of one query. Use :func:`lipstick.capture.write.write_capture`."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        manifest: Manifest,
+        directory: Path,
+        progress: Progress,
+        relations: Relations,
+    ) -> None:
+        self._spark = spark
+        self._files = Files(spark)
+        self._root = manifest.root
+        self._directory = directory
+        self._values = manifest.values
+        self._progress = progress
+        self._id = uuid.uuid4().hex[:8]
+        self._views: dict[str, str] = {}
+        self._written: dict[str, tuple[Path, StructType]] = {}
+        self._rows_views: dict[str, str] = {}
+        self._plan = CapturePlan(self._root, lambda _: False)
+        self._here = LocalRows(spark, manifest, relations)
+        self._at_hand: dict[str, tuple[StructType, pa.Table]] = {}
+        self._whole: set[str] = set()
+        self.counts: dict[str, dict[str, int]] = {}
+        self.schemas: dict[str, dict[str, Any]] = {}
+        self.pruned: list[str] = []
+
+    def write(self) -> None:
+        """Write the members of every block, then the rows of every block, inner blocks first."""
+        try:
+            plan = planned_capture(self._root, MemberTypes(self._spark).alike)
+            self._at_hand = dict(self._captured_here(plan))
+            self._plan = self._chosen(plan)
+            captured = [block for block in self._plan.order() if block.core]
+            for number, block in enumerate(captured, start=1):
+                self._progress(f"capturing block {block.name} ({number} of {len(captured)})")
+                self._members(block)
+            for block in topological(self._root):
+                self._rows(block)
+        finally:
+            for view in self._views.values():
+                self._spark.catalog.dropTempView(view)
+
+    def _captured_here(
+        self, plan: CapturePlan
+    ) -> Iterator[tuple[str, tuple[StructType, pa.Table]]]:
+        """Yield the members that are computed from relations whose rows are in this process."""
+        if self._values == "reference":
+            return
+        for block in topological(self._root):
+            bare = _unreduced(plan.with_conditions(block))
+            if self._here.captures(bare):
+                sql = members_from_sources_sql(bare)
+                schema = storable(self._spark.sql(sql)).schema
+                table = self._here.captured(bare, schema)
+                if table is not None:
+                    yield block.name, (schema, table)
+
+    def _chosen(self, plan: CapturePlan) -> CapturePlan:
+        """The plan to follow: of two blocks that can reduce each other, by the smaller one.
+
+        Members that are here already are not reduced.
+        """
+        for name, reduction in plan.reductions.items():
+            if name in self._at_hand:
+                plan = plan.without_reduction(name)
+            elif reduction.prefilter:
+                count = self._scanned(plan, reduction.reader, _FEW)
+                if (
+                    count is None
+                    or self._scanned(plan, reduction.block, _SMALLER * count) is not None
+                ):
+                    plan = plan.without_reduction(name)
+        return plan
+
+    def _scanned(self, plan: CapturePlan, block: Block, limit: int) -> int | None:
+        """How many members a block has before other blocks filter them; None: more than a limit."""
+        block = plan.with_conditions(block)
+        sql = members_sql(_unreduced(block), self._members_view)
+        count = self._spark.sql(sql).limit(limit + 1).count()
+        return None if count > limit else count
+
+    def _members(self, block: Block) -> None:
+        assert block.core is not None
+        if block.name in self._at_hand:
+            schema, table = self._at_hand[block.name]
+            path = self._hold(block, "members", schema, table)
+            self._written[block.name] = path, schema
+            return
+        bare = self._plan.captured(block)
+        kept = self._asked_groups(block) or self._kept_groups(bare)
+        referenced = self._referenced(block)
+        whole = _joins(block) or kept is not None
+        names = tuple(name for name, _ in block.core.select)
+        if referenced and not whole:
+            names = tuple(name for name in names if name not in referenced)
+        frame = self._spark.sql(members_sql(bare, self._members_view, names, kept))
+        if referenced and whole:
+            path = self._directory / "tmp" / f"{block.name}-members"
+            frame = storable(frame)
+            self._files.write(frame, path)
+            self._here.add(block, "members", path, frame.schema)
+            self._whole.add(block.name)
+        else:
+            path = self._dataset(block, "members", frame)
+        self._written[block.name] = path, storable(frame).schema
+
+    def _referenced(self, block: Block) -> tuple[str, ...]:
+        """The member columns whose values are kept by reference."""
+        return value_columns(block) if self._values == "reference" else ()
+
+    def _rows(self, block: Block) -> None:
+        referenced, whole = self._referenced(block), block.name in self._whole
+        if needs_rows(block):
+            # A core of one scan is run again for values that are not kept: cheaper than keeping
+            # them for a moment. A join is not run twice, nor a core of a few groups.
+            again = bool(referenced) and not whole
+            bare = self._plan.captured(block)
+            sql = rows_sql(bare, self._members_view, self._rows_views, from_sources=again)
+            frame = self._spark.sql(sql)
+            _refuse_maps(block, frame)
+            path = self._dataset(block, "rows", frame, None if again else self._here.rows)
+            if block is not self._root:
+                frame = self._files.read(path, storable(frame).schema)
+                view = self._view(f"{block.name}_rows", frame)
+                self._rows_views[block.name] = view
+        if referenced and whole:
+            kept = self._spark.table(self._members_view(block)).drop(*referenced)
+            self._dataset(block, "members", kept, self._here.members)
+
+    def _asked_groups(self, block: Block) -> Groups | None:
+        """The groups that the members of the block's one reader ask for, if these are few."""
+        reduction = self._plan.reductions.get(block.name)
+        if reduction is None or self._here.count(reduction.reader, "members") > _FEW:
+            return None
+        asked_keys = self._spark.sql(asked_groups_sql(reduction, self._members_view))
+        keys = tuple(key for _, key in reduction.pairs)
+        return Groups(self._view(f"{block.name}_asked", asked_keys), keys, reduction.null_safe)
+
+    def _kept_groups(self, block: Block) -> Groups | None:
+        """Write the groups that a monotone HAVING keeps; None where members must all be kept."""
+        monotone = self._plan.monotone.get(block.name)
+        if monotone is None:
+            return None
+        path = self._directory / "tmp" / block.name
+        frame = self._spark.sql(kept_groups_sql(block, self._members_view, monotone))
+        self._files.write(frame, path)
+        groups = self._files.read(path, storable(frame).schema)
+        if groups.where("_violation").limit(1).count():
+            return None
+        self.pruned.append(block.name)
+        view = self._view(f"{block.name}_kept", groups.drop("_violation"))
+        return Groups(view, tuple(name for name, _ in block.keys))
+
+    def _members_view(self, block: Block) -> str:
+        """A view of the members that were written of a block."""
+        name = f"{block.name}_members"
+        if name not in self._views:
+            self._view(name, self._files.read(*self._written[block.name]))
+        return self._views[name]
+
+    def _view(self, name: str, frame: DataFrame) -> str:
+        view = f"_lipstick_capture_{self._id}_{name}"
+        frame.createOrReplaceTempView(view)
+        self._views[name] = view
+        return view
+
+    def _dataset(
+        self, block: Block, name: str, frame: DataFrame, here: Computed | None = None
+    ) -> Path:
+        """Write rows of a block: those of a frame, by Spark unless they can be computed here."""
+        frame = storable(frame)
+        table = here(block, frame.schema) if here is not None else None
+        if table is not None:
+            return self._hold(block, name, frame.schema, table)
+        path = self._directory / block.name / name
+        self._files.write(frame, path)
+        count = self._here.add(block, name, path, frame.schema)
+        self._describe(block, name, frame.schema, count)
+        return path
+
+    def _hold(self, block: Block, name: str, schema: StructType, table: pa.Table) -> Path:
+        """Write rows of a block that are in this process."""
+        path = self._directory / block.name / name
+        write_table(table, path)
+        self._describe(block, name, schema, self._here.hold(block, name, table))
+        return path
+
+    def _describe(self, block: Block, name: str, schema: StructType, count: int) -> None:
+        self.counts.setdefault(block.name, {})[name] = count
+        self.schemas.setdefault(block.name, {})[name] = json.loads(schema.json())
+
+
+def _refuse_maps(block: Block, rows: DataFrame) -> None:
+    """Refuse tuples told apart by maps: Spark groups by them, but compares none with another."""
+    for name in block.identity:
+        kind = rows.schema[name].dataType.simpleString()
+        if "map<" in kind:
+            raise UnsupportedError(
+                f"a capture of groups by {name}, which is of the type {kind}, is not supported",
+                "Group by its sorted entries: array_sort(map_entries(...)).",
+            )
+
+
+def _joins(block: Block) -> bool:
+    return block.core is not None and len(list(core_relations(block.core))) > 1
+
+
+def _unreduced(block: Block) -> Block:
+    """The block whose members are not filtered by other blocks."""
+    if block.core is None:
+        return block
+    return replace(block, core=replace(block.core, semis=()))
+
+
+def needs_rows(block: Block) -> bool:
+    """Whether a block's rows are more than its members as they are stored."""
+    return not (
+        block.kind is Kind.ROWS
+        and block.core is not None
+        and block.of_members_alone
+        and not block.windowed
+    )
