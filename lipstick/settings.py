@@ -1,4 +1,4 @@
-"""Settings of a session by which Spark reads a text otherwise than it is read here."""
+"""Settings of a session: those by which Spark reads a text otherwise, and those of a while."""
 
 from __future__ import annotations
 
