@@ -28,7 +28,7 @@ class Cost:
     bytes
         Their size in memory, before encoding and compression; files are several times smaller.
     jobs
-        Spark jobs that write a dataset.
+        Spark jobs that write a dataset, at most: of small relations none does.
     """
 
     members: int

@@ -11,6 +11,7 @@ from lipstick.errors import NeedsSparkError
 from lipstick.memory.aggregates import reaggregate
 from lipstick.memory.index import argsort
 from lipstick.memory.keys import distinct
+from lipstick.memory.member_groups import in_sets
 from lipstick.memory.members import Members
 from lipstick.memory.memberships import all_hold
 from lipstick.memory.state import SORT, overlay, values
@@ -38,11 +39,15 @@ def group_rows(members: Members) -> pa.Table:
         Where a scalar fails, as it does in Spark.
     """
     block = members.block
-    if block.sets or block.copies or block.difference is not None:
+    if block.copies or block.difference is not None:
         raise NeedsSparkError(f"Spark makes the groups of {block.name}.")
     alive = members.base_alive
     positions = every(members.count) if alive is None else np.flatnonzero(alive)
-    resolve, length = members.resolve(positions, members.base), len(positions)
+    sets = max(block.sets, 1)
+    numbers = np.tile(every(sets), len(positions))
+    positions = np.repeat(positions, sets)
+    resolve = in_sets(members.resolve(positions, members.base), numbers)
+    length = len(positions)
     keys = [normal(values(interpret(key), resolve, length, None)) for _, key in block.keys]
     codes, first = distinct(keys, length)
     count = len(first) if keys else 1

@@ -22,6 +22,17 @@ from semiring.arrow import decoded, normal
 from semiring.base import Array
 
 
+def in_sets(resolve: Resolve, numbers: Array) -> Resolve:
+    """The columns of members, and the numbers of the grouping sets that each is in."""
+
+    def column(alias: str, name: str) -> Vector:
+        if alias != EXPANDED:
+            return resolve(alias, name)
+        return from_arrow(pa.array(numbers, pa.int32()))
+
+    return column
+
+
 class MemberGroups:
     """The members of a grouping by their groups.
 
@@ -54,13 +65,7 @@ class MemberGroups:
     def _resolve_entries(self, entries: Array, context: Context) -> Resolve:
         """The columns that keys read, at some entries."""
         resolve = self.members.resolve(self.members_at(entries), context)
-
-        def column(alias: str, name: str) -> Vector:
-            if alias != EXPANDED:
-                return resolve(alias, name)
-            return from_arrow(pa.array(entries % self.sets, pa.int32()))
-
-        return column
+        return in_sets(resolve, entries % self.sets)
 
     def moved(self, members: Array, scenarios: Array) -> Moved:
         """Members, without deletion, and their groups: by scenario, then by position."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from lipstick.memory.frames import Placed, Ranges
 from lipstick.memory.members import Members
 from lipstick.memory.rows import MemberRows
-from lipstick.memory.state import SORT, Context, Take, contains, needs_spark, values
+from lipstick.memory.state import NOTHING, SORT, Context, Take, contains, needs_spark, values
 from lipstick.memory.store import Dataset
 from lipstick.memory.windows import computed, extent, placed
 from rewriter.blocks import Block
@@ -28,6 +28,7 @@ from rewriter.interpret import (
 from semiring.base import Array
 
 _COUNTED = ("row_number", "rank")
+_ADDING = ("AVG", "SUM")
 _COUNT = AggregateCall("COUNT(*)", "COUNT", False, ())
 
 
@@ -51,8 +52,8 @@ class WindowRows(MemberRows):
     def _base_take(self, name: str, positions: Array) -> pa.Array:
         if name not in self.windowed:
             return super()._base_take(name, positions)
-        if not self.block.unique_identity:
-            # Which of the captured rows is whose is not known.
+        if self._stored is None or not self.block.unique_identity:
+            # There are no captured rows, or which of them is whose is not known.
             return self._base_computed(name, positions)
         there = self.members.was_alive(positions)
         taken = super()._base_take(name, positions[there])
@@ -83,6 +84,18 @@ class WindowRows(MemberRows):
             return known[name].take(pa.array(np.searchsorted(rows, positions), mask=~there))
 
         return take
+
+    @property
+    def adds_floats(self) -> bool:
+        """Whether some value depends on the order in which numbers are added up."""
+        resolve = self.members.resolve(NOTHING, self._base)
+        calls = (call.aggregate for windows in self.windowed.values() for call in windows.calls)
+        return any(
+            call.function in _ADDING and _is_rounded(values(argument, resolve, 0, None).type, call)
+            for call in calls
+            if call is not None
+            for argument in call.arguments
+        )
 
     # -- what values are made of -----------------------------------------------------------
 
@@ -189,3 +202,8 @@ class WindowRows(MemberRows):
             return values(window.scalar, column, len(rows), self.type(name))
         except UninterpretableError as error:
             raise needs_spark(str(error)) from error
+
+
+def _is_rounded(kind: pa.DataType, call: AggregateCall) -> bool:
+    """Whether sums are of floats, in which Spark adds up AVG of integers too."""
+    return pa.types.is_floating(kind) or (call.function == "AVG" and pa.types.is_integer(kind))

@@ -35,12 +35,17 @@ HERE = (
     "SELECT id, d FROM r UNION ALL SELECT count(*), min(d) FROM r GROUP BY k",
     "SELECT l.id, count(r.id) AS n FROM r l LEFT JOIN r ON l.id < r.id AND r.v > 0 GROUP BY l.id",
     "SELECT a.k, sum(a.v + b.v) AS s FROM r a JOIN r b ON a.d = b.d GROUP BY a.k",
+    "SELECT id, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) AS n, t FROM r",
+    "SELECT id, rank() OVER (ORDER BY v) AS n, sum(v) OVER (PARTITION BY k) AS s FROM r",
+    "SELECT k, d, sum(v) AS s, grouping(d) AS g FROM r GROUP BY ROLLUP (k, d)",
+    "SELECT k, d, count(*) AS n FROM r GROUP BY GROUPING SETS ((k), (d), ()) HAVING count(v) > 0",
 )
 LEFT_TO_SPARK = (
     "SELECT k, sum(x) AS s FROM r GROUP BY k",
     "SELECT k, stddev(v) AS s FROM r GROUP BY k",
     "SELECT k, soundex(max(k)) AS s FROM r GROUP BY k",
-    "SELECT id, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) AS n, t FROM r",
+    "SELECT id, sum(x) OVER (PARTITION BY k ORDER BY id) AS s FROM r",
+    "SELECT id, avg(x) OVER (PARTITION BY k) AS s FROM r",
     "SELECT k FROM r EXCEPT ALL SELECT k FROM r WHERE id = 2",
 )
 
