@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
-from typing import Final
+from typing import Any, Final
 
 _COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Eq: ast.NotEq,
@@ -52,6 +52,11 @@ class Mutant:
     change: str
     number: int
 
+    def described(self, root: Path) -> dict[str, Any]:
+        """Return what a line of an output says of it, with its path from a folder."""
+        path = str(self.path.relative_to(root))
+        return {"path": path, "line": self.line, "change": self.change, "number": self.number}
+
     def codes(self) -> dict[tuple[str, int], CodeType]:
         """Return the functions of the changed module, by qualified name and first line."""
         tree = ast.parse(self.path.read_text(encoding="utf-8"))
@@ -65,12 +70,20 @@ class Mutant:
 def mutants(path: Path, count: int) -> list[Mutant]:
     """Return up to ``count`` mutants of a file, one for each line; always the same ones."""
     by_line: dict[int, list[Mutant]] = {}
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for number, (line, change, _) in enumerate(_changes(tree)):
-        by_line.setdefault(line, []).append(Mutant(path, line, change, number))
+    for mutant in all_mutants(path):
+        by_line.setdefault(mutant.line, []).append(mutant)
     rng = random.Random(path.name)
     lines = sorted(rng.sample(sorted(by_line), min(count, len(by_line))))
     return [rng.choice(by_line[line]) for line in lines]
+
+
+def all_mutants(path: Path) -> list[Mutant]:
+    """Return every mutant of a file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        Mutant(path, line, change, number)
+        for number, (line, change, _) in enumerate(_changes(tree))
+    ]
 
 
 def _within(code: CodeType) -> Iterator[CodeType]:
@@ -84,12 +97,17 @@ Change = tuple[int, str, Callable[[], None]]
 
 
 def _changes(tree: ast.Module) -> Iterator[Change]:
-    """Yield the changes that can be made within the functions of a module."""
+    """Yield the changes that can be made within the functions of a module.
+
+    Not of ``strict``, with which ``zip`` only checks.
+    """
+    keywords = (node for node in ast.walk(tree) if isinstance(node, ast.keyword))
+    checks = [keyword.value for keyword in keywords if keyword.arg == "strict"]
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
             for statement in function.body:
                 for node in ast.walk(statement):
-                    if not isinstance(statement, ast.FunctionDef):
+                    if not isinstance(statement, ast.FunctionDef) and node not in checks:
                         yield from _changes_of(node)
 
 

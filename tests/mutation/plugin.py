@@ -1,7 +1,8 @@
 """A pytest plugin: the tests that were chosen run once for each mutant, in a process forked for it.
 
 The fork has all modules and tests as they were read; the functions of the mutant are put in place
-of those of its module, whoever refers to them. Nothing is written but the outcomes.
+of those of its module, whoever refers to them. Only tests run that run its line when nothing is
+changed, themselves or in a fixture. Nothing is written but the outcomes.
 """
 
 from __future__ import annotations
@@ -10,25 +11,30 @@ import gc
 import json
 import os
 import signal
+import tempfile
 import time
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from tests.mutation.mutants import Mutant
+from tests.mutation.reached import Line, Lines
 
 KILLED: Final = "killed"
 SURVIVED: Final = "survived"
 HANGS: Final = "hangs"
-UNREACHED: Final = "not imported by these tests"
+UNREACHED: Final = "run by no test"
 CRASHED: Final = "ends the process"
-OUTCOMES: Final = {0: SURVIVED, 1: KILLED, 3: UNREACHED}
+OUTCOMES: Final = {0: SURVIVED, 1: KILLED}
+ALIVE: Final = (SURVIVED, UNREACHED)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Mutation:
     """Puts mutants to the tests of a session.
 
@@ -43,7 +49,7 @@ class Mutation:
     seconds
         How long to go on.
     patience
-        Seconds after which a mutant hangs.
+        Seconds beyond those that its tests take unchanged, after which a mutant hangs.
     """
 
     mutants: list[Mutant]
@@ -51,60 +57,111 @@ class Mutation:
     output: Path
     seconds: float
     patience: float
+    lines: Lines = field(init=False)
+
+    def __post_init__(self) -> None:
+        wanted: dict[str, set[int]] = defaultdict(set)
+        for mutant in self.mutants:
+            wanted[str(mutant.path)].add(mutant.line)
+        self.lines = Lines(wanted)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run the tests unchanged, and then for each mutant."""
-        unchanged = self._forked(session, None)
-        if unchanged != SURVIVED:
-            raise pytest.UsageError("the tests fail without any mutant")
+        """Run the tests unchanged, and then for each mutant those that run its line."""
         end = time.monotonic() + self.seconds
+        if not self.mutants:
+            return True
+        tests = self._unchanged(session)
         for mutant in self.mutants:
             if time.monotonic() > end:
                 break
-            outcome = self._forked(session, mutant)
-            path = str(mutant.path.relative_to(self.root))
-            line = {"path": path, "line": mutant.line, "change": mutant.change}
+            chosen = tests[str(mutant.path), mutant.line]
+            items = [session.items[number] for number in chosen]
+            usual = sum(chosen.values())
+            outcome = self._outcome(mutant, items, usual + self.patience)
             with self.output.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({**line, "outcome": outcome}) + "\n")
+                file.write(json.dumps({**mutant.described(self.root), "outcome": outcome}) + "\n")
         return True
 
-    def _forked(self, session: pytest.Session, mutant: Mutant | None) -> str:
-        child = os.fork()
-        if child == 0:
-            code = 4
-            try:
-                code = _run(session) if mutant is None or _replaced(mutant) else 3
-            finally:
-                os._exit(code)
-        end = time.monotonic() + self.patience
-        while time.monotonic() < end:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                return OUTCOMES.get(os.waitstatus_to_exitcode(status), CRASHED)
-            time.sleep(0.01)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return HANGS
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+        """Lines that a fixture runs are lines of all tests that use it."""
+        with self.lines.collected(fixturedef.argname):
+            yield
+
+    def _unchanged(self, session: pytest.Session) -> defaultdict[Line, dict[int, float]]:
+        """Run the tests in a process of their own; return those that run a line.
+
+        By their numbers, with the seconds that they take.
+        """
+        with tempfile.NamedTemporaryFile("r+", encoding="utf-8") as file:
+            if _forked(lambda: self._traced(session.items, Path(file.name)), None) != SURVIVED:
+                raise pytest.UsageError(f"without any mutant a test fails: {file.read()}")
+            tests: defaultdict[Line, dict[int, float]] = defaultdict(dict)
+            for path, line, number, seconds in json.load(file):
+                tests[path, line][number] = seconds
+        return tests
+
+    def _traced(self, items: Sequence[pytest.Item], output: Path) -> int:
+        failed = _run(items, self.lines)
+        if failed:
+            output.write_text(failed.nodeid, encoding="utf-8")
+            return 1
+        run = [
+            (*line, number, self.lines.seconds[item.nodeid])
+            for number, item in enumerate(items)
+            for line in self.lines.of(item.nodeid, *getattr(item, "fixturenames", ()))
+        ]
+        output.write_text(json.dumps(run), encoding="utf-8")
+        return 0
+
+    def _outcome(self, mutant: Mutant, items: Sequence[pytest.Item], patience: float) -> str:
+        def run() -> int:
+            _replace(mutant)
+            return 1 if _run(items) else 0
+
+        return _forked(run, patience) if items else UNREACHED
 
 
-def _run(session: pytest.Session) -> int:
-    """Run the tests up to the first that fails; return 1 if there is one."""
+def _forked(run: Callable[[], int], patience: float | None) -> str:
+    """Run in a forked process, for so many seconds at most; return the outcome that its code is."""
+    child = os.fork()
+    if child == 0:
+        code = 4
+        try:
+            code = run()
+        finally:
+            os._exit(code)
+    end = time.monotonic() + patience if patience is not None else float("inf")
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return OUTCOMES.get(os.waitstatus_to_exitcode(status), CRASHED)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return HANGS
+
+
+def _run(items: Sequence[pytest.Item], lines: Lines | None = None) -> pytest.Item | None:
+    """Run tests up to the first that fails; return it if there is one."""
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)
-        for number, item in enumerate(session.items):
-            following = session.items[number + 1] if number + 1 < len(session.items) else None
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            if session.testsfailed:
-                return 1
-    return 0
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            if lines is None:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            else:
+                with lines.collected(item.nodeid):
+                    item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if item.session.testsfailed:
+                return item
+    return None
 
 
-def _replaced(mutant: Mutant) -> bool:
-    """Give the functions of a module the code of the mutant; say whether there are any."""
+def _replace(mutant: Mutant) -> None:
+    """Give the functions of a module the code of the mutant."""
     codes = mutant.codes()
-    replaced = 0
     for function in gc.get_objects():
         if isinstance(function, FunctionType):
             code = function.__code__
@@ -112,5 +169,3 @@ def _replaced(mutant: Mutant) -> bool:
                 changed = codes.get((code.co_qualname, code.co_firstlineno))
                 if changed is not None and changed.co_freevars == code.co_freevars:
                     function.__code__ = changed
-                    replaced += 1
-    return replaced > 0

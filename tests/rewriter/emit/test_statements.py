@@ -37,6 +37,18 @@ def test_value_columns() -> None:
     assert value_columns(block("SELECT sum(bid), sum(amount) FROM bids")) == ("amount",)
     assert value_columns(block("SELECT dealer FROM cars")) == ()
     assert value_columns(block("SELECT count(*) FROM cars GROUP BY dealer")) == ()
+    assert value_columns(block("SELECT sum(price) FROM cars TABLESAMPLE (10 PERCENT)")) == ()
+
+
+def test_value_columns_of_other_blocks() -> None:
+    """Tuples of other blocks have no tokens by which values could be looked up."""
+    groups = "SELECT dealer, max(price) AS p FROM cars GROUP BY dealer"
+    assert value_columns(block(f"SELECT sum(p) FROM ({groups}) GROUP BY dealer")) == ()
+    joined = f"SELECT sum(d.rating) FROM dealers d JOIN ({groups}) c ON c.dealer = d.dealer"
+    assert value_columns(block(joined)) == ()
+    assert value_columns(block("SELECT sum(x) FROM VALUES (1) AS t(x)")) == ()
+    made = "SELECT sum(price) FROM cars LATERAL VIEW explode(array(1, 2)) g AS x"
+    assert value_columns(block(made)) == ()
 
 
 def test_value_columns_read_elsewhere() -> None:

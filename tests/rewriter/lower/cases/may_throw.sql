@@ -324,3 +324,67 @@ b0: rows, identity dealer, b2_share_2 (stable)
   key: b2_share_2 := m.`b2_share_2`
   output: city_2 := m.`city_2` (stable)
   output: share_3 := m.`b2_share_2` (stable)
+
+-- title: overflow after condition of tail
+SELECT c.model FROM (SELECT rating, count(*) AS n FROM dealers GROUP BY rating) d JOIN cars c ON d.n > c.price AND d.rating + 1 = c.car_id
+-- expected
+WITH `b1_members` AS (
+  SELECT
+    dealers.`dealer` AS `dealer`,
+    dealers.`rating` AS `rating_3`
+  FROM `dealers` AS dealers
+), `b1` AS (
+  SELECT
+    g.`rating_3` AS `rating_3`,
+    g.`rating_3` AS `rating_2`,
+    g.`count` AS `n`
+  FROM (
+    SELECT
+      m.`rating_3` AS `rating_3`,
+      COUNT(*) AS `count`
+    FROM `b1_members` AS m
+    GROUP BY
+      m.`rating_3`
+  ) AS g
+), `b0_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    b1.`rating_3` AS `b1_rating_3`,
+    cars.`price` AS `price`,
+    cars.`model` AS `model_2`
+  FROM `b1` AS b1, `cars` AS cars
+  WHERE
+    b1.`rating_2` + 1 = cars.`car_id`
+)
+SELECT
+  m.`model_2` AS `model_2`,
+  NAMED_STRUCT('cars', m.`car_id`, 'b1', b1.`rating_3`) AS `_prov`
+FROM `b0_members` AS m, `b1` AS b1
+WHERE
+  m.`b1_rating_3` IS NOT DISTINCT FROM b1.`rating_3` AND b1.`n` > m.`price`
+-- blocks
+b1: group, identity rating_3 (stable)
+  core:
+    scan: dealers as dealers
+    store: dealer := dealers.`dealer`
+    store: rating_3 := dealers.`rating`
+  token: dealers as dealers in dealer
+  key: rating_3 := m.`rating_3`
+  aggregate: count := COUNT(*)
+  output: rating_2 := g.`rating_3` (stable)
+  output: n := g.`count`
+b0: rows, identity car_id, b1_rating_3 (stable)
+  core:
+    potential: b1 as b1
+    scan: cars as cars
+    where: b1.`rating_2` + 1 = cars.`car_id`
+    store: car_id := cars.`car_id`
+    store: b1_rating_3 := b1.`rating_3`
+    store: price := cars.`price`
+    store: model_2 := cars.`model`
+  token: cars as cars in car_id
+  lookup: b1 as b1, b1_rating_3 <=> rating_3
+  condition: b1.`n` > m.`price`
+  key: car_id := m.`car_id`
+  key: b1_rating_3 := m.`b1_rating_3`
+  output: model_2 := m.`model_2` (stable)
