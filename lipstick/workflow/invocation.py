@@ -8,8 +8,9 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from lipstick.workflow.fragments import Fragment
 from lipstick.workflow.module import Module
-from lipstick.workflow.nodes import Fragment, Origin, Values
+from lipstick.workflow.nodes import Origin, Values
 from lipstick.workflow.state import StateRelation
 
 CAME = ".new"

@@ -19,8 +19,9 @@ from lipstick.workflow.answer import Answer
 from lipstick.workflow.bench import Bench
 from lipstick.workflow.derive import derive
 from lipstick.workflow.errors import RunError
+from lipstick.workflow.fragments import Fragment, NewSegment
 from lipstick.workflow.invocation import CAME, Arriving, Invocation, Leaving, Outcome, StateChange
-from lipstick.workflow.nodes import Fragment, NewSegment, Nodes, Trace
+from lipstick.workflow.nodes import Nodes, Trace
 from lipstick.workflow.queries import Step, steps
 from lipstick.workflow.query import BEFORE
 from lipstick.workflow.reading import Tuples

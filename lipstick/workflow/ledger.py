@@ -33,9 +33,10 @@ from graphquery.model import Kind, Segment
 from graphquery.store import Snapshot, Transaction
 from lipstick.capture.files import arrow_of
 from lipstick.workflow.errors import RunError
+from lipstick.workflow.fragments import NewSegment
 from lipstick.workflow.invocation import CAME, Arriving, Invocation, Leaving, Outcome
 from lipstick.workflow.module import Module
-from lipstick.workflow.nodes import NewSegment, Origin, Values, origins
+from lipstick.workflow.nodes import Origin, Values, origins
 from lipstick.workflow.relation import Relation
 from lipstick.workflow.state import StateRelation, ranges, spread
 from lipstick.workflow.tables import conform, struct_of

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
+from graphquery.model import Kind, Port, Segment
+from lipstick.workflow.fragments import Fragment, NewEdges, NewSegment, new_edges
 from lipstick.workflow.tables import take
 from semiring.base import Array
 
@@ -145,31 +146,6 @@ def origins(values: Values, count: int) -> dict[str, Origin]:
     return {name: Origin.of(segment, count, rows) for name, (segment, rows) in values.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class NewSegment:
-    """A segment to be stored, and its values."""
-
-    segment: Segment
-    values: pa.Table | None
-
-
-@dataclass(frozen=True, slots=True)
-class NewEdges:
-    """An edge set to be stored, and the ordinals that are not implied."""
-
-    edges: EdgeSet
-    sources: Array | None
-    targets: Array | None
-
-
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """What an invocation adds to the stored graph."""
-
-    segments: tuple[NewSegment, ...] = ()
-    edges: tuple[NewEdges, ...] = ()
-
-
 class Trace:
     """Gathers the nodes and edges of one invocation.
 
@@ -292,29 +268,6 @@ class Trace:
         pool.values = None if pool.values is None else take(pool.values, rows)
         pool.origin = None if pool.origin is None else pool.origin.take(rows)
         return places
-
-
-def new_edges(
-    source: Segment, target: Segment, sources: Array, targets: Array, port: int = Port.OPERAND
-) -> NewEdges:
-    """Edges between two segments; ordinals that follow from their number are not stored."""
-    count = len(sources)
-    ends = [_implied(sources), _implied(targets)]
-    arrays = [
-        array if end is Ordinals.COLUMN else None
-        for array, end in zip((sources, targets), ends, strict=True)
-    ]
-    file = "" if Ordinals.COLUMN in ends else None
-    edges = EdgeSet(source.name, target.name, count, ends[0], ends[1], file, port)
-    return NewEdges(edges, arrays[0], arrays[1])
-
-
-def _implied(ordinals: Array) -> Ordinals:
-    if not ordinals.any():
-        return Ordinals.ONE
-    if bool((ordinals == np.arange(len(ordinals))).all()):
-        return Ordinals.ALL
-    return Ordinals.COLUMN
 
 
 def _placed(places: Array | None, ordinals: Array) -> Array:

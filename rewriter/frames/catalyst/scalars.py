@@ -9,15 +9,21 @@ from sqlglot import exp
 
 from rewriter.algebra import bracketed
 from rewriter.dialect.nodes import IsNotNull, UnsignedRightShift
+from rewriter.frames.catalyst.aggregate_calls import (
+    aggregate,
+    first_value,
+    listed,
+    mode,
+    percentile,
+)
 from rewriter.frames.catalyst.functions import function_name
 from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.catalyst.windows import ordered, over
+from rewriter.frames.catalyst.windows import over
 from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.errors import ADVICE, unsupported
 from rewriter.frames.writing.literals import literal
 from rewriter.frames.writing.names import identifier
 from rewriter.frames.writing.types import cast, sql_type
-from rewriter.scalars.aggregates import called
 
 Columns = Mapping[int, exp.Expr]
 """What stands for an attribute, by its expression id."""
@@ -230,17 +236,6 @@ def _trim_side(name: str) -> Callable[[CatalystScalars, Node], exp.Expr]:
     return write
 
 
-def _aggregate(scalars: CatalystScalars, node: Node) -> exp.Expr:
-    aggregate = scalars.write(node.required("aggregateFunction"))
-    if node.fields.get("isDistinct"):
-        bare = called(aggregate)
-        bare.set("expressions", [exp.Distinct(expressions=bare.expressions)])
-    condition = node.one("filter")
-    if condition is None:
-        return aggregate
-    return exp.Filter(this=aggregate, expression=exp.Where(this=scalars.write(condition)))
-
-
 def _lambda(scalars: CatalystScalars, node: Node) -> exp.Expr:
     body, *variables = node.children
     names = {attribute_id(var): f"{var.fields['name']}_{attribute_id(var)}" for var in variables}
@@ -301,40 +296,8 @@ def _seeded(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return call(name, *map(scalars.write, node.children), seed)
 
 
-def _first(scalars: CatalystScalars, node: Node) -> exp.Expr:
-    name = function_name(node.kind) or node.kind
-    ignored = [exp.Boolean(this=True)] if node.fields.get("ignoreNulls") else []
-    return call(name, scalars.write(node.children[0]), *ignored)
-
-
-def _listed(scalars: CatalystScalars, node: Node) -> exp.Expr:
-    value, delimiter, *keys = node.children
-    given = [] if delimiter.fields.get("value") is None else [scalars.write(delimiter)]
-    listed = call("listagg", scalars.write(value), *given)
-    return _within(listed, [ordered(scalars.write, key) for key in keys]) if keys else listed
-
-
-def _mode(scalars: CatalystScalars, node: Node) -> exp.Expr:
-    value, least = scalars.write(node.children[0]), node.fields.get("reverseOpt")
-    if least is None:
-        return call("mode", value)
-    return _within(call("mode"), [exp.Ordered(this=value, desc=not least, nulls_first=bool(least))])
-
-
-def _percentile(scalars: CatalystScalars, node: Node) -> exp.Expr:
-    value, share = (scalars.write(child) for child in node.children[:2])
-    name = function_name(node.kind) or node.kind
-    descending = bool(node.fields.get("reverse"))
-    key = exp.Ordered(this=value, desc=descending, nulls_first=not descending)
-    return _within(call(name, share), [key])
-
-
-def _within(aggregate: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
-    return exp.WithinGroup(this=aggregate, expression=exp.Order(expressions=keys))
-
-
 _RULES: dict[str, Callable[[CatalystScalars, Node], exp.Expr]] = {
-    "AggregateExpression": _aggregate,
+    "AggregateExpression": aggregate,
     "Alias": _named,
     "AtLeastNNonNulls": _not_missing,
     "AttributeReference": CatalystScalars.attribute,
@@ -344,7 +307,7 @@ _RULES: dict[str, Callable[[CatalystScalars, Node], exp.Expr]] = {
     "Cast": _cast,
     "DateAdd": _date_add,
     "Exists": _subquery,
-    "First": _first,
+    "First": first_value,
     "GetArrayItem": _item,
     "GetArrayStructFields": _struct_field,
     "GetMapValue": _item,
@@ -355,16 +318,16 @@ _RULES: dict[str, Callable[[CatalystScalars, Node], exp.Expr]] = {
     "IsNotNull": lambda scalars, node: IsNotNull(this=_is_null(scalars, node.child)),
     "IsNull": lambda scalars, node: _is_null(scalars, node.child),
     "LambdaFunction": _lambda,
-    "Last": _first,
+    "Last": first_value,
     "Like": _like,
-    "ListAgg": _listed,
+    "ListAgg": listed,
     "Literal": lambda scalars, node: literal(node.fields.get("value"), node.fields["dataType"]),
-    "Mode": _mode,
+    "Mode": mode,
     "NamedLambdaVariable": CatalystScalars.attribute,
     "Not": _not,
     "OuterReference": lambda scalars, node: scalars.write(node.nested[0]),
-    "PercentileCont": _percentile,
-    "PercentileDisc": _percentile,
+    "PercentileCont": percentile,
+    "PercentileDisc": percentile,
     "PythonUDAF": _python_function,
     "PreciseTimestampConversion": _window_time,
     "PythonUDF": _python_function,
