@@ -15,7 +15,7 @@ import numpy as np
 
 from semiring.base import Array
 from semiring.exact import integer_array, multiply, sum_segments
-from semiring.polynomial import Monomial
+from semiring.monomials import Monomial
 from semiring.segments import bounds, owners_of, places_in, places_of
 from semiring.token import Token
 from semiring.vocabulary import ABSENT, Vocabulary

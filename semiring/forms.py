@@ -17,7 +17,8 @@ from semiring.expression import (
     simplify,
     sum_of,
 )
-from semiring.polynomial import Monomial, Polynomial, name_tokens
+from semiring.monomials import Monomial
+from semiring.polynomial import Polynomial, name_tokens
 from semiring.render import LATEX
 from semiring.semirings.polynomials import Polynomials
 from semiring.token import Token

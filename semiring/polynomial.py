@@ -8,41 +8,31 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from semiring.base import Semiring, TokenValuation, token_values
 from semiring.errors import AnnotationError
+from semiring.monomials import (
+    Monomial,
+    monomial_key,
+    monomial_text,
+    multiply,
+    term_latex,
+    term_text,
+)
 from semiring.render import (
     PRINTED_TERMS,
     REPR_TERMS,
     html_code,
     join_terms,
-    latex_text,
     left_out,
-    superscript,
 )
 from semiring.token import Token
 
 K = TypeVar("K")
 
-Monomial: TypeAlias = tuple[tuple[Token, int], ...]
-"""Tokens with positive exponents, in the order of tokens; () is the monomial 1."""
 
 _ONE: Monomial = ()
-
-
-def _monomial_key(monomial: Monomial) -> tuple[Any, ...]:
-    return tuple((token.sort_key, -exponent) for token, exponent in monomial)
-
-
-def multiply(a: Monomial, b: Monomial) -> Monomial:
-    """The product of two monomials."""
-    if not a or not b:
-        return a or b
-    exponents = dict(a)
-    for token, exponent in b:
-        exponents[token] = exponents.get(token, 0) + exponent
-    return tuple(sorted(exponents.items(), key=lambda item: item[0].sort_key))
 
 
 class Polynomial:
@@ -73,11 +63,11 @@ class Polynomial:
             if not isinstance(coefficient, int) or coefficient < 0:
                 raise AnnotationError(
                     f"coefficients of N[X] are non-negative integers; {coefficient!r} is not"
-                    f" (monomial {_monomial_text(monomial)})"
+                    f" (monomial {monomial_text(monomial)})"
                 )
         kept = [(monomial, int(n)) for monomial, n in items.items() if n]
         if len(kept) > 1:
-            kept.sort(key=lambda item: _monomial_key(item[0]))
+            kept.sort(key=lambda item: monomial_key(item[0]))
         object.__setattr__(self, "_terms", tuple(kept))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -307,7 +297,7 @@ class Polynomial:
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
         """The text of the first `limit` terms, saying how many are left out; None: of all."""
-        shown = [_term_text(monomial, n) for monomial, n in self._terms[:limit]]
+        shown = [term_text(monomial, n) for monomial, n in self._terms[:limit]]
         hidden = len(self._terms) - len(shown)
         return join_terms([*shown, left_out(hidden)] if hidden else shown, None)
 
@@ -321,7 +311,7 @@ class Polynomial:
         return html_code(self.truncated())
 
     def _repr_latex_(self) -> str:
-        shown = [_term_latex(monomial, n) for monomial, n in self._terms[:REPR_TERMS]]
+        shown = [term_latex(monomial, n) for monomial, n in self._terms[:REPR_TERMS]]
         hidden = len(self._terms) - len(shown)
         if hidden:
             shown.append(r"\ldots\ (" + str(hidden) + r"\ \text{more})")
@@ -339,21 +329,3 @@ def name_tokens(tokens: Iterable[Token]) -> dict[str, Token]:
             )
         named[str(token)] = token
     return named
-
-
-def _monomial_text(monomial: Monomial) -> str:
-    return "·".join(f"{token}{superscript(n)}" for token, n in monomial) or "1"
-
-
-def _term_text(monomial: Monomial, coefficient: int) -> str:
-    if not monomial:
-        return str(coefficient)
-    text = _monomial_text(monomial)
-    return text if coefficient == 1 else f"{coefficient}·{text}"
-
-
-def _term_latex(monomial: Monomial, coefficient: int) -> str:
-    if not monomial:
-        return str(coefficient)
-    factors = [latex_text(str(token)) + ("" if n == 1 else f"^{{{n}}}") for token, n in monomial]
-    return r" \cdot ".join(([] if coefficient == 1 else [str(coefficient)]) + factors)

@@ -16,7 +16,7 @@ import numpy as np
 
 from semiring.base import Array, Semiring
 from semiring.comparison import compare_values
-from semiring.exact_arrays import full, integers, magnitude, plus, times
+from semiring.exact import add, integer_array, multiply
 from semiring.expression import (
     Atom,
     Compare,
@@ -84,7 +84,7 @@ class PossibleWorlds:
         CapabilityError
             Where a value says of no tuple whether it is there.
         """
-        there = {token: full(semiring.copies(value(token)), 1) for token in tokens}
+        there = {token: _full(semiring.copies(value(token)), 1) for token in tokens}
         return cls(there, 1)
 
     @classmethod
@@ -128,19 +128,19 @@ class PossibleWorlds:
             case Polynomial():
                 return self._polynomial(annotation)
             case Constant():
-                return full(annotation.n, self.length)
+                return _full(annotation.n, self.length)
             case Atom():
-                return integers(self._there[annotation.of_token])
+                return _integers(self._there[annotation.of_token])
             case Product():
-                product = full(1, self.length)
+                product = _full(1, self.length)
                 for factor, n in annotation.factors:
                     for _ in range(n):
-                        product = times(product, self.counts(factor))
+                        product = multiply(product, self.counts(factor))
                 return product
             case Sum():
-                total = full(0, self.length)
+                total = _full(0, self.length)
                 for summand, n in annotation.summands:
-                    total = plus(total, times(self.counts(summand), full(n, 1)))
+                    total = add(total, multiply(self.counts(summand), _full(n, 1)))
                 return total
             case Delta():
                 return (self.counts(annotation.operand) > 0).astype(np.int64)
@@ -155,20 +155,20 @@ class PossibleWorlds:
         raise TypeError(f"{type(annotation).__name__} is no annotation")
 
     def _polynomial(self, polynomial: Polynomial) -> Array:
-        counts = full(0, self.length)
+        counts = _full(0, self.length)
         for monomial, n in polynomial.terms:
             there = [(self._there[token], exponent) for token, exponent in monomial]
             if all(array.dtype == np.bool_ for array, _ in there):
                 present = np.ones(self.length, np.bool_)
                 for array, _ in there:
                     present &= array
-                counts = plus(counts, times(present.astype(np.int64), full(n, 1)))
+                counts = add(counts, multiply(present.astype(np.int64), _full(n, 1)))
                 continue
-            term = full(n, self.length)
+            term = _full(n, self.length)
             for array, exponent in there:
                 for _ in range(exponent):
-                    term = times(term, integers(array))
-            counts = plus(counts, term)
+                    term = multiply(term, _integers(array))
+            counts = add(counts, term)
         return counts
 
     # -- values ------------------------------------------------------------------------------
@@ -263,6 +263,14 @@ def _hashable(value: Any) -> Hashable:
     return (type(value).__name__, value)
 
 
+def _full(number: int, length: int) -> Array:
+    return integer_array([number]).repeat(length)
+
+
+def _integers(array: Array) -> Array:
+    return array.astype(np.int64) if array.dtype == np.bool_ else array
+
+
 def _plain(side: Operand) -> list[Any]:
     if not isinstance(side, Tensor):
         return [side]
@@ -286,6 +294,6 @@ def _double(number: Fraction) -> float:
 
 
 def _checked(numbers: Array) -> Array:
-    if len(numbers) and magnitude(numbers) >= _EXACT:
+    if len(numbers) and float(np.abs(numbers).max()) >= _EXACT:
         raise _InexactError
     return numbers

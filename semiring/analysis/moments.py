@@ -20,7 +20,8 @@ from semiring.analysis.most import most
 from semiring.analysis.probability import Weights, weights_of
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression, sum_of
-from semiring.polynomial import Monomial, Polynomial
+from semiring.monomials import Monomial
+from semiring.polynomial import Polynomial
 from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import Token

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from semiring.column_texts import polynomials
 from semiring.derivations import Derivations, Terms
-from semiring.polynomial import Monomial, Polynomial, multiply
+from semiring.monomials import Monomial, multiply
+from semiring.polynomial import Polynomial
 from semiring.quotients import Quotient
 from semiring.semirings.polynomials import Polynomials
 from semiring.token import Token

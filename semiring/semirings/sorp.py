@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from semiring.absorption import minimal
-from semiring.polynomial import Monomial, multiply
+from semiring.monomials import Monomial, multiply
 from semiring.semirings.boolean_polynomials import BooleanPolynomials, Monomials
 
 

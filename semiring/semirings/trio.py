@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from semiring.column_texts import polynomials
 from semiring.derivations import Derivations, Terms
-from semiring.polynomial import Monomial, Polynomial
+from semiring.monomials import Monomial
+from semiring.polynomial import Polynomial
 from semiring.quotients import Quotient
 from semiring.semirings.polynomials import Polynomials
 from semiring.token import Token

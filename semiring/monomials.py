@@ -1,0 +1,47 @@
+"""Monomials: tokens with their exponents, in one order."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from semiring.render import latex_text, superscript
+from semiring.token import Token
+
+Monomial: TypeAlias = tuple[tuple[Token, int], ...]
+"""Tokens with positive exponents, in the order of tokens; () is the monomial 1."""
+
+
+def monomial_key(monomial: Monomial) -> tuple[Any, ...]:
+    """What monomials are sorted by: their tokens, higher powers first."""
+    return tuple((token.sort_key, -exponent) for token, exponent in monomial)
+
+
+def multiply(a: Monomial, b: Monomial) -> Monomial:
+    """The product of two monomials."""
+    if not a or not b:
+        return a or b
+    exponents = dict(a)
+    for token, exponent in b:
+        exponents[token] = exponents.get(token, 0) + exponent
+    return tuple(sorted(exponents.items(), key=lambda item: item[0].sort_key))
+
+
+def monomial_text(monomial: Monomial) -> str:
+    """``x²·y``."""
+    return "·".join(f"{token}{superscript(n)}" for token, n in monomial) or "1"
+
+
+def term_text(monomial: Monomial, coefficient: int) -> str:
+    """``3·x²·y``."""
+    if not monomial:
+        return str(coefficient)
+    text = monomial_text(monomial)
+    return text if coefficient == 1 else f"{coefficient}·{text}"
+
+
+def term_latex(monomial: Monomial, coefficient: int) -> str:
+    """The same as LaTeX."""
+    if not monomial:
+        return str(coefficient)
+    factors = [latex_text(str(token)) + ("" if n == 1 else f"^{{{n}}}") for token, n in monomial]
+    return r" \cdot ".join(([] if coefficient == 1 else [str(coefficient)]) + factors)
