@@ -124,10 +124,11 @@ def _all(bids: DataFrame, cars: DataFrame) -> DataFrame:
 
 
 def _twice(bids: DataFrame, cars: DataFrame) -> DataFrame:
-    """Over a grouping, and joined to itself."""
+    """Over a grouping, and joined to itself; Spark leaves the order of a group's rows open."""
 
     def spread(rows: pd.DataFrame) -> pd.DataFrame:
-        return rows.assign(part=range(len(rows)))[["car", "n", "part"]]
+        ordered = rows.sort_values("car", na_position="first")
+        return ordered.assign(part=range(len(rows)))[["car", "n", "part"]]
 
     counts = bids.groupBy("car").agg(F.count("*").alias("n"))
     spread_counts = counts.groupBy("n").applyInPandas(spread, "car string, n long, part int")
