@@ -253,7 +253,7 @@ def _one_by_one(engine: Engine, scenarios: Scenarios, deleted: Mapping[str, Dele
     numbers, positions, presences = [NOTHING], [NOTHING], [np.zeros(0, dtype=np.bool_)]
     columns: dict[str, list[pa.Array]] = {name: [base.take(name, NOTHING)] for name in names}
     for number in np.unique(np.concatenate(touching)).tolist():
-        state = engine.evaluate(scenarios.one(number))
+        state = engine.evaluate(scenarios.deleted_in(number))
         changed = np.union1d(state.changed, state.flipped)
         there = state.present[changed]
         numbers.append(np.full(len(changed), number))

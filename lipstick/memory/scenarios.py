@@ -46,7 +46,7 @@ class Scenarios:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def one(self, number: int) -> dict[str, pa.Table]:
+    def deleted_in(self, number: int) -> dict[str, pa.Table]:
         """The tokens that one scenario deletes, per relation."""
         return {
             name: part.tokens.take(pa.array(np.flatnonzero(part.scenarios == number)))
@@ -86,7 +86,7 @@ class Updates:
     labels: pa.Array
     updated: tuple[Updated, ...]
 
-    def one(self, number: int) -> dict[str, pa.Table]:
+    def updated_in(self, number: int) -> dict[str, pa.Table]:
         """The new values of one scenario, per relation."""
         return {
             part.relation: part.table.filter(pa.array(part.scenarios == number))

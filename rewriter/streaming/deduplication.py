@@ -88,8 +88,8 @@ def _undecided(
     names = ("batch", "different", "files")
     batch, *numbers = (context.attribute(name) for name in names)
     places: list[Scalar] = [attribute.column() for attribute in flow.place]
-    *before, place = places or [exp.Literal.number(0)]
-    file = _call("shiftright", place, exp.Literal.number(flow.bits))
+    *before, last_place = places or [exp.Literal.number(0)]
+    file = _call("shiftright", last_place, exp.Literal.number(flow.bits))
     calls = (_different([a.column() for a in others]), _different([*before, file]))
     grouped = Aggregate(
         below,
@@ -108,7 +108,7 @@ def _undecided(
 
 def _different(values: Sequence[Scalar]) -> Scalar:
     """Return how many combinations of values there are."""
-    fields = {f"c{place}": value for place, value in enumerate(values)}
+    fields = {f"c{number}": value for number, value in enumerate(values)}
     return exp.Count(this=exp.Distinct(expressions=[_struct(**fields)]))
 
 
@@ -149,7 +149,7 @@ def _within_watermark(
 
 def _order(flow: Flow) -> list[Scalar]:
     """Return what rows come by: those of one batch in no order where their places are not known."""
-    return [latest(flow.batches), *(place.column() for place in flow.place)]
+    return [latest(flow.batches), *(attribute.column() for attribute in flow.place)]
 
 
 def _over(call: exp.Expr, keys: Sequence[Scalar], by: Sequence[Scalar]) -> exp.Window:

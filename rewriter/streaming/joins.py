@@ -102,11 +102,11 @@ def _with_watermark(join: Join, flows: Sequence[Flow], flow: Flow) -> Flow:
     sides = ((left, right), (right, left))
 
     def of_sides(watermark: Scalar) -> list[Scalar | None]:
-        return [state_watermark(join.condition, own, other, watermark) for own, other in sides]
+        return [state_watermark(join.condition, side, other, watermark) for side, other in sides]
 
     def reached(watermark: Scalar) -> Scalar:
-        found = [watermark.copy() if each is None else each for each in of_sides(watermark)]
-        return exp.Anonymous(this="least", expressions=found)
+        watermarks = [watermark.copy() if each is None else each for each in of_sides(watermark)]
+        return exp.Anonymous(this="least", expressions=watermarks)
 
     try:
         bounded = None not in of_sides(moment(0))
@@ -121,13 +121,13 @@ def _semi_join(
     context: Context, join: SemiJoin, sides: Sequence[Relation], flows: Sequence[Flow]
 ) -> Relation:
     """Return the rows with a partner; of a batch those that no batch before it had one for."""
-    found = replace(join, left=sides[0], right=sides[1])
+    paired = replace(join, left=sides[0], right=sides[1])
     number = context.batch
     if number is None:
-        return found
+        return paired
     earlier = (_before(flow.batches, number) for flow in flows)
     condition = exp.and_(join.condition, *earlier)
-    return AntiJoin(found, sides[1], condition, span=join.span)
+    return AntiJoin(paired, sides[1], condition, span=join.span)
 
 
 def _outer_join(
@@ -148,32 +148,34 @@ def _outer_join(
     emitted = exp.and_(*both, *made, copy=False)
     kept = (join.side.keeps_left, join.side.keeps_right)
     for number in (number for number in (0, 1) if kept[number]):
-        over = _given_up(context, join, flows[number], flows[1 - number])
-        never = _never_paired(context, join, sides[number])
+        is_given_up = _given_up(context, join, flows[number], flows[1 - number])
+        is_never_paired = _never_paired(context, join, sides[number])
         alone = exp.Is(this=marks[1 - number].column(), expression=exp.null())
         made = _made_in(context, flows[number].batches)
-        if never is not None and made:
-            over, never = exp.and_(over, exp.Not(this=never)), exp.and_(never, *made)
-        given = over if never is None else exp.or_(over, never)
-        emitted = exp.or_(emitted, exp.and_(alone, given, copy=False), copy=False)
+        if is_never_paired is not None and made:
+            late = exp.and_(is_given_up, exp.Not(this=is_never_paired))
+            is_given_up = exp.or_(late, exp.and_(is_never_paired, *made))
+        elif is_never_paired is not None:
+            is_given_up = exp.or_(is_given_up, is_never_paired)
+        emitted = exp.or_(emitted, exp.and_(alone, is_given_up, copy=False), copy=False)
     return Filter(replace(join, left=left, right=right), emitted)
 
 
-def _given_up(context: Context, join: OuterJoin, own: Flow, other: Flow) -> Scalar:
+def _given_up(context: Context, join: OuterJoin, kept_side: Flow, other_side: Flow) -> Scalar:
     """Return the condition that a row is given up; of a batch, that this one does."""
     emission = context.emission
-    over = given_up(join.condition, own.times, other.times, emission.watermark)
-    if over is None:
+    is_given_up = given_up(join.condition, kept_side.times, other_side.times, emission.watermark)
+    if is_given_up is None:
         raise context.unsupported(
             "an outer join of streams without one bound between their times is", join.span
         )
     context.by_time = True
     if context.batch is None or emission.before is None:
-        return over
-    before = given_up(join.condition, own.times, other.times, emission.before)
+        return is_given_up
+    before = given_up(join.condition, kept_side.times, other_side.times, emission.before)
     assert before is not None
     kept = exp.Not(this=exp.paren(exp.Is(this=exp.paren(before), expression=exp.true())))
-    return exp.and_(over, exp.or_(kept, *_made_in(context, own.batches)))
+    return exp.and_(is_given_up, exp.or_(kept, *_made_in(context, kept_side.batches)))
 
 
 def _made_in(context: Context, batches: Sequence[Attribute]) -> list[Scalar]:
@@ -185,11 +187,11 @@ def _made_in(context: Context, batches: Sequence[Attribute]) -> list[Scalar]:
 
 def _never_paired(context: Context, join: OuterJoin, side: Relation) -> Scalar | None:
     """Return the condition that a row is emitted by its own batch, since it meets no condition."""
-    own = {attribute.id for attribute in side.attributes}
+    side_columns = {attribute.id for attribute in side.attributes}
     parts = [
         part
         for part in (conjuncts(join.condition) if join.condition is not None else ())
-        if (read := set(references(part))) and read <= own
+        if (read := set(references(part))) and read <= side_columns
     ]
     if not parts:
         return None

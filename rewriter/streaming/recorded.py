@@ -160,13 +160,22 @@ class _Recording:
         if stream.time in by_column:
             times = {by_column[stream.time].id: EventTime.TIME}
         placed = (stream.place,) if self._ordered and stream.place is not None else ()
-        place = tuple(self._context.attribute("place") for _ in placed)
+        place_attributes = tuple(self._context.attribute("place") for _ in placed)
         recorded = replace(
             scan,
             columns=(*scan.columns, stream.batch, stream.late, *placed),
-            output=(*scan.output, batch, late, *place),
+            output=(*scan.output, batch, late, *place_attributes),
         )
-        flow = Flow(True, times, late, (batch,), place, stream.delay, stream.bits, not place)
+        flow = Flow(
+            True,
+            times,
+            late,
+            (batch,),
+            place_attributes,
+            stream.delay,
+            stream.bits,
+            not place_attributes,
+        )
         if not stream.distinct:
             return recorded, flow
         keys = tuple(by_column[name] for name in stream.distinct)

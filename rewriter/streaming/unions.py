@@ -21,7 +21,7 @@ def union_of_streams(
         raise context.unsupported("a union of a stream with what is none is", union.span)
     placed = len({len(flow.place) for _, flow in branches}) == 1 and bool(branches[0][1].place)
     names = ("branch", *("place" for _ in branches[0][1].place)) if placed else ()
-    own = [context.attribute(name) for name in ("batch", "late", *names)]
+    added = [context.attribute(name) for name in ("batch", "late", *names)]
     whole = []
     for number, (branch, (below, flow), late) in enumerate(
         zip(union.branches, branches, late_of, strict=True)
@@ -32,15 +32,15 @@ def union_of_streams(
     flow = Flow(
         True,
         united_times(union, first.times),
-        own[1],
-        (own[0],),
-        tuple(own[2:]),
+        added[1],
+        (added[0],),
+        tuple(added[2:]),
         first.delay,
         max(flow.bits for _, flow in branches),
         unordered=not placed or any(flow.unordered for _, flow in branches),
         deduplicated=any(flow.deduplicated for _, flow in branches),
     )
-    return replace(union, branches=tuple(whole), output=(*union.output, *own)), flow
+    return replace(union, branches=tuple(whole), output=(*union.output, *added)), flow
 
 
 def _ordered(

@@ -132,7 +132,8 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
         watermark = _watermark(metadata, path)
         if number <= last:
             read = [log.until(end) for log, end in zip(logs, ends, strict=True)]
-            files, spans = tuple(own for own, _ in read), tuple(span for _, span in read)
+            files = tuple(listed for listed, _ in read)
+            spans = tuple(span for _, span in read)
             policy = str(metadata.get("conf", {}).get(_POLICY, "min"))
             result.append(MicroBatch(number, files, watermark, late, policy, spans))
         late = watermark

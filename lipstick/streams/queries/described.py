@@ -52,8 +52,8 @@ def described_leaf(leaf: Plan) -> Described:
         source = leaf.source()
         python = source.isDefined() and source.get().getClass().getSimpleName() == _PYTHON
         name = str(leaf.sourceName())
-        given = {str(name): str(options.get(name)) for name in options.keySet()}
-        return Described(name if python else name.lower(), given, python)
+        reader_options = {str(name): str(options.get(name)) for name in options.keySet()}
+        return Described(name if python else name.lower(), reader_options, python)
     source = leaf.dataSource()
     pairs = elements(source.options().toSeq())
     return Described(

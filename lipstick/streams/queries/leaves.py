@@ -23,13 +23,13 @@ def tracked_by(stream: AnnotatedStream, leaf: Plan) -> str | None:
     """Return which tracked stream an operator of a plan reads; None: none."""
     if leaf.getClass().getSimpleName() not in LEAVES:
         return None
-    found = described_leaf(leaf)
+    described = described_leaf(leaf)
     for name in stream.streams:
         source = of_stream(stream.relations[name])
         if source.replayed is None:
-            if found.options.get("path") == source.path:
+            if described.options.get("path") == source.path:
                 return name
-        elif (found.format, found.options) == (source.format, source.options):
+        elif (described.format, described.options) == (source.format, source.options):
             return name
     return None
 
@@ -71,7 +71,7 @@ def numbers_of_sources(
     names = [n for n in stream.streams if of_stream(stream.relations[n]).replayed is not None]
     spans = [batch.spans for batch in batches]
     count = len(spans[0]) if spans else 0
-    offsets = [n for n in range(count) if any(own[n] is not None for own in spans)]
+    offsets = [n for n in range(count) if any(of_batch[n] is not None for of_batch in spans)]
     if len(names) < 2:
         return dict.fromkeys(names, offsets)
     leaves = _leaves(stream)
@@ -87,14 +87,14 @@ def _leaves(stream: AnnotatedStream) -> list[str | None] | None:
     """Return the streams that a plan reads, each operator once; None: they have another order."""
     if not hasattr(stream.df, "_jdf"):
         return None
-    found: list[Plan] = []
+    leaves: list[Plan] = []
     todo = [analysed(stream.df)]
     while todo:
         plan = todo.pop()
         kind = plan.getClass().getSimpleName()
         if kind == _NAMED_QUERIES:
             return None
-        if kind in LEAVES and not any(plan.equals(one) for one in found):
-            found.append(plan)
+        if kind in LEAVES and not any(plan.equals(leaf) for leaf in leaves):
+            leaves.append(plan)
         todo.extend(reversed(elements(plan.children())))
-    return [tracked_by(stream, leaf) for leaf in found]
+    return [tracked_by(stream, leaf) for leaf in leaves]

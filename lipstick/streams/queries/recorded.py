@@ -41,9 +41,9 @@ def of_stream(tracked: Tracked) -> StreamSource:
 def streamed(tracked: Tracked) -> Streamed:
     """Return a tracked stream as the rewriter knows it."""
     stream = of_stream(tracked)
-    place = ROW_COLUMN if tracked.naming is Naming.ROWS else None
+    row_column = ROW_COLUMN if tracked.naming is Naming.ROWS else None
     return Streamed(
-        stream.time, BATCH, LATE, stream.distinct, place, stream.within, stream.delay, ROW_BITS
+        stream.time, BATCH, LATE, stream.distinct, row_column, stream.within, stream.delay, ROW_BITS
     )
 
 
@@ -102,8 +102,8 @@ def files_of(
     return read_files[0] if read_files else []
 
 
-def _check_read_once(own: Sequence[Sequence[tuple[object, ...]]], name: str) -> None:
-    if any(read != own[0] for read in own):
+def _check_read_once(read_by_source: Sequence[Sequence[tuple[object, ...]]], name: str) -> None:
+    if any(read != read_by_source[0] for read in read_by_source):
         raise CheckpointError(
             f"The query reads {name!r} twice, and not in the same batches.\n"
             "Write the query so that it reads the stream once."
@@ -122,12 +122,12 @@ def spans_of(
     CheckpointError
         See :func:`files_of`.
     """
-    own = [
+    spans = [
         [(batch.number, span) for batch in batches if (span := batch.spans[number]) is not None]
         for number in sources
     ]
-    _check_read_once(own, name)
-    return own[0] if own else []
+    _check_read_once(spans, name)
+    return spans[0] if spans else []
 
 
 def recorded(
@@ -200,7 +200,7 @@ def _of_files(
     if not numbered:
         return without_rows(spark, stream, tracked.naming)
     files = [file.path for file, *_ in numbered]
-    return _placed(tracked, stream.read(spark, files), [place for _, *place in numbered])
+    return _placed(tracked, stream.read(spark, files), [numbers for _, *numbers in numbered])
 
 
 def _read_again(
@@ -213,11 +213,11 @@ def _read_again(
     known = spark.createDataFrame(
         [(batch, late[batch]) for batch, _ in read], f"{BATCH} INT, _late BIGINT"
     )
-    own = [F.col(f"`{column}`") for column in tracked.columns]
+    columns = [F.col(f"`{column}`") for column in tracked.columns]
     places = [F.col(ROW_COLUMN)] if tracked.naming is Naming.ROWS else []
     rows = stream.read_again(spark, read).join(F.broadcast(known), BATCH)
     moment = F.timestamp_millis(F.col("_late")).alias(LATE)
-    return rows.select(*own, F.col(BATCH), moment, *places)
+    return rows.select(*columns, F.col(BATCH), moment, *places)
 
 
 def _placed(tracked: Tracked, rows: DataFrame, places: list[list[Any]]) -> DataFrame:

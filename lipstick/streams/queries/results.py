@@ -96,7 +96,7 @@ class StreamResults(AnnotatedFrame):
         batches = self._moved(delete, cascade)
         if batches is None:
             return super().what_if(delete, cascade, method=method)
-        return self._again(delete, cascade, batches)
+        return self._run_again(delete, cascade, batches)
 
     def what_if_many(self, scenarios: Given) -> Any:
         """Return what the stream would have emitted in each of many scenarios.
@@ -108,7 +108,9 @@ class StreamResults(AnnotatedFrame):
         if not self._reading.by_time:
             return super().what_if_many(scenarios)
         resolved = self._scenarios(scenarios)
-        answers = [self.what_if(_some(resolved.one(number))) for number in range(len(resolved))]
+        answers = [
+            self.what_if(_some(resolved.deleted_in(number))) for number in range(len(resolved))
+        ]
         return RepeatedWhatIf(resolved.labels, answers)
 
     def what_if_updated(self, update: Mapping[str, Any]) -> Any:
@@ -126,7 +128,8 @@ class StreamResults(AnnotatedFrame):
         if not self._reading.by_time:
             return super().what_if_updated_many(scenarios)
         updates = self._updates(scenarios)
-        answers = [self._updated(updates.one(number)) for number in range(len(updates.labels))]
+        numbers = range(len(updates.labels))
+        answers = [self._updated(updates.updated_in(number)) for number in numbers]
         return RepeatedWhatIf(updates.labels, answers)
 
     @cached_property
@@ -163,7 +166,7 @@ class StreamResults(AnnotatedFrame):
         capture.ancestry.check_unambiguous(delete)
         return resolve_deletion(self._session.spark, capture.cluster.readable, delete, cascade)
 
-    def _again(
+    def _run_again(
         self, delete: Mapping[str, Any], cascade: Cascade | None, batches: Sequence[MicroBatch]
     ) -> WhatIf:
         """Run the query over what is left, with other watermarks."""
@@ -186,10 +189,10 @@ class StreamResults(AnnotatedFrame):
             for name, table in update.items()
         }
         batches = self._reruns.moved(views) or self._batches
-        asked = self._with_watermarks(batches)
+        capture = self._with_watermarks(batches)
         streams = self._reruns.with_late(batches, views)
         replaced = {self._known[name].view: view for name, view in {**views, **streams}.items()}
-        new = spark.sql(plain_sql(asked.manifest.root, replaced, identity=True))
+        new = spark.sql(plain_sql(capture.manifest.root, replaced, identity=True))
         drop_once_read(new, {**views, **streams}.values())
         return self._compared(new)
 

@@ -83,16 +83,16 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
         When that is no source that can be read again, or something other than a watermark and
         dropped duplicates stands over it.
     """
-    found = described(frame)
-    if found is None:
+    leaf = described(frame)
+    if leaf is None:
         raise SourceError(f"The stream {name!r} is more than a source of events.\n{_ADVICE}")
-    path, replayed = found.options.get("path", ""), None
-    if found.format not in FORMATS or not path:
-        path = f"stream of {found.format}"
-        replayed = replayed_source(frame.sparkSession, found.format, python=found.python)
+    path, replayed = leaf.options.get("path", ""), None
+    if leaf.format not in FORMATS or not path:
+        path = f"stream of {leaf.format}"
+        replayed = replayed_source(frame.sparkSession, leaf.format, python=leaf.python)
         if replayed is None:
             raise SourceError(
-                f"The stream {name!r} reads {found.format}, whose rows cannot be read again.\n"
+                f"The stream {name!r} reads {leaf.format}, whose rows cannot be read again.\n"
                 f"{_ADVICE}"
             )
     delays = {field.name: field.metadata.get(_DELAY) for field in frame.schema}
@@ -105,13 +105,13 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
         )
     return StreamSource(
         path,
-        found.format,
-        found.options,
+        leaf.format,
+        leaf.options,
         frame.schema,
         time,
         int(delay),
-        found.distinct,
-        found.within,
+        leaf.distinct,
+        leaf.within,
         replayed,
     )
 

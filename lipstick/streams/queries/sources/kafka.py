@@ -88,9 +88,9 @@ def reader_options(options: Mapping[str, str], read: list[Range]) -> dict[str, s
     starts: Offsets = {}
     ends: Offsets = {}
     for each in read:
-        place = (each.topic, each.partition)
-        starts[place] = min(starts.get(place, each.start), each.start)
-        ends[place] = max(ends.get(place, each.end), each.end)
+        partition_of_topic = (each.topic, each.partition)
+        starts[partition_of_topic] = min(starts.get(partition_of_topic, each.start), each.start)
+        ends[partition_of_topic] = max(ends.get(partition_of_topic, each.end), each.end)
     partitions: dict[str, list[int]] = {}
     for topic, partition in sorted(ends):
         partitions.setdefault(topic, []).append(partition)
@@ -106,8 +106,8 @@ def reader_options(options: Mapping[str, str], read: list[Range]) -> dict[str, s
 def in_batches(rows: DataFrame, read: list[Range]) -> DataFrame:
     """Return those of the records that micro-batches read, with the numbers of the batches."""
     schema = f"_topic STRING, _partition INT, _start BIGINT, _end BIGINT, {BATCH} INT"
-    places = [(one.topic, one.partition, one.start, one.end, one.batch) for one in read]
-    known = F.broadcast(rows.sparkSession.createDataFrame(places, schema))
+    ranges = [(each.topic, each.partition, each.start, each.end, each.batch) for each in read]
+    known = F.broadcast(rows.sparkSession.createDataFrame(ranges, schema))
     inside = (
         (F.col("topic") == F.col("_topic"))
         & (F.col("partition") == F.col("_partition"))

@@ -77,40 +77,40 @@ class _Reader(DataSourceReader):
         self._row_bits = row_bits
 
     def partitions(self) -> list[InputPartition]:
-        found: list[InputPartition] = []
+        partitions: list[InputPartition] = []
         for batch, start, end in self._spans:
             first = self._reader.initialOffset() if start is None else start
-            own = [(first, end)] if self._simple else self._reader.partitions(first, end)
-            found.extend(
-                InputPartition((batch, len(found) + number, part))
-                for number, part in enumerate(own)
+            parts = [(first, end)] if self._simple else self._reader.partitions(first, end)
+            partitions.extend(
+                InputPartition((batch, len(partitions) + number, part))
+                for number, part in enumerate(parts)
             )
-        return found
+        return partitions
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         if partition.value is None:  # Spark's own, where there is no partition
             return
-        batch, number, own = partition.value
-        place = number << self._row_bits
-        rows = self._reader.readBetweenOffsets(*own) if self._simple else self._reader.read(own)
+        batch, number, part = partition.value
+        row_number = number << self._row_bits
+        rows = self._reader.readBetweenOffsets(*part) if self._simple else self._reader.read(part)
         for row in rows:
             if hasattr(row, "num_rows"):
-                yield _with_places(row, batch, place)
-                place += row.num_rows
+                yield _with_places(row, batch, row_number)
+                row_number += row.num_rows
                 continue
             named = hasattr(row, "__fields__")
-            yield (*((row[name] for name in self._names) if named else row), batch, place)
-            place += 1
+            yield (*((row[name] for name in self._names) if named else row), batch, row_number)
+            row_number += 1
 
 
-def _with_places(rows: Any, batch: int, place: int) -> Any:
+def _with_places(rows: Any, batch: int, first: int) -> Any:
     """Return a record batch of Arrow with the two columns more."""
     import pyarrow as pa
 
     batches = pa.array([batch] * rows.num_rows, pa.int32())
-    places = pa.array(range(place, place + rows.num_rows), pa.int64())
+    numbers = pa.array(range(first, first + rows.num_rows), pa.int64())
     names = [*rows.schema.names, "_lipstick_batch", "_lipstick_row"]
-    return pa.RecordBatch.from_arrays([*rows.columns, batches, places], names=names)
+    return pa.RecordBatch.from_arrays([*rows.columns, batches, numbers], names=names)
 
 
 def _schema_without(schema: StructType, last: int) -> StructType:

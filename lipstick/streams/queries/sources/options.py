@@ -21,8 +21,8 @@ _SECONDS = {
 
 def option(options: Mapping[str, str], name: str, otherwise: str) -> str:
     """Return the value of an option, whose name is in any case."""
-    found = {key.lower(): value for key, value in options.items()}
-    return found.get(name.lower(), otherwise)
+    by_lower_name = {key.lower(): value for key, value in options.items()}
+    return by_lower_name.get(name.lower(), otherwise)
 
 
 def seconds_of(duration: str) -> int:

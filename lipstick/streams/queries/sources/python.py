@@ -60,8 +60,8 @@ class PythonSource:
     ) -> DataFrame:
         """See :class:`Replayed`."""
         name = f"_lipstick_replay_{uuid.uuid4().hex[:8]}"
-        own = StructType(list(schema.fields))
-        placed = own.add(BATCH, IntegerType()).add(ROW_COLUMN, LongType())
+        columns = StructType(list(schema.fields))
+        placed = columns.add(BATCH, IntegerType()).add(ROW_COLUMN, LongType())
         spans = [(batch, span.start, span.end) for batch, span in read]
         replay = replaying(name, self._source, dict(options), schema, placed, spans, ROW_BITS)
         spark.dataSource.register(replay)
