@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Final
@@ -32,6 +33,7 @@ UNREACHED: Final = "run by no test"
 CRASHED: Final = "ends the process"
 OUTCOMES: Final = {0: SURVIVED, 1: KILLED}
 ALIVE: Final = (SURVIVED, UNREACHED)
+_CACHE: Final = type(cache(lambda: None))
 
 
 @dataclass(eq=False, slots=True)
@@ -144,11 +146,17 @@ def _forked(run: Callable[[], int], patience: float | None) -> str:
 
 
 def _run(items: Sequence[pytest.Item], lines: Lines | None = None) -> pytest.Item | None:
-    """Run tests up to the first that fails; return it if there is one."""
+    """Run tests up to the first that fails; return it if there is one.
+
+    None finds what another has left in a cache.
+    """
+    caches = [each for each in gc.get_objects() if isinstance(each, _CACHE)]
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)
         for item, following in zip(items, [*items[1:], None], strict=True):
+            for filled in caches:
+                filled.cache_clear()
             if lines is None:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             else:

@@ -30,7 +30,8 @@ class Lines:
 
     def __init__(self, wanted: Mapping[str, set[int]]) -> None:
         self._wanted = wanted
-        self._matters: dict[CodeType, bool] = {}
+        self._wanted_of: dict[CodeType, frozenset[int]] = {}
+        self._left: dict[CodeType, set[int]] = {}
         self._run: dict[str, set[Line]] = defaultdict(set)
         self._reasons: list[str] = []
         self.seconds: dict[str, float] = {}
@@ -43,6 +44,7 @@ class Lines:
     def collected(self, reason: str) -> Iterator[None]:
         """Collect what runs for a test or a fixture, and for whatever waits for it."""
         self._reasons.append(reason)
+        self._left = {}
         sys.settrace(self._called)
         start = time.monotonic()
         try:
@@ -54,13 +56,21 @@ class Lines:
 
     def _called(self, frame: FrameType, event: str, value: Any) -> Any:
         code = frame.f_code
-        if code not in self._matters:
+        if code not in self._left:
+            self._left[code] = set(self._of_code(code))
+        return self._reached if self._left[code] else None
+
+    def _of_code(self, code: CodeType) -> frozenset[int]:
+        if code not in self._wanted_of:
             wanted = self._wanted.get(code.co_filename, set())
-            self._matters[code] = any(line in wanted for *_, line in code.co_lines())
-        return self._reached if self._matters[code] else None
+            self._wanted_of[code] = frozenset(wanted.intersection(n for *_, n in code.co_lines()))
+        return self._wanted_of[code]
 
     def _reached(self, frame: FrameType, event: str, value: Any) -> Any:
-        if event == "line":
+        left = self._left.setdefault(frame.f_code, set(self._of_code(frame.f_code)))
+        if event == "line" and frame.f_lineno in left:
+            left.remove(frame.f_lineno)
             for reason in self._reasons:
                 self._run[reason].add((frame.f_code.co_filename, frame.f_lineno))
+        frame.f_trace_lines = bool(left)
         return self._reached

@@ -19,6 +19,7 @@ ONE = "(SELECT max(price) AS p FROM cars)"
         ("SELECT dealer, count(*) FROM cars GROUP BY dealer", False),
         ("SELECT count(*) FROM cars GROUP BY GROUPING SETS ((), ())", False),
         ("SELECT model FROM cars LIMIT 1", True),
+        ("SELECT model FROM cars LIMIT 0", True),
         ("SELECT model FROM cars LIMIT 2", False),
         (f"SELECT p, rank() OVER (ORDER BY p) FROM {ONE} WHERE p > 1 ORDER BY p", True),
         (f"SELECT p FROM {ONE} SORT BY p", True),

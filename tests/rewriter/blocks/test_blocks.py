@@ -149,3 +149,9 @@ def test_union_is_read_by_the_names_of_its_first_branch() -> None:
     """Scalars over a union have one alias for the columns of all branches."""
     union = next(b for b in of_query(QUERIES[12]) if isinstance(b, UnionBlock))
     assert union.rows_read[UNION] is union.branches[0]
+
+
+def test_outputs_with_window_functions() -> None:
+    root = blocks("SELECT model, 1 + rank() OVER (ORDER BY price) AS r, NULL AS n FROM cars")
+    assert [output.windowed for output in root.outputs] == [False, True, False]
+    assert [output.always_null for output in root.outputs] == [False, False, True]

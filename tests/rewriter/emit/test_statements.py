@@ -124,6 +124,15 @@ def test_potential_of_grouping() -> None:
     )
 
 
+def test_potential_keys_that_may_fail() -> None:
+    """Of rows that may not be there a key is computed without errors."""
+    sql = (
+        "SELECT d.city FROM (SELECT DISTINCT 100 / price AS share FROM cars WHERE car_id IN"
+        " (SELECT car_id FROM bids)) t JOIN dealers d ON d.rating = t.share"
+    )
+    assert "SELECT TRY_DIVIDE(100, m.`price`) AS" in potential(sql, "b2")
+
+
 def test_potential_of_generated_rows() -> None:
     """Rows that are generated of constants are there whatever is deleted."""
     sql = "SELECT car_id FROM cars WHERE car_id IN (SELECT explode(array(1, 4)))"

@@ -16,22 +16,27 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
+from rewriter.interpret.calls import Anew
 from rewriter.scalars.text import scalar
 
 NAN = float("nan")
+
+
+def instant(microseconds: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+
+
 COLUMNS = {
     "i": pa.array([1, 2, None], pa.int32()),
     "d": pa.array([Decimal("1.00"), Decimal("2.50"), None], pa.decimal128(8, 2)),
     "f": pa.array([NAN, -0.0, None], pa.float64()),
     "s": pa.array(["ab", "Zoë", None]),
+    "l": pa.array(["ab", "Zoe", None], pa.large_string()),
+    "u": pa.array([instant(0), instant(5), None], pa.timestamp("us", "UTC")),
     "t": pa.array([date(2020, 2, 29), date(1969, 1, 1), None]),
     "b": pa.array([True, False, None]),
     "o": pa.array([{"x": 1, "Y": {"z": "u"}}, {"x": None, "Y": None}, None]),
 }
-
-
-def instant(microseconds: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
 
 
 def _evaluate(sql: str) -> list[Any]:
@@ -77,12 +82,31 @@ def _evaluate(sql: str) -> list[Any]:
         ("timestamp_micros(m.i) < timestamp_millis(1)", [True, True, None]),
         ("-m.i", [-1, -2, None]),
         ("abs(-m.d)", [Decimal("1.00"), Decimal("2.50"), None]),
+        ("round(m.d)", [Decimal(1), Decimal(3), None]),
+        ("round(m.i)", [1, 2, None]),
+        ("m.s = m.l", [True, False, None]),
+        ("m.u + INTERVAL 2 MINUTES", [instant(120_000_000), instant(120_000_005), None]),
+        ("m.u - INTERVAL '1' SECOND", [instant(-1_000_000), instant(-999_995), None]),
+        (
+            "window(m.u, '4 microseconds', '4 microseconds', '1 microseconds').start",
+            [instant(-3), instant(5), None],
+        ),
+        ("sequence(m.i, 2)", [[1, 2], [2], None]),
+        ("sequence(m.i, 0)", [[1, 0], [2, 1, 0], None]),
+        ("array_compact(array(m.i, 7))", [[1, 7], [2, 7], [7]]),
+        ("array_sort(array(3, 1, 2), (a, b) -> (-a) - (-b))", [[3, 2, 1]] * 3),
+        (
+            "struct(m.i, m.i + 1 AS j, 7)",
+            [{"i": i, "j": i and i + 1, "col3": 7} for i in (1, 2, None)],
+        ),
         ("round(m.d / 4, 1)", [Decimal("0.3"), Decimal("0.6"), None]),
         (
             "CASE WHEN m.d > 5 THEN raise_error('no') ELSE m.d END",
             [Decimal("1.00"), Decimal("2.50"), None],
         ),
         ("1.50", [Decimal("1.50")] * 3),
+        ("4294967296", [2**32] * 3),
+        ("9223372036854775808", [Decimal(2**63)] * 3),
         ("TRUE", [True] * 3),
     ],
 )
@@ -97,6 +121,10 @@ def test_scalar_has_the_values_that_spark_gives_it(sql: str, expected: list[Any]
         "timestamp_millis(m.i * 9223372036854775807L)",
         "m.s LIKE 'a%'",
         "upper(m.s)",
+        "substring(m.i, 1, 1)",
+        "window(m.u, '4 microseconds', '2 microseconds', '0 microseconds')",
+        "window(m.u, '1 month', '1 month', '0 microseconds')",
+        "array_sort(array(m.i, 2), (a, b) -> a - b)",
         "m.s = m.i",
     ],
 )
@@ -125,6 +153,19 @@ def test_aggregate_call_is_taken_apart() -> None:
     assert (call.function, call.distinct, len(call.arguments)) == ("SUM", True, 1)
     assert aggregate_call(scalar("COUNT(*)")).arguments == ()
     assert aggregate_call(scalar("STDDEV(m.x)")).function is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "anew"),
+    [
+        ("BIT_AND(m.x)", Anew("bit_and")),
+        ("MEDIAN(m.x)", Anew("percentile", share=0.5)),
+        ("SUM(m.x)", None),
+        ("STDDEV(DISTINCT m.x)", None),
+    ],
+)
+def test_aggregates_that_are_computed_of_all_values(sql: str, anew: Anew | None) -> None:
+    assert aggregate_call(scalar(sql)).anew == anew
 
 
 def test_comparison_has_its_sides() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rewriter.blocks import Block, aliases, topological
-from rewriter.passes.split_generators import captured_name, is_written, split_generators
+from rewriter.passes.split_generators import ARRAY, captured_name, is_written, split_generators
 from tests.rewriter.lower.catalog import blocks
 
 PLAIN = "SELECT model, x FROM cars LATERAL VIEW explode(array(price, 1)) g AS x"
@@ -34,6 +34,7 @@ def test_every_generator_is_over_one_block_and_alone() -> None:
         assert block.of_members_alone is False
         assert (block.conditions, block.semis, block.keys) == ((), (), ())
     assert not root.generators
+    assert [block.name for block in chain(root)] == [f"{root.name}~{n}" for n in range(4)]
     assert {captured_name(block) for block in chain(root)} == {root.name}
 
 
@@ -47,6 +48,8 @@ def test_conditions_stand_where_what_they_read_is_made() -> None:
 def test_tokens_and_members_stay_with_the_first_block() -> None:
     root = split_generators(blocks(TWICE))
     first = chain(root)[0]
+    assert first.stable_identity
+    assert not next(output for output in first.outputs if output.name == ARRAY).stable
     assert [token.relation for token in first.tokens] == ["dealers"]
     assert root.core is None
     assert not root.tokens
