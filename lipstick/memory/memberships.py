@@ -117,10 +117,9 @@ class Membership:
         """The members whose partner in the other block a deletion touched."""
         inner, base = self._inner(context), self._inner(self._members.base)
         wanted = touched(inner)
-        known = wanted[wanted < base.size]
-        if inner.size > base.size or (len(known) and not self.stable):
+        if inner.size > base.size or (len(wanted) and not self.stable):
             return every(self._members.count)
-        return self._referring.rows(known)[0] if len(known) else NOTHING
+        return self._referring.rows(wanted)[0] if len(wanted) else NOTHING
 
     # -- the two sides ---------------------------------------------------------------------
 

@@ -323,6 +323,22 @@ OUTER: Final = {
         "SELECT r.id, g.n FROM r LEFT JOIN (SELECT k, count(*) AS n FROM s GROUP BY k) g"
         " ON r.k = g.k"
     ),
+    "join on a value of a window function and a column": (
+        "SELECT s.id FROM s JOIN (SELECT id, x + rank() OVER (ORDER BY x) AS n FROM r WHERE id < 4)"
+        " q ON q.n = s.y"
+    ),
+    "padded rows and rows that find a NULL": (
+        "SELECT a.id FROM r a LEFT JOIN (SELECT id - 1 AS i, max(k) AS k FROM r GROUP BY id - 1) b"
+        " ON b.i = a.id WHERE b.k IS NULL"
+    ),
+    "elements of an array of the row before": (
+        "SELECT k, v FROM (SELECT k, lag(a) OVER (ORDER BY k) AS b FROM"
+        " (SELECT k, array(sum(x), max(x)) AS a FROM r GROUP BY k)) LATERAL VIEW explode(b) g AS v"
+    ),
+    "aggregate of what a LEFT JOIN finds": (
+        "SELECT r.k, count(g.n) AS m FROM r LEFT JOIN"
+        " (SELECT k, count(*) AS n FROM s GROUP BY k) g ON g.k = r.k GROUP BY r.k"
+    ),
     "LEFT JOIN of a grouping and a condition": (
         "SELECT r.id FROM r LEFT JOIN (SELECT k, sum(y) AS t FROM s GROUP BY k) g"
         " ON r.k = g.k WHERE coalesce(g.t, 0) < r.x"

@@ -41,8 +41,7 @@ class Cuts:
     def factors(self, name: str, positions: Array) -> list[Annotation]:
         """[k < offset + limit]·[k >= offset] for some tuples, where k counts the rows before."""
         engine = self._formal.engine
-        certain = name == engine.root.name and not conditional(engine.root)
-        if certain and engine.base(name).present[positions].all():
+        if not conditional(engine.root) and engine.base(name).present[positions].all():
             # No deletion cuts what is shown now: rows need not be sorted to tell.
             return [ALGEBRA.one] * len(positions)
         if name not in self._sorted:

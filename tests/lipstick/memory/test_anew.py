@@ -56,6 +56,24 @@ def test_percentiles_of_decimals_are_doubles() -> None:
         computed_anew(call, [large], np.array([0, 1]))
 
 
+def test_lists_are_in_the_order_of_their_keys() -> None:
+    """NULLs are left out, and equal keys keep the order of the rows."""
+    columns = [pa.array(["a", "b", None, "c", "d", "e"]), pa.array([3, 1, 0, None, 2, 1])]
+    offsets = np.array([0, 4, 6, 6])
+    ascending = Anew("collect_list", order=((False, True),))
+    assert computed_anew(ascending, columns, offsets).to_pylist() == [
+        ["c", "b", "a"],
+        ["e", "d"],
+        [],
+    ]
+    descending = Anew("collect_list", order=((True, False),))
+    assert computed_anew(descending, columns, offsets).to_pylist() == [
+        ["a", "b", "c"],
+        ["d", "e"],
+        [],
+    ]
+
+
 def test_rows_that_tie(tmp_path: Path) -> None:
     """The keys of the rows decide, as in the answer."""
     memory = written(

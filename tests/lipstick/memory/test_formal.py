@@ -56,6 +56,10 @@ SHOWN = {
     " WHERE p IS NOT NULL": {
         (4,): "r:4·(1 ⊖ [LAG(x) OVER (ORDER BY id) of r:4 among (r:3; r:4) <=> NULL])",
     },
+    "SELECT id FROM (SELECT id, k, lag(x) OVER (PARTITION BY k ORDER BY id) AS p FROM r)"
+    " WHERE k = 'b' AND p > 0": {
+        (4,): "r:4·[LAG(x) OVER (PARTITION BY k_2 ORDER BY id) of r:4 among (r:3; r:4) > 0]",
+    },
     "SELECT r.id, s.y FROM r LEFT JOIN s ON r.k = s.k WHERE r.x > 2": {
         (1, 1): "r:1·s:1",
         (4, 3): "r:4·s:2",
@@ -198,6 +202,8 @@ def test_annotations_are_pickled(tmp_path: Path) -> None:
         "SELECT k FROM (SELECT k, count(*) AS n FROM r GROUP BY k) GROUP BY k"
         " HAVING max_by(n, k) = 2",
         "SELECT k FROM r GROUP BY k ORDER BY sum(x) DESC, k LIMIT 1",
+        "SELECT k, v FROM (SELECT k, sort_array(collect_list(x)) AS a FROM r GROUP BY k)"
+        " LATERAL VIEW explode(a) g AS v WHERE v > 1",
     ]
     for number, sql in enumerate(queries):
         for _, annotation in capture(sql, tmp_path / str(number)).annotations():
@@ -231,6 +237,26 @@ def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     with pytest.raises(ExactnessError, match="3 rows are grouped by values that a deletion"):
         keys.annotations()
+
+
+def test_elements_of_lists_of_many_rows(tmp_path: Path) -> None:
+    """As many as there are rows at most: worlds of so many are not looked at one by one."""
+    many = small("r", "id int, k string, x int", [(n, "a", n % 3) for n in range(1, 15)])
+    lists = "(SELECT sort_array(collect_list(x)) AS a FROM r)"
+    sql = f"SELECT v FROM {lists} LATERAL VIEW explode(a) AS v"
+    memory = written(sql, Database({"r": many}), tmp_path)
+    assert len(memory.annotations()) == 14
+
+
+def test_rows_are_sorted_only_where_a_deletion_cuts_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lipstick.memory.formal.cuts._KEPT", 2)
+    first = "SELECT id FROM r ORDER BY x, id LIMIT 2"
+    assert [str(of) for _, of in capture(first, tmp_path / "a").annotations()] == ["r:2", "r:3"]
+    for number, sql in enumerate([f"{first} OFFSET 1", f"SELECT id FROM ({first}) GROUP BY id"]):
+        with pytest.raises(ExactnessError, match="LIMIT cuts 5 rows"):
+            capture(sql, tmp_path / str(number)).annotations()
 
 
 def test_the_switch_finds_contradictions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lipstick.errors import CaptureError
-from lipstick.memory.index import SortedIndex, TokenIndex, spread
+from lipstick.memory.index import SortedIndex, TokenIndex, argsort, spread
 
 
 def test_spread_numbers_every_segment() -> None:
@@ -25,6 +25,12 @@ def test_rows_of_codes_are_all_found(codes: list[int], wanted: set[int]) -> None
     rows, owners = index.rows(codes_wanted)
     assert sorted(rows.tolist()) == [i for i, code in enumerate(codes) if code in wanted]
     assert all(codes[row] == codes_wanted[owner] for row, owner in zip(rows, owners, strict=True))
+
+
+@given(st.lists(st.integers(-70_000, 70_000), min_size=1, max_size=40))
+def test_order_is_stable_whatever_the_width(codes: list[int]) -> None:
+    order = argsort(np.array(codes, dtype=np.int64)).tolist()
+    assert order == sorted(range(len(codes)), key=codes.__getitem__)
 
 
 def test_composite_integer_keys_are_packed() -> None:
@@ -46,6 +52,12 @@ def test_scan_not_used_is_never_deleted() -> None:
 def test_null_in_a_part_of_a_key_is_a_value() -> None:
     index = TokenIndex([pa.array([None, "a", None]), pa.array([1, 1, 2])])
     assert index.rows([pa.array([None], pa.string()), pa.array([2])]).tolist() == [2]
+
+
+def test_null_is_no_number_in_the_range_of_a_part() -> None:
+    index = TokenIndex([pa.array([2, 3, None]), pa.array([1, 1, 1])])
+    found = [index.rows([pa.array([key], pa.int64()), pa.array([1])]).tolist() for key in (2, None)]
+    assert found == [[0], [2]]
 
 
 def test_keys_of_wide_ranges_are_numbered() -> None:

@@ -15,8 +15,12 @@ from sqlglot import exp
 
 from lipstick.errors import NeedsSparkError
 from lipstick.memory.aggregates import reaggregate
+from lipstick.memory.arrow_datasets import HeldDatasets
 from lipstick.memory.store import StoredDataset
 from rewriter.interpret import aggregate_call
+from tests.oracle.conditions import DATABASE
+from tests.oracle.written import written
+from tests.rewriter.lower.catalog import blocks
 
 DAY = 86_400_000_000
 HOURS = "interval day to second"
@@ -91,3 +95,52 @@ def test_averages_of_intervals_need_spark() -> None:
     call = aggregate_call(exp.Avg(this=exp.column("due")))
     with pytest.raises(NeedsSparkError, match="AVG"):
         reaggregate(call, [pa.array([1, 2], pa.duration("us"))], np.array([0, 2]))
+
+
+def test_texts_with_a_collation_are_named(tmp_path: Path) -> None:
+    """Only Spark compares them; other columns are read as ever."""
+    fields = [
+        {"name": "s", "type": "string", "metadata": {"__COLLATIONS": {"s": "spark.UTF8_LCASE"}}},
+        {"name": "t", "type": "string", "metadata": {}},
+    ]
+    table = pa.table({"s": ["a"], "t": ["b"]})
+    key = "org.apache.spark.sql.parquet.row.metadata"
+    metadata = {key: json.dumps({"type": "struct", "fields": fields})}
+    folder = tmp_path / "members"
+    folder.mkdir()
+    pq.write_table(table.replace_schema_metadata(metadata), folder / "part-0.parquet")
+    dataset = StoredDataset(folder)
+    assert dataset.column("t").to_pylist() == ["b"]
+    with pytest.raises(NeedsSparkError, match=r"^The texts 's' in .* have a collation, by which"):
+        dataset.column("s")
+
+
+def test_tables_in_memory_are_datasets() -> None:
+    parts = [pa.array([1, 2]), pa.array([None], pa.int64())]
+    table = pa.table({"x": pa.chunked_array(parts), "y": ["a", "b", "c"]})
+    held = HeldDatasets()
+    held.hold(blocks("SELECT model FROM cars"), "members", table)
+    dataset = held.dataset(blocks("SELECT model FROM cars"), "members")
+    assert dataset is not None
+    assert (dataset.names, dataset.count) == (["x", "y"], 3)
+    assert dataset.column("x").to_pylist() == [1, 2, None]
+    assert dataset.type("y") == pa.string()
+    assert held.dataset(blocks("SELECT model FROM cars"), "rows") is None
+
+
+def test_union_of_types_that_only_spark_converts_is_as_it_is_stored(tmp_path: Path) -> None:
+    """The values are known as long as no deletion changes them."""
+    sql = (
+        "SELECT k, count(v) AS c FROM (SELECT k, sum(x) AS v FROM r GROUP BY k"
+        " UNION ALL SELECT k, k FROM s WHERE y > 1) GROUP BY k"
+    )
+    memory = written(sql, DATABASE, tmp_path)
+    annotations = {tuple(row.values()): str(of_row) for row, of_row in memory.annotations()}
+    assert annotations == {
+        (None, 1): "δ(s:4 + δ(r:5))",
+        ("a", 1): "δ(r:1 + r:2)",
+        ("b", 2): "δ(s:2 + δ(r:3 + r:4))",
+        ("c", 1): "δ(s:3)",
+    }
+    with pytest.raises(NeedsSparkError, match="v` changes with the deleted rows"):
+        memory.what_if({"r": pa.table({"id": pa.array([1], pa.int32())})})

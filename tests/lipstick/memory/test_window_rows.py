@@ -128,4 +128,6 @@ def test_lineage_has_what_decides(tmp_path: Path) -> None:
     memory = written(sql, DATABASE, tmp_path)
     lineage = memory.lineage(lambda rows: np.arange(rows.num_rows) == 4)["a"]
     assert sorted(lineage["id"].to_pylist()) == [3, 4, 5]
+    apart = memory.lineage(lambda rows: np.isin(np.arange(rows.num_rows), [3, 7]))["a"]
+    assert sorted(apart["id"].to_pylist()) == [2, 3, 4, 6, 7, 8]
     assert memory.lineage()["a"].num_rows == 9

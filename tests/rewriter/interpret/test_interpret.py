@@ -28,6 +28,7 @@ def instant(microseconds: int) -> datetime:
 
 COLUMNS = {
     "i": pa.array([1, 2, None], pa.int32()),
+    "n": pa.array([1, 2, 10**9]),
     "d": pa.array([Decimal("1.00"), Decimal("2.50"), None], pa.decimal128(8, 2)),
     "f": pa.array([NAN, -0.0, None], pa.float64()),
     "s": pa.array(["ab", "Zoë", None]),
@@ -92,6 +93,7 @@ def _evaluate(sql: str) -> list[Any]:
             [instant(-3), instant(5), None],
         ),
         ("sequence(m.i, 2)", [[1, 2], [2], None]),
+        ("sequence(m.n, m.i)", [[1], [2], None]),
         ("sequence(m.i, 0)", [[1, 0], [2, 1, 0], None]),
         ("array_compact(array(m.i, 7))", [[1, 7], [2, 7], [7]]),
         ("array_sort(array(3, 1, 2), (a, b) -> (-a) - (-b))", [[3, 2, 1]] * 3),

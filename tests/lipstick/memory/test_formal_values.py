@@ -1,0 +1,81 @@
+"""Which plain values formal values may take, and when they are equal."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from lipstick.memory.formal.algebra import ALGEBRA
+from lipstick.memory.formal.conditions import equal
+from lipstick.memory.formal.possible import possible
+from semiring.errors import ExactnessError
+from semiring.expression import Expression
+from semiring.monoid import AVG, COUNT, MIN, SUM, Monoid
+from semiring.tensor import Tensor
+from tests.oracle.small import token
+
+MANY = 14
+"""More tokens than worlds are enumerated for."""
+
+
+def tensor(monoid: Monoid, *values: int) -> Tensor:
+    return Tensor(monoid, [(token("r", number), value) for number, value in enumerate(values)])
+
+
+@pytest.mark.parametrize(
+    ("monoid", "values", "expected"),
+    [
+        (COUNT, [1] * MANY, list(range(MANY + 1))),
+        (MIN, [7] * MANY, [None, 7]),
+        (SUM, [2] * MANY, [None, *range(2, 2 * MANY + 1, 2)]),
+        (SUM, [2, 3], [None, 2, 3, 5]),
+        (AVG, [4] * MANY, [None, 4]),
+    ],
+)
+def test_values_of_tensors(monoid: Monoid, values: list[int], expected: list[Any]) -> None:
+    """Every one, by the worlds of few tokens, and by what is added up of many."""
+    found = possible(tensor(monoid, *values))
+    assert sorted(found, key=lambda value: (value is not None, value)) == expected
+
+
+def test_plain_values_are_themselves() -> None:
+    assert possible(5) == [5]
+    assert possible(None) == [None]
+
+
+def test_values_that_are_many_are_refused() -> None:
+    with pytest.raises(ExactnessError, match=r"⊗4 \+ … \(11 more terms\)\) may have 2,048 values"):
+        possible(tensor(SUM, *(2**number for number in range(MANY))))
+    with pytest.raises(ExactnessError, match="may have 2,002 values"):
+        possible(tensor(COUNT, *[1] * 2_001))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "types", "null_safe", "expected"),
+    [
+        (1, Decimal("1.00"), (pa.int32(), pa.decimal128(5, 2)), False, True),
+        (Decimal("0.1"), 0.1, (pa.decimal128(2, 1), pa.float64()), False, True),
+        (float("nan"), float("nan"), (pa.float64(), pa.float64()), False, True),
+        ("a", "b", (pa.string(), pa.string()), False, False),
+        (None, None, (pa.int32(), pa.int32()), False, False),
+        (None, None, (pa.int32(), pa.int32()), True, True),
+        (None, 1, (pa.null(), pa.int32()), True, False),
+    ],
+)
+def test_equality_is_that_of_spark(
+    left: Any, right: Any, types: tuple[pa.DataType, pa.DataType], null_safe: bool, expected: bool
+) -> None:
+    found = equal(left, right, types, null_safe=null_safe)
+    assert found == (ALGEBRA.one if expected else ALGEBRA.zero)
+
+
+def test_equality_with_a_tensor_is_a_condition() -> None:
+    condition = equal(tensor(MIN, 3, 5), 3, (pa.int32(), pa.int32()), null_safe=False)
+    assert isinstance(condition, Expression)
+    assert str(condition) == "[MIN(r:0⊗3 + r:1⊗5) = 3]"
+    least = Tensor(MIN, [(token("r", 0), "a"), (token("r", 1), "b")])
+    texts = equal(least, "a", (pa.string(), pa.string()), null_safe=True)
+    assert str(texts) == "[MIN(r:0⊗a + r:1⊗b) <=> a]"
