@@ -13,7 +13,7 @@ import pyarrow as pa
 from graphquery.csr import Csr, index_type
 from graphquery.errors import GraphDataError
 from graphquery.model import EdgeSet, Kind, Port, Segment
-from graphquery.order import Stages, stages
+from graphquery.segment_order import Stages, stages
 from semiring.base import Array
 
 Columns: TypeAlias = Callable[[str, str], Any]

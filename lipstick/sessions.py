@@ -19,8 +19,8 @@ from lipstick.catalog import RegisteredFunctions, SessionCatalog
 from lipstick.comparisons import lowered
 from lipstick.dataframes import plain_frame, query_text
 from lipstick.derived.derivation import Derivation, read_latest
+from lipstick.derived.derived_rows import naming_of, relation_rows
 from lipstick.derived.recovery import finished
-from lipstick.derived.rows import naming_of, relation_rows
 from lipstick.derived.target import Target
 from lipstick.derived.writing import write_answer
 from lipstick.errors import SourceChangedError, TrackingError, UnsupportedError

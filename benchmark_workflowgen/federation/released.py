@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from graphquery.federation import crossing_rows as crossing
 from graphquery.federation import flow
-from graphquery.federation import rows as crossing
 from graphquery.federation.boundary import relation_of_table
+from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.hashing import Hashes, row_hashes
 from graphquery.federation.question import Question
-from graphquery.federation.rows import Rows
 from graphquery.federation.transport import Transport
 from graphquery.federation.wire import REQUEST, Message, Read, reader, received
 from graphquery.store import Store

@@ -14,7 +14,7 @@ import numpy as np
 from benchmark_workflowgen.federation.released import Released, filters_of_stores, reading
 from graphquery.federation import Cache, Cost, Federation, LocalTransport, Options, Verdict
 from graphquery.federation import requests as messages
-from graphquery.federation.rows import difference, union
+from graphquery.federation.crossing_rows import difference, union
 from graphquery.federation.transport import Exchange, Transport
 from graphquery.federation.wire import Message, Read
 from semiring.base import Array

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
-from graphquery.order import stages
+from graphquery.segment_order import stages
 from graphquery.storage import JOINT_LABELS, role
 from semiring.base import Array
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 from graphquery.exchange.errors import check_size
-from graphquery.exchange.tables import edge_table, node_table, node_values
+from graphquery.exchange.graph_tables import edge_table, node_table, node_values
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind, Port
 

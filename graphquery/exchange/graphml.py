@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 import pyarrow as pa
 
-from graphquery.exchange.tables import edge_table, node_table, node_values
+from graphquery.exchange.graph_tables import edge_table, node_table, node_values
 from graphquery.graph import ProvenanceGraph
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>

@@ -2,7 +2,7 @@
 
 Layout::
 
-    nodes.parquet       one row per node: see `graphquery.exchange.tables.node_table`
+    nodes.parquet       one row per node: see `graphquery.exchange.graph_tables.node_table`
     edges.parquet       one row per edge: source and target ids, port
     segments.parquet    what nodes have in common, and where their values are
     values-<n>.parquet  values of nodes of segments with the same columns
@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphquery.exchange.errors import ExchangeError
-from graphquery.exchange.tables import edge_table, has_value, located, node_table
+from graphquery.exchange.graph_tables import edge_table, has_value, located, node_table
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.values import VALUE_COLUMN, current

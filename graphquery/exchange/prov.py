@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
 from graphquery.exchange.errors import ExchangeError, check_size
-from graphquery.exchange.tables import edge_table, node_table, node_values, unique_names
+from graphquery.exchange.graph_tables import edge_table, node_table, node_values, unique_names
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind, Port
 from graphquery.storage import COPIES

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphquery.federation.errors import IncompleteError
-from graphquery.federation.nodes import StoredNodes
+from graphquery.federation.node_sets import StoredNodes
 from semiring.base import Array
 
 UNREACHABLE = "unreachable"

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphquery.federation import nodes as stored
+from graphquery.federation import crossing_rows as crossing
+from graphquery.federation import node_sets as stored
 from graphquery.federation import requests
-from graphquery.federation import rows as crossing
 from graphquery.federation.answer import DAMAGED
+from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.errors import WireError
-from graphquery.federation.nodes import StoredNodes
+from graphquery.federation.node_sets import StoredNodes
 from graphquery.federation.question import Question
-from graphquery.federation.rows import Rows
 from graphquery.federation.transport import Failure
 from graphquery.federation.wire import Message
 from semiring.base import Array

@@ -27,7 +27,7 @@ from graphquery.federation.wire import REQUEST, Read, reader, received
 from graphquery.store import log
 from graphquery.store.commit import FileEntry
 from graphquery.store.errors import StoreDamagedError, StoreError
-from graphquery.store.files import Files
+from graphquery.store.file_system import Files
 from graphquery.store.format import FOLDERS, FORMAT_FILE, LOG, check_format
 from graphquery.store.state import State
 from semiring.errors import LipstickError

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from graphquery.federation.answer import BEHIND, OUTSIDE, Missing
+from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.errors import CrossingError, FederationError
 from graphquery.federation.head import Exported, Head
-from graphquery.federation.rows import Rows
 from graphquery.federation.transport import Failure
 
 

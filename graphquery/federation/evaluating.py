@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation import rows as crossing
+from graphquery.federation import crossing_rows as crossing
 from graphquery.federation.errors import WireError
-from graphquery.federation.nodes import ids_of, split, to_message
+from graphquery.federation.node_sets import ids_of, split, to_message
 from graphquery.federation.reaching import check_rows, names_in, names_of
 from graphquery.federation.requests import NODES, ROWS
 from graphquery.federation.site import Site

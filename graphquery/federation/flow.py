@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from graphquery.federation import crossing_rows as crossing
 from graphquery.federation import requests
-from graphquery.federation import rows as crossing
 from graphquery.federation.answer import OUTSIDE, Missing, Verdict
+from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.errors import WireError
 from graphquery.federation.hashing import Hashes, row_hashes
 from graphquery.federation.question import Question
-from graphquery.federation.rows import Rows
 from graphquery.federation.sketches import Sketches
 from graphquery.federation.wire import Message
 from semiring.base import Array

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation import nodes as stored
+from graphquery.federation import node_sets as stored
 from graphquery.federation.errors import WireError
 from graphquery.federation.question import SEPARATOR
 from graphquery.federation.wire import Message

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import numpy as np
 
+from graphquery.federation import crossing_rows as crossing
 from graphquery.federation import requests
-from graphquery.federation import rows as crossing
 from graphquery.federation.answer import DAMAGED, Verdict
 from graphquery.federation.errors import WireError
 from graphquery.federation.flow import Flow, at_hand, flow

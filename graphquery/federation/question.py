@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from graphquery.federation import rows as crossing
+from graphquery.federation import crossing_rows as crossing
 from graphquery.federation.answer import DAMAGED, Cost, Missing
 from graphquery.federation.boundary import BoundaryGraph
+from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.directory import Directory
 from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.replies import fault
-from graphquery.federation.rows import Rows
 from graphquery.federation.transport import Exchange, Failure
 from graphquery.federation.wire import Message
 from semiring.base import Array

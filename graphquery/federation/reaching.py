@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation import rows as crossing
+from graphquery.federation import crossing_rows as crossing
 from graphquery.federation.boundary import relation_of_table, relation_table
+from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.errors import CrossingError, WireError
-from graphquery.federation.nodes import ids_of, split, to_message
+from graphquery.federation.node_sets import ids_of, split, to_message
 from graphquery.federation.requests import NODES, ROWS
-from graphquery.federation.rows import Rows
 from graphquery.federation.site import Site
 from graphquery.federation.sketches import Sketches
 from graphquery.federation.wire import Message

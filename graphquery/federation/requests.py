@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from graphquery.federation.crossing_rows import Rows, to_table
 from graphquery.federation.disclosure import Disclosure
-from graphquery.federation.rows import Rows, to_table
 from graphquery.federation.wire import Message
 from semiring.base import Array
 

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
+from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.relation import imported_rows
-from graphquery.federation.rows import Rows
 from graphquery.federation.sketches import Sketches
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment

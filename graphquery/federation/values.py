@@ -18,11 +18,11 @@ from graphquery.errors import UnknownNameError
 from graphquery.federation import requests
 from graphquery.federation.answer import DAMAGED, OUTSIDE
 from graphquery.federation.closure import Reached, walk
+from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.errors import WireError
 from graphquery.federation.evaluating import SEMIRINGS, unpacked
 from graphquery.federation.fragments import Joined, join
 from graphquery.federation.question import SEPARATOR, Question
-from graphquery.federation.rows import Rows
 from graphquery.federation.transport import Failure
 from semiring.base import Array, Semiring, TokenValuation
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 from graphquery.errors import GraphError
 from graphquery.model import Kind, Port
 from graphquery.operations.reach import reached
-from graphquery.order import layers
 from graphquery.reduced import check_whole, has_reduced
+from graphquery.segment_order import layers
 from graphquery.storage import Storage
 from graphquery.view import Neighbours
 from semiring.base import Array, Semiring, TokenValuation

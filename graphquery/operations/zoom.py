@@ -13,7 +13,7 @@ from graphquery.model import Kind
 from graphquery.naming import module_names
 from graphquery.operations.delete import delete_ids
 from graphquery.operations.subgraph import subgraph_ids
-from graphquery.order import staged
+from graphquery.segment_order import staged
 from graphquery.storage import role
 from graphquery.view import NO_IDS, Operation, Overlay, Step, View
 from semiring.base import Array

@@ -10,7 +10,7 @@ from __future__ import annotations
 from graphquery.reduction.closure import Evidence
 from graphquery.reduction.edges import Edges
 from graphquery.reduction.errors import CycleError, LabelError, ReductionError
-from graphquery.reduction.functions import Function
+from graphquery.reduction.function_inputs import Function
 from graphquery.reduction.partial import EdgeType, Partial, merge
 from graphquery.reduction.reduce import Final, Reduced, reduce
 from graphquery.reduction.reducer import Reducer, Report, final_table

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.reduction.edges import Edges, joined, no_edges
-from graphquery.reduction.functions import Function, merge_functions
+from graphquery.reduction.function_inputs import Function, merge_functions
 from graphquery.reduction.vertices import UNKNOWN, Role, Vertices, merged, unknown
 from semiring.base import Array, Semiring
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 from graphquery.reduction.closure import Evidence, closed
 from graphquery.reduction.edges import Edges, joined, no_edges
 from graphquery.reduction.errors import CycleError
-from graphquery.reduction.functions import Function
+from graphquery.reduction.function_inputs import Function
 from graphquery.reduction.hashing import shard_of
 from graphquery.reduction.partial import Partial
 from graphquery.reduction.reduce import Final

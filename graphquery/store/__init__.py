@@ -10,7 +10,7 @@ from graphquery.store.errors import (
     StoreFormatError,
     StoreLockedError,
 )
-from graphquery.store.files import Files
+from graphquery.store.file_system import Files
 from graphquery.store.format import Migration, migrate
 from graphquery.store.fsck import Damage, fsck
 from graphquery.store.snapshot import Snapshot

@@ -14,7 +14,7 @@ from typing import Any
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import StoreDamagedError
-from graphquery.store.files import Files
+from graphquery.store.file_system import Files
 from graphquery.store.format import CHECKPOINTS
 from graphquery.store.sealed import seal, unseal
 from graphquery.store.state import State

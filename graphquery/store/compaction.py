@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphquery.store.errors import StoreError
-from graphquery.store.files import ROW_GROUP
+from graphquery.store.file_system import ROW_GROUP
 from graphquery.store.staging import read_groups
 from graphquery.store.state import State
 from graphquery.store.streams import BLOCK, stream_files

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphquery.store.errors import StoreDamagedError, StoreError, StoreFormatError
-from graphquery.store.files import Files
+from graphquery.store.file_system import Files
 from graphquery.store.lock import WriterLock
 
 FORMAT = "lipstick-store"

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 
 from graphquery.store.errors import StoreLockedError
-from graphquery.store.files import Files
+from graphquery.store.file_system import Files
 
 if sys.platform != "win32":
     import fcntl

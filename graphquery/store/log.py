@@ -7,7 +7,7 @@ from pathlib import Path
 from graphquery.store.checkpoint import latest_checkpoint
 from graphquery.store.commit import Commit
 from graphquery.store.errors import StoreDamagedError, StoreError
-from graphquery.store.files import Files
+from graphquery.store.file_system import Files
 from graphquery.store.format import LOG, check_format
 from graphquery.store.sealed import seal, unseal
 from graphquery.store.state import State

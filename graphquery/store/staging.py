@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from graphquery.store.commit import FileEntry
 from graphquery.store.errors import StoreError
-from graphquery.store.files import ROW_GROUP, Files
+from graphquery.store.file_system import ROW_GROUP, Files
 from graphquery.store.format import DATA, STAGING
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from graphquery.store import log
 from graphquery.store.errors import StoreError
-from graphquery.store.files import TEMPORARY, Files
+from graphquery.store.file_system import TEMPORARY, Files
 from graphquery.store.format import FOLDERS, FORMAT_FILE, VERSION, Format, check_format
 from graphquery.store.lock import GUARD, LOCK
 from graphquery.store.snapshot import Snapshot

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphquery.store.errors import StoreError
-from graphquery.store.files import TEMPORARY, Files
+from graphquery.store.file_system import TEMPORARY, Files
 from graphquery.store.format import CHECKPOINTS, DATA, LOG, STAGING
 from graphquery.store.state import State
 

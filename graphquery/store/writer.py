@@ -16,7 +16,7 @@ from graphquery.store import checkpoint, log
 from graphquery.store.commit import Commit, FileEntry, Json
 from graphquery.store.compaction import SMALL, TARGET, Compaction, merge, plan
 from graphquery.store.errors import StoreError
-from graphquery.store.files import Files
+from graphquery.store.file_system import Files
 from graphquery.store.format import FOLDERS, check_format
 from graphquery.store.lock import WriterLock
 from graphquery.store.ordinals import NewEdges

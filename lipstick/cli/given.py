@@ -24,7 +24,7 @@ from typing import Any, overload
 import yaml
 
 from lipstick.workflow.errors import InputError
-from lipstick.workflow.files import SUFFIXES, read_table
+from lipstick.workflow.read_files import SUFFIXES, read_table
 
 _DOCUMENTS = (".json", ".yaml", ".yml")
 

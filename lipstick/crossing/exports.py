@@ -47,7 +47,7 @@ from lipstick.workflow.nodes import Nodes, Trace
 from lipstick.workflow.reading import Tuples
 from lipstick.workflow.row_values import Target as Rows
 from lipstick.workflow.supported import problem
-from lipstick.workflow.values import copies, kept
+from lipstick.workflow.value_nodes import copies, kept
 from semiring.arrow import whole
 from semiring.base import Array
 

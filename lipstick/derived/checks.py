@@ -8,7 +8,7 @@ from pyspark.sql.types import StructType
 
 from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.derivation import Derivation, shared_files
-from lipstick.derived.rows import relation_rows, schema_of
+from lipstick.derived.derived_rows import relation_rows, schema_of
 from lipstick.derived.target import Target
 from lipstick.errors import CaptureError, TrackingError
 from lipstick.source import Source

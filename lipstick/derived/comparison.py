@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick.derived.derivation import TUPLE, Part
-from lipstick.derived.rows import table_columns
+from lipstick.derived.derived_rows import table_columns
 from lipstick.naming import ROW_BITS
 from lipstick.tracking import ROW_COLUMN, comparable
 from rewriter.blocks import Block, Kind

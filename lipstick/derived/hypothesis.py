@@ -21,7 +21,7 @@ from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.deletion import Deletion, check_readable, without
 from lipstick.derived.comparison import Comparison
 from lipstick.derived.derivation import TUPLE, Derivation, Part
-from lipstick.derived.rows import (
+from lipstick.derived.derived_rows import (
     filled_of,
     naming_of,
     not_replaced,

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.derived.derivation import TUPLE, Derivation, Part
-from lipstick.derived.rows import part_rows
+from lipstick.derived.derived_rows import part_rows
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture

@@ -13,7 +13,7 @@ from lipstick.capture.contents import Fault, damaged
 from lipstick.capture.manifest import RelationRecord
 from lipstick.derived.comparison import identifies_rows
 from lipstick.derived.derivation import TUPLE, Derivation, Part
-from lipstick.derived.rows import naming_of
+from lipstick.derived.derived_rows import naming_of
 from lipstick.errors import CapabilityError
 from lipstick.memory.keys import KeyTable
 from lipstick.naming import ROW_BITS, stored_key

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.capture.manifest import RelationRecord
 from lipstick.derived.ancestry import Ancestry
-from lipstick.derived.rows import relation_rows
+from lipstick.derived.derived_rows import relation_rows
 from lipstick.tracking import Tracked
 
 

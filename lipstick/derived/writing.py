@@ -35,8 +35,7 @@ from lipstick.derived.derivation import (
     latest_version,
     read_version,
 )
-from lipstick.derived.recovery import finished
-from lipstick.derived.rows import (
+from lipstick.derived.derived_rows import (
     captured_rows,
     described,
     not_replaced,
@@ -46,6 +45,7 @@ from lipstick.derived.rows import (
     stored_rows,
     write_part,
 )
+from lipstick.derived.recovery import finished
 from lipstick.derived.target import Key, Target, named_key
 from lipstick.errors import SourceChangedError, TrackingError
 from lipstick.source import Source, check_unchanged

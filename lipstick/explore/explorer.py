@@ -153,6 +153,6 @@ def open_source(path: Path) -> Source:
         from lipstick.explore.captures.source import CaptureSource
 
         return CaptureSource(name, open_capture(path))
-    from lipstick.explore.graphs.stored import open_graph
+    from lipstick.explore.graphs.stored_graphs import open_graph
 
     return open_graph(name, path)

@@ -70,7 +70,7 @@ def source_of(subject: Any, name: str | None = None) -> Source:
     if isinstance(subject, Capture):
         return _of_capture(subject, name)
     if isinstance(subject, ProvenanceGraph):
-        from lipstick.explore.graphs.stored import graph_source
+        from lipstick.explore.graphs.stored_graphs import graph_source
 
         return graph_source(name or "graph", subject)
     if isinstance(subject, Federation):

@@ -17,7 +17,7 @@ from lipstick.explore.budget import Budget
 from lipstick.explore.cells import cell
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.graphs.source import GraphSource
-from lipstick.explore.graphs.stored import stored_graph
+from lipstick.explore.graphs.stored_graphs import stored_graph
 from lipstick.explore.params import Params
 
 KEPT = 120

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.errors import CaptureError, NeedsSparkError
-from lipstick.memory.rows import MemberRows
+from lipstick.memory.member_rows import MemberRows
 from lipstick.memory.state import Context, Rows, State, contains
 from lipstick.memory.store import OPEN_WITH_SPARK, every
 from rewriter.blocks import Block, Generator

@@ -13,8 +13,8 @@ from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.memory.elements import ElementRows
 from lipstick.memory.groups import GroupRows
+from lipstick.memory.member_rows import MemberRows
 from lipstick.memory.members import Members, ValueLookup
-from lipstick.memory.rows import MemberRows
 from lipstick.memory.state import Context, Rows, State
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, Datasets
 from lipstick.memory.unions import UnionRows

@@ -16,9 +16,9 @@ from lipstick.memory.formal.checked import check_values, switched_on
 from lipstick.memory.formal.functions import typed
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.keys import distinct
+from lipstick.memory.member_valuations import sources_of, token_values
 from lipstick.memory.members import Members
 from lipstick.memory.reach import Reached, Referred, members_of, reach, references, tokens
-from lipstick.memory.sources import sources_of, token_values
 from lipstick.memory.sparse import sparse
 from lipstick.memory.unions import UnionRows
 from rewriter.analysis.conditional import conditional, has_difference, limits_inside, shown_joins

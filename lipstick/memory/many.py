@@ -18,9 +18,9 @@ from lipstick.memory import order
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.index import spread
+from lipstick.memory.member_rows import MemberRows
 from lipstick.memory.reach import members_of
 from lipstick.memory.regroup import Moved, Regrouped, regroup
-from lipstick.memory.rows import MemberRows
 from lipstick.memory.scenarios import Deleted, Scenarios, Updates, pairs
 from lipstick.memory.state import NOTHING, SORT, Rows, State, contains, sort_keys
 from lipstick.memory.updates import follow

@@ -13,8 +13,8 @@ from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.index import TokenIndex
 from lipstick.memory.keys import distinct
+from lipstick.memory.member_rows import MemberRows
 from lipstick.memory.members import Members
-from lipstick.memory.rows import MemberRows
 from lipstick.memory.state import NOTHING, Rows
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lipstick.memory.groups import GroupRows
-from lipstick.memory.sources import sources_of
+from lipstick.memory.member_valuations import sources_of
 from lipstick.memory.state import NOTHING
 from rewriter.emit import MEMBERS
 from semiring.base import Array, Semiring

@@ -8,9 +8,9 @@ from functools import cached_property, partial
 import numpy as np
 import pyarrow as pa
 
+from lipstick.memory.member_rows import stored_rows
 from lipstick.memory.members import scalar_changed
 from lipstick.memory.memberships import all_hold
-from lipstick.memory.rows import stored_rows
 from lipstick.memory.state import SORT, Context, Rows, State, needs_spark, same, values
 from lipstick.memory.store import Dataset, every
 from rewriter.blocks import UNION, Block

@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lipstick.record.calls import calls
+from lipstick.record.call_events import events
 from lipstick.record.errors import RecordError
-from lipstick.record.events import events
 from lipstick.record.strace import traced
+from lipstick.record.traced_calls import calls
 from lipstick.record.versions import Versions, Vertex
 
 FORMAT = 1

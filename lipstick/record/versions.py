@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lipstick.record.events import Artifact, Event
+from lipstick.record.call_events import Artifact, Event
 
 Key = tuple[str, str, int]
 """Kind, name, and which of the artifacts that had this name, from 0."""

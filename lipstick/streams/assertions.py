@@ -16,8 +16,8 @@ from lipstick.streams.engine import Pushed
 from lipstick.streams.graph import Graph
 from lipstick.streams.keys import INFINITE
 from lipstick.streams.layout import blocks, key_columns, packed, unpacked
+from lipstick.streams.operator_state import StageState
 from lipstick.streams.recorded_query import RecordedQuery
-from lipstick.streams.state import StageState
 
 
 class Assertions(RecordedQuery):

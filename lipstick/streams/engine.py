@@ -18,10 +18,10 @@ from lipstick.streams.ingest import SourceStage
 from lipstick.streams.keys import INFINITE, NEVER, Keys
 from lipstick.streams.node import Node
 from lipstick.streams.numbering import Numbering
+from lipstick.streams.operator_state import StageState
 from lipstick.streams.operators.base import Fired, Stage
 from lipstick.streams.properties import Property, Step
 from lipstick.streams.source import Disorder
-from lipstick.streams.state import StageState
 
 TICK = 1_000
 """Nanoseconds of a tick, where times are measured: microseconds."""

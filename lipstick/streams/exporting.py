@@ -21,8 +21,8 @@ from graphquery.store import Store, StoreDamagedError, Transaction, Writer
 from lipstick.naming import free_name
 from lipstick.streams.ancestors import Link, Visited, step_back
 from lipstick.streams.errors import StreamError
+from lipstick.streams.event_nodes import Nodes, Piece
 from lipstick.streams.keys import Keys
-from lipstick.streams.nodes import Nodes, Piece
 from lipstick.streams.stored import Stored
 from semiring.base import Array
 

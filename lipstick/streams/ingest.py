@@ -14,8 +14,8 @@ from lipstick.streams.codes import KeyCodes
 from lipstick.streams.errors import StreamError
 from lipstick.streams.keys import INFINITE, NEVER, Keys, whole_order
 from lipstick.streams.numbering import Numbering
+from lipstick.streams.operator_state import StageState
 from lipstick.streams.source import Disorder, Source, ticks_of
-from lipstick.streams.state import StageState
 from semiring.base import Array
 
 _TIME, _CODE = "__time", "__code"

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.streams.keys import Keys, first_of_time
-from lipstick.streams.state import StageState
+from lipstick.streams.operator_state import StageState
 from semiring.base import Array
 
 

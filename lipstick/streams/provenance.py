@@ -11,9 +11,9 @@ import pyarrow as pa
 from graphquery import ProvenanceGraph
 from graphquery.model import EdgeSet, Segment
 from lipstick.streams.ancestors import Link, Ranges, walk_back
+from lipstick.streams.event_nodes import Nodes
 from lipstick.streams.events import Events, key_table, resolve
 from lipstick.streams.keys import Keys, distinct_keys, expand
-from lipstick.streams.nodes import Nodes
 from lipstick.streams.recording import Recording
 from semiring.base import Array
 

@@ -16,8 +16,8 @@ from lipstick.streams.errors import StreamError
 from lipstick.streams.graph import Graph
 from lipstick.streams.keys import Keys, concat_keys, search
 from lipstick.streams.layout import ranges_of
+from lipstick.streams.operator_state import StageState
 from lipstick.streams.source import Disorder
-from lipstick.streams.state import StageState
 from semiring.base import Array
 
 

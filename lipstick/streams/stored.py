@@ -25,9 +25,9 @@ from lipstick.streams.engine import CODES
 from lipstick.streams.errors import UnknownStreamError
 from lipstick.streams.keys import Keys, concat_keys
 from lipstick.streams.layout import column_names, keys_of, unpacked
+from lipstick.streams.operator_state import StageState
 from lipstick.streams.recording import Parts, Recording, added, no_content
 from lipstick.streams.source import Disorder
-from lipstick.streams.state import StageState
 from lipstick.streams.topology import graph_of
 from semiring.base import Array
 

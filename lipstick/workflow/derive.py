@@ -34,8 +34,8 @@ import numpy as np
 from graphquery.model import Kind
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
+from lipstick.memory.member_rows import MemberRows
 from lipstick.memory.reach import Reached, reach
-from lipstick.memory.rows import MemberRows
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
 from lipstick.workflow.columns import (

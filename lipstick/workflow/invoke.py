@@ -36,7 +36,7 @@ from lipstick.workflow.tables import (
     struct_of,
     take,
 )
-from lipstick.workflow.values import copies, kept
+from lipstick.workflow.value_nodes import copies, kept
 from semiring.base import Array
 
 MADE = ".made"

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from graphquery.model import Kind
 from graphquery.values import VALUE_COLUMN
-from lipstick.memory.rows import MemberRows
+from lipstick.memory.member_rows import MemberRows
 from lipstick.memory.state import SORT
 from lipstick.memory.window_rows import WindowRows
 from lipstick.workflow.columns import computed_from, computes, expression_text, plain_source

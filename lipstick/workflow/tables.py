@@ -17,7 +17,7 @@ from lipstick.capture.foreign import named_class
 from lipstick.memory.keys import distinct
 from lipstick.source import read_source
 from lipstick.workflow.errors import InputError, RunError
-from lipstick.workflow.files import SUFFIXES, read_table
+from lipstick.workflow.read_files import SUFFIXES, read_table
 from lipstick.workflow.relation import Relation
 from semiring.arrow import decoded, whole
 from semiring.base import Array

@@ -19,6 +19,17 @@ from __future__ import annotations
 
 from rewriter.blocks.block import KINDS, Block, GroupBlock, Kind, RowsBlock, UnionBlock
 from rewriter.blocks.core import Core, core_relations, has_values
+from rewriter.blocks.core_sources import (
+    BlockSource,
+    ConstantSource,
+    OneRowSource,
+    ScanSource,
+    Source,
+    TokenColumns,
+    TokenSource,
+    UnionSource,
+    ValuesSource,
+)
 from rewriter.blocks.generators import Generator
 from rewriter.blocks.names import (
     COPIES,
@@ -34,17 +45,6 @@ from rewriter.blocks.names import (
 )
 from rewriter.blocks.outputs import Difference, Output
 from rewriter.blocks.references import Lookup, OuterLookup, Probe, Semi
-from rewriter.blocks.sources import (
-    BlockSource,
-    ConstantSource,
-    OneRowSource,
-    ScanSource,
-    Source,
-    TokenColumns,
-    TokenSource,
-    UnionSource,
-    ValuesSource,
-)
 from rewriter.blocks.traversal import decided_once, topological
 from rewriter.scalars.columns import aliases, qualified
 

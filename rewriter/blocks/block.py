@@ -16,11 +16,11 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks.core import Core
+from rewriter.blocks.core_sources import TokenColumns
 from rewriter.blocks.generators import Generator
 from rewriter.blocks.names import GROUP, UNION, Named
 from rewriter.blocks.outputs import Difference, Output
 from rewriter.blocks.references import Lookup, OuterLookup, Probe, Semi
-from rewriter.blocks.sources import TokenColumns
 from rewriter.scalars.aggregates import chooses
 from rewriter.scalars.windows import depends_on_ties
 

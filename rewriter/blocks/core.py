@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rewriter.algebra import Scalar, SortKey
+from rewriter.blocks.core_sources import BlockSource, ScanSource, Source, UnionSource, ValuesSource
 from rewriter.blocks.generators import Generator
 from rewriter.blocks.names import Named
 from rewriter.blocks.references import Semi
-from rewriter.blocks.sources import BlockSource, ScanSource, Source, UnionSource, ValuesSource
 
 if TYPE_CHECKING:
     from rewriter.blocks.block import Block

@@ -25,7 +25,7 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
-from rewriter.lower.names import apart
+from rewriter.lower.fresh_names import apart
 from rewriter.lower.scope import OpenCore, OpenPost
 from rewriter.passes.steps import Observer
 from rewriter.position import Span

@@ -31,7 +31,12 @@ from rewriter.blocks import (
 from rewriter.lower.aggregates import decided, over_values, read_by
 from rewriter.lower.certainty import is_stable
 from rewriter.lower.scope import OpenCore, OpenPost
-from rewriter.lower.stored import StoredMembers, identity_of_rows, members_of, unique_identity
+from rewriter.lower.stored_columns import (
+    StoredMembers,
+    identity_of_rows,
+    members_of,
+    unique_identity,
+)
 from rewriter.lower.ties import settled, ties_of
 from rewriter.scalars.aggregates import chooses
 

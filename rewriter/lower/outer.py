@@ -11,7 +11,7 @@ from rewriter.algebra import Attribute, Scalar
 from rewriter.blocks import Block, Core, Semi, UnionSource, qualified
 from rewriter.dialect import SparkSQL
 from rewriter.lower.certainty import is_stable
-from rewriter.lower.names import apart
+from rewriter.lower.fresh_names import apart
 from rewriter.lower.scope import OpenCore, TokenLeaves
 
 

@@ -29,9 +29,9 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.lower.context import LoweringContext, Pairs
+from rewriter.lower.fresh_names import apart
 from rewriter.lower.inputs import block_of, core_of, finished, lowered
 from rewriter.lower.memberships import Correlation, correlation, distinct_values
-from rewriter.lower.names import apart
 from rewriter.lower.outer import where_true
 from rewriter.lower.scope import (
     OpenCore,

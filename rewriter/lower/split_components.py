@@ -16,7 +16,7 @@ from rewriter.algebra import Attribute, Scalar
 from rewriter.blocks import BlockSource, OneRowSource, Semi, aliases
 from rewriter.lower.captured import placed
 from rewriter.lower.certainty import is_prefilter
-from rewriter.lower.names import apart
+from rewriter.lower.fresh_names import apart
 from rewriter.lower.scope import OpenCore, cross, over_columns
 from rewriter.scalars.text import text
 

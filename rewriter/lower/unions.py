@@ -19,8 +19,8 @@ from rewriter.blocks import (
 from rewriter.lower.bag_differences import lower_bag_difference, union_of_copies
 from rewriter.lower.certainty import is_stable
 from rewriter.lower.context import LoweringContext, Open
+from rewriter.lower.fresh_names import apart
 from rewriter.lower.inputs import block_of, lowered, union_of_blocks
-from rewriter.lower.names import apart
 from rewriter.lower.scope import OpenCore, TokenLeaves
 
 

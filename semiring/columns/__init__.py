@@ -14,8 +14,8 @@ from semiring.columns.derivations import DerivationColumns
 from semiring.columns.formulas import FormulaColumns
 from semiring.columns.intervals import IntervalColumns
 from semiring.columns.numbered import NumberedColumns
-from semiring.columns.sources import Source
 from semiring.columns.token_sets import TokenSetColumns
+from semiring.columns.token_sources import Source
 from semiring.columns.weights import WeightColumns
 from semiring.quotients import Quotient
 from semiring.semirings.formula import Formula

@@ -11,7 +11,7 @@ import pyarrow as pa
 from semiring.base import Array, Semiring
 from semiring.columns.base import Columns
 from semiring.columns.objects import pickled, unpickled
-from semiring.columns.sources import Source
+from semiring.columns.token_sources import Source
 from semiring.folds import fold, product
 
 _DIRECT: Mapping[str, pa.DataType] = {

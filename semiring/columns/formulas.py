@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from semiring.base import Array
 from semiring.column_texts import sums
 from semiring.columns.derivations import DerivationColumns
-from semiring.columns.sources import Source
+from semiring.columns.token_sources import Source
 from semiring.columns.transport import Transport
 from semiring.derivations import Derivations, coefficients_of, multiplied
 from semiring.render import PRINTED_TERMS

@@ -14,7 +14,7 @@ from semiring.base import Array, Semiring
 from semiring.column_texts import intervals
 from semiring.columns.base import Columns
 from semiring.columns.objects import pickled, unpickled
-from semiring.columns.sources import Given, Source
+from semiring.columns.token_sources import Given, Source
 from semiring.errors import ValuationError
 from semiring.intervals import Intervals, concatenated, swept
 from semiring.segments import list_layout, lists_of

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from semiring.base import Array, Semiring
 from semiring.columns.base import Columns
-from semiring.columns.sources import Source, number_sources
+from semiring.columns.token_sources import Source, number_sources
 from semiring.columns.transport import Transport
 from semiring.token import Token
 from semiring.valuation import Valuation

@@ -34,7 +34,7 @@ from lipstick.derived.derivation import (
     Part,
     read_latest,
 )
-from lipstick.derived.rows import described
+from lipstick.derived.derived_rows import described
 from lipstick.errors import CaptureError, SourceChangedError
 from rewriter.blocks import topological
 from rewriter.errors import UnsupportedError

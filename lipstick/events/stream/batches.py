@@ -33,9 +33,9 @@ from lipstick.events.stream.gathered import Gathered, added, gather
 from lipstick.events.stream.lineage import take_events, tell_runs
 from lipstick.events.stream.plan import STATE, BatchPlan, TopicPlan
 from lipstick.events.stream.pruning import forgetting, prune, sweep_log, sweep_state
-from lipstick.events.stream.rows import Row
 from lipstick.events.stream.settings import BatchProgress, StreamSettings, progress_of, size_of
 from lipstick.events.stream.settling import Settling
+from lipstick.events.stream.task_messages import Row
 from lipstick.events.stream.wire import concatenated, table_bytes
 from lipstick.events.topic import Progress, mend
 from lipstick.events.watermark import Watermark

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 
 from graphquery.reduction.hashing import shard_of
 from lipstick.events.message import SEALED
-from lipstick.events.stream import rows
+from lipstick.events.stream import task_messages
 from lipstick.events.stream.plan import EXECUTION, FUNCTION, SOURCE, BatchPlan
-from lipstick.events.stream.rows import Row
 from lipstick.events.stream.sources import parts_of
+from lipstick.events.stream.task_messages import Row
 from lipstick.events.stream.wire import table_bytes
 
 
@@ -41,17 +41,24 @@ def cut(plan: BatchPlan, batches: Iterable[pa.RecordBatch], task: int) -> Iterat
         for part in parts_of(plan.format, plan.events_topic, batch):
             size += part.size
             for letter in part.letters:
-                yield Row(0, rows.LETTER, "", 0, 0, json.dumps(asdict(letter)).encode())
+                yield Row(0, task_messages.LETTER, "", 0, 0, json.dumps(asdict(letter)).encode())
             if part.events:
-                yield rows.told(rows.EVENTS, plan.events_topic, 0, {"events": part.events})
+                yield task_messages.told(
+                    task_messages.EVENTS, plan.events_topic, 0, {"events": part.events}
+                )
             for topic, shard, table in _dealt(plan, part.messages, part.partition):
                 number += 1
                 data = table_bytes(table)
                 yield Row(
-                    plan.labels[shard % plan.shards], rows.MESSAGES, topic, shard, number, data
+                    plan.labels[shard % plan.shards],
+                    task_messages.MESSAGES,
+                    topic,
+                    shard,
+                    number,
+                    data,
                 )
     if size:
-        yield rows.told(rows.READ, "", task, {"oldest": oldest, "bytes": size})
+        yield task_messages.told(task_messages.READ, "", task, {"oldest": oldest, "bytes": size})
 
 
 def _dealt(

@@ -10,12 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from graphquery.reduction import Final, Function, Partial
-from graphquery.reduction.functions import merge_functions
+from graphquery.reduction.function_inputs import merge_functions
 from lipstick.events.errors import EventsError
 from lipstick.events.parse import DeadLetter
-from lipstick.events.stream import rows
+from lipstick.events.stream import task_messages
 from lipstick.events.stream.plan import BatchPlan, TopicPlan, functions_of
-from lipstick.events.stream.rows import Row
+from lipstick.events.stream.task_messages import Row
 from lipstick.events.stream.wire import final_of, table_of, unpacked
 
 NAMED = 10
@@ -67,18 +67,18 @@ def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
     decided: set[tuple[str, int]] = set()
     for row in received:
         known = gathered.topics.get(row.topic, TopicPlan())
-        if row.kind == rows.LETTER:
+        if row.kind == task_messages.LETTER:
             gathered.letters.append(DeadLetter(**json.loads(row.data)))
-        elif row.kind == rows.EVENTS:
+        elif row.kind == task_messages.EVENTS:
             gathered.events += json.loads(row.data)["events"]
-        elif row.kind == rows.READ:
+        elif row.kind == task_messages.READ:
             _read(gathered, json.loads(row.data))
-        elif row.kind == rows.FINAL:
+        elif row.kind == task_messages.FINAL:
             final = final_of(unpacked(row.data), plan.semiring)
             gathered.finals.setdefault(row.topic, []).append(final)
-        elif row.kind == rows.LATE:
+        elif row.kind == task_messages.LATE:
             gathered.late.setdefault(row.topic, []).append(table_of(row.data))
-        elif row.kind == rows.DECIDED:
+        elif row.kind == task_messages.DECIDED:
             if (row.topic, row.shard) in decided:
                 raise EventsError(
                     f"Two tasks have read partition {row.shard} of the source at the same time.\n"
@@ -86,9 +86,9 @@ def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
                 )
             decided.add((row.topic, row.shard))
             gathered.topics[row.topic] = _decided(known, row.shard, json.loads(row.data))
-        elif row.kind == rows.REDUCED:
+        elif row.kind == task_messages.REDUCED:
             gathered.topics[row.topic] = _reduced(known, json.loads(row.data))
-        elif row.kind == rows.RESOLVED:
+        elif row.kind == task_messages.RESOLVED:
             resolved.setdefault(row.topic, {})[row.shard] = json.loads(row.data)
     for topic, shards in resolved.items():
         known = gathered.topics.get(topic, TopicPlan())

@@ -14,10 +14,10 @@ from lipstick.events.attempts import Attempts
 from lipstick.events.done import Done, Run
 from lipstick.events.message import EDGES, SCHEMA, SEALED
 from lipstick.events.partials import partial_of
-from lipstick.events.stream import rows
+from lipstick.events.stream import task_messages
 from lipstick.events.stream.cutting import dealt
 from lipstick.events.stream.plan import EXECUTION, SOURCE, BatchPlan, functions_document
-from lipstick.events.stream.rows import Row
+from lipstick.events.stream.task_messages import Row
 from lipstick.events.stream.wire import (
     concatenated,
     final_tables,
@@ -35,8 +35,8 @@ def decide(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
     Messages of an execution come to one partition, which has their state. Other rows are passed on.
     """
     passed = list(received)
-    yield from (row for row in passed if row.kind != rows.MESSAGES)
-    for topic, partition, messages in _by_partition(passed, rows.MESSAGES):
+    yield from (row for row in passed if row.kind != task_messages.MESSAGES)
+    for topic, partition, messages in _by_partition(passed, task_messages.MESSAGES):
         yield from _decided(plan, topic, partition, messages)
 
 
@@ -69,16 +69,25 @@ def _decided(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
         "abandoned": taken.abandoned,
         "messages": len(counting),
     }
-    yield rows.told(rows.DECIDED, topic, partition, decided)
+    yield task_messages.told(task_messages.DECIDED, topic, partition, decided)
     if len(late):
-        yield Row(0, rows.LATE, topic, partition, partition, table_bytes(late))
+        yield Row(0, task_messages.LATE, topic, partition, partition, table_bytes(late))
     if not len(counting):
         return
     if plan.partitioning in {EXECUTION, SOURCE}:
-        yield Row(0, rows.COUNTING, topic, partition, partition, table_bytes(counting, None))
+        yield Row(
+            0, task_messages.COUNTING, topic, partition, partition, table_bytes(counting, None)
+        )
         return
     for number, table in dealt(counting, plan.partitioning, plan.shards):
-        yield Row(plan.labels[number], rows.COUNTING, topic, number, partition, table_bytes(table))
+        yield Row(
+            plan.labels[number],
+            task_messages.COUNTING,
+            topic,
+            number,
+            partition,
+            table_bytes(table),
+        )
 
 
 def reduce_local(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
@@ -87,14 +96,14 @@ def reduce_local(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
     What is left goes to the shards of its vertices, edges and counts together.
     """
     passed = list(received)
-    yield from (row for row in passed if row.kind != rows.COUNTING)
-    for topic, partition, messages in _by_partition(passed, rows.COUNTING):
+    yield from (row for row in passed if row.kind != task_messages.COUNTING)
+    for topic, partition, messages in _by_partition(passed, task_messages.COUNTING):
         yield from _reduced(plan, topic, partition, messages)
 
 
 def _by_partition(received: Iterable[Row], kind: str) -> Iterator[tuple[str, int, pa.Table]]:
     """Messages of a kind of rows, by topic and partition."""
-    for topic, parts in rows.by_topic(received, kind).items():
+    for topic, parts in task_messages.by_topic(received, kind).items():
         for partition in sorted({row.shard for row in parts}):
             own_tables = [table_of(row.data) for row in parts if row.shard == partition]
             yield topic, partition, concatenated(own_tables, SCHEMA)
@@ -108,7 +117,7 @@ def _reduced(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
     reducer.add(part)
     flushed = reducer.flush()
     for final in reducer.take_final():
-        yield Row(0, rows.FINAL, topic, partition, 0, packed(final_tables(final)))
+        yield Row(0, task_messages.FINAL, topic, partition, 0, packed(final_tables(final)))
     report = reducer.report
     reduced: dict[str, Any] = {
         "received": report.received,
@@ -119,11 +128,11 @@ def _reduced(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
         "functions": functions_document(flushed.functions),
         "due": _due(messages),
     }
-    yield rows.told(rows.REDUCED, topic, partition, reduced)
+    yield task_messages.told(task_messages.REDUCED, topic, partition, reduced)
     for shard, share in enumerate(split(flushed, plan.shards)):
         if not share.is_empty:
             data = packed(share_tables(share))
-            yield Row(plan.labels[shard], rows.SHARE, topic, shard, partition, data)
+            yield Row(plan.labels[shard], task_messages.SHARE, topic, shard, partition, data)
 
 
 def _due(messages: pa.Table) -> int | None:

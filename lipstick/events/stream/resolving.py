@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from graphquery.reduction.resolution import Stepped, step
 from graphquery.reduction.shares import Share
-from lipstick.events.stream import rows
+from lipstick.events.stream import task_messages
 from lipstick.events.stream.plan import BatchPlan, TopicPlan
-from lipstick.events.stream.rows import Row
+from lipstick.events.stream.task_messages import Row
 from lipstick.events.stream.wire import final_tables, packed, share_of, share_tables, unpacked
 
 
 def resolve(plan: BatchPlan, shard: int, received: Iterable[Row]) -> Iterator[Row]:
     """Take a step of every topic of a shard; other rows are passed on."""
     passed = list(received)
-    yield from (row for row in passed if row.kind != rows.SHARE)
-    came = rows.by_topic(passed, rows.SHARE)
+    yield from (row for row in passed if row.kind != task_messages.SHARE)
+    came = task_messages.by_topic(passed, task_messages.SHARE)
     for topic in dict.fromkeys([*plan.topics, *came]):
         own_rows = came.get(topic, [])
         strays = [row for row in own_rows if row.shard != shard]
@@ -72,6 +72,6 @@ def _stepped(
         "missing": len(stepped.missing),
         "named": named,
     }
-    yield rows.told(rows.RESOLVED, topic, shard, resolved)
+    yield task_messages.told(task_messages.RESOLVED, topic, shard, resolved)
     if len(stepped.final.edges):
-        yield Row(0, rows.FINAL, topic, shard, 0, packed(final_tables(stepped.final)))
+        yield Row(0, task_messages.FINAL, topic, shard, 0, packed(final_tables(stepped.final)))

@@ -29,8 +29,8 @@ from lipstick.events.stream.cutting import cut
 from lipstick.events.stream.local import decide, reduce_local
 from lipstick.events.stream.plan import EXECUTION, SOURCE, BatchPlan
 from lipstick.events.stream.resolving import resolve
-from lipstick.events.stream.rows import DDL, Row, batches_of, rows_of
 from lipstick.events.stream.settings import BatchProgress, StreamSettings
+from lipstick.events.stream.task_messages import DDL, Row, batches_of, rows_of
 from semiring.base import Semiring
 
 for _module in (semiring_package, graph_errors, reduction_package, events_package):

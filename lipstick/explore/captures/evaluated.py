@@ -13,7 +13,7 @@ from lipstick.explore.captures.valuations import Chosen
 from lipstick.explore.cells import cell
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
-from lipstick.explore.tables import Windows
+from lipstick.explore.table_windows import Windows
 from lipstick.memory.reach import reach
 from semiring import semirings
 from semiring.base import Semiring

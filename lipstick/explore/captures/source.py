@@ -14,7 +14,7 @@ from lipstick.explore.captures.valuations import numeric_columns
 from lipstick.explore.cells import columns
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
-from lipstick.explore.tables import Windows
+from lipstick.explore.table_windows import Windows
 
 
 class CaptureSource:

@@ -16,7 +16,7 @@ from lipstick.explore.captures.inputs import source_columns
 from lipstick.explore.cells import cells, columns, parsed
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
-from lipstick.explore.tables import condition
+from lipstick.explore.table_windows import condition
 
 SHOWN = 200
 """Rows that differ which are shown at most."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from lipstick.explore.budget import Budget
 from lipstick.explore.cells import cell, cells, columns
 from lipstick.explore.graphs.boxes import Drawing
-from lipstick.explore.streams.events import table_of
+from lipstick.explore.streams.event_windows import table_of
 from lipstick.streams import Events, Stored, ancestors, descendants, trace
 from lipstick.streams.events import Found, resolve
 from lipstick.streams.keys import Keys

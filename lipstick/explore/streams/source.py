@@ -13,7 +13,7 @@ from graphquery.store.streams import queries
 from lipstick.explore.budget import Budget
 from lipstick.explore.cells import cell
 from lipstick.explore.params import Params
-from lipstick.explore.streams import events, operators, paths
+from lipstick.explore.streams import event_windows, operators, paths
 from lipstick.explore.streams.progress import Progress
 from lipstick.streams import Stored
 
@@ -113,7 +113,7 @@ class StreamSource:
         recording, _ = self.recording(params)
         if not params.integer("n", 0):
             return operators.operators(recording)
-        event = events.event_of(recording, params)
+        event = event_windows.event_of(recording, params)
         answer = paths.found_by(recording, event, params.flag("forwards"))
         budget.check()
         lit = {recording.graph.original(sid): len(keys) for sid, keys in answer.streams.items()}
@@ -121,18 +121,18 @@ class StreamSource:
         return operators.operators(recording, lit)
 
     def events(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Events of a stream; see :func:`lipstick.explore.streams.events.window`."""
+        """Events of a stream; see :func:`lipstick.explore.streams.event_windows.window`."""
         del budget
         recording, _ = self.recording(params)
-        sid = events.stream_of(recording, params)
+        sid = event_windows.stream_of(recording, params)
         offset = params.integer("offset", 0, 0)
-        table = events.window(recording, sid, offset, params.integer("limit", 100, 1))
+        table = event_windows.window(recording, sid, offset, params.integer("limit", 100, 1))
         return {**table, "python": self._asking(recording, f"recording.whole({sid!r})")}
 
     def path(self, params: Params, budget: Budget) -> dict[str, Any]:
         """What an event was made of; see :func:`lipstick.explore.streams.paths.path`."""
         recording, _ = self.recording(params)
-        event = events.event_of(recording, params)
+        event = event_windows.event_of(recording, params)
         forwards = params.flag("forwards")
         drawn_path = paths.path(recording, event, forwards, budget)
         named = f"{event.sid!r}, {event.n}" + ("" if event.key is None else f", {event.key!r}")

@@ -14,7 +14,6 @@ from lipstick.scripts.graph import Edge, ScriptGraph
 from lipstick.scripts.model import Instance, Key, Node, NodeKind, Place, Role
 from lipstick.scripts.reading.frames import Frame, Loop
 from lipstick.scripts.reading.regions import Regions
-from lipstick.scripts.reading.state import State
 from lipstick.scripts.reading.values import (
     MISSING,
     NO_REGIONS,
@@ -25,6 +24,7 @@ from lipstick.scripts.reading.values import (
     Reference,
     Value,
 )
+from lipstick.scripts.reading.variable_state import State
 from lipstick.scripts.text import Script
 
 UNTOUCHED = object()

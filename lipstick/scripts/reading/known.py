@@ -10,7 +10,7 @@ from lipstick.scripts.reading.arguments import Arguments, argument, argument_tex
 from lipstick.scripts.reading.assign import changed, root
 from lipstick.scripts.reading.classes import class_member
 from lipstick.scripts.reading.context import Context
-from lipstick.scripts.reading.files import ANY_FILE, FilesRead, files, files_read, mode_of
+from lipstick.scripts.reading.named_files import ANY_FILE, FilesRead, files, files_read, mode_of
 from lipstick.scripts.reading.opaque import Effects, add_owners, effects, leave_effects
 from lipstick.scripts.reading.special import called_by
 from lipstick.scripts.reading.values import (

@@ -16,7 +16,7 @@ from lipstick.scripts.errors import RunScriptError
 from lipstick.scripts.notebooks import OPAQUE
 from lipstick.scripts.provenance import Order, ScriptProvenance, script_provenance
 from lipstick.scripts.running.failure import failed, shown
-from lipstick.scripts.running.files import OpenedFiles
+from lipstick.scripts.running.opened_files import OpenedFiles
 from lipstick.scripts.running.pandas_doors import PandasDoors
 from lipstick.scripts.running.record import Run
 from lipstick.scripts.running.recorder import Recorder

@@ -15,8 +15,7 @@ from lipstick.scripts.answers import Assumption, Line
 from lipstick.scripts.errors import RunRecordError, ScriptError
 from lipstick.scripts.provenance import of_script
 from lipstick.scripts.running.lines import asked
-from lipstick.scripts.running.record import Event, Rule, Run
-from lipstick.scripts.running.rows import (
+from lipstick.scripts.running.numbered_rows import (
     check_version,
     lineage,
     linked_rows,
@@ -25,6 +24,7 @@ from lipstick.scripts.running.rows import (
     written_answer,
     written_table,
 )
+from lipstick.scripts.running.record import Event, Rule, Run
 from lipstick.scripts.running.traced import Places, Step, Trace, TracedRows
 from lipstick.scripts.text import Script, read_script, script_of
 

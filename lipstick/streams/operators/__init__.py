@@ -5,7 +5,7 @@ from lipstick.streams.operators.base import Operator
 from lipstick.streams.operators.joins import LengthJoin, TimeJoin
 from lipstick.streams.operators.mapping import Filter, KeyBy, Map
 from lipstick.streams.operators.merge import Merge
-from lipstick.streams.operators.windows import LengthWindow, TimeWindow
+from lipstick.streams.operators.sliding_windows import LengthWindow, TimeWindow
 
 __all__ = [
     "Aggregate",

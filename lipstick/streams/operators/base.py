@@ -13,7 +13,7 @@ import pyarrow as pa
 from lipstick.streams.batch import Batch, Lists
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.keys import Keys, expand, search
-from lipstick.streams.state import StageState
+from lipstick.streams.operator_state import StageState
 from semiring.base import Array
 
 Spans = tuple[Array, Array]

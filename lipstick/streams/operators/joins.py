@@ -24,6 +24,7 @@ from lipstick.streams.keys import (
     search,
     whole_order,
 )
+from lipstick.streams.operator_state import StageState, batch_of_table, batch_to_table
 from lipstick.streams.operators.base import (
     Fired,
     Operator,
@@ -37,7 +38,6 @@ from lipstick.streams.operators.base import (
     within_time,
 )
 from lipstick.streams.operators.mapping import checked_mask, name_of
-from lipstick.streams.state import StageState, batch_of_table, batch_to_table
 from semiring.base import Array
 
 Condition = Callable[[pa.Table, pa.Table], Any] | tuple[tuple[str, str], ...] | None

@@ -13,8 +13,8 @@ from lipstick.streams.batch import Batch, concat_batches
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.errors import StreamError
 from lipstick.streams.keys import INFINITE, NEVER, Keys, search
+from lipstick.streams.operator_state import StageState, batch_of_table, batch_to_table
 from lipstick.streams.operators.base import Fired, Operator, Parents, Reach, Spans, Stage
-from lipstick.streams.state import StageState, batch_of_table, batch_to_table
 from semiring.base import Array
 
 

@@ -13,7 +13,7 @@ from lipstick.streams.delays import Delays
 from lipstick.streams.engine import Runner
 from lipstick.streams.graph import Graph
 from lipstick.streams.properties import Property
-from lipstick.streams.structured.rows import by_source, result_table
+from lipstick.streams.structured.batch_rows import by_source, result_table
 
 Result = Callable[[pa.Table], object]
 

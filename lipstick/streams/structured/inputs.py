@@ -13,7 +13,7 @@ from pyspark.sql.types import DataType, DoubleType, FloatType
 
 from lipstick.streams.errors import StreamError, UnknownStreamError
 from lipstick.streams.graph import Graph
-from lipstick.streams.structured.rows import ARRIVAL, PARTITION, SLOT, SOURCE, column_of
+from lipstick.streams.structured.batch_rows import ARRIVAL, PARTITION, SLOT, SOURCE, column_of
 
 
 def check(graph: Graph, frames: Mapping[str, DataFrame], partitions: int | None) -> None:

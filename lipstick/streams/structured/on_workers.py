@@ -22,9 +22,9 @@ from lipstick.streams.engine import Pushed, Runner
 from lipstick.streams.errors import StreamError
 from lipstick.streams.graph import Graph
 from lipstick.streams.layout import blocks, key_columns, packed, unpacked
+from lipstick.streams.operator_state import StageState
 from lipstick.streams.properties import Property
-from lipstick.streams.state import StageState
-from lipstick.streams.structured.rows import ARRIVAL, PARTITION, by_source, result_table
+from lipstick.streams.structured.batch_rows import ARRIVAL, PARTITION, by_source, result_table
 
 REPLY = "document string, results array<binary>"
 """The columns of the one row that a worker answers: JSON, and a table for each of `results`."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from graphquery import ProvenanceGraph
 from graphquery.exchange import write_graphml
-from graphquery.exchange.tables import node_values
+from graphquery.exchange.graph_tables import node_values
 from graphquery.generate import generate
 from graphquery.model import Kind
 from tests.graphquery.builder import Builder

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from graphquery import ProvenanceGraph, StaleValueError
 from graphquery.exchange import ExchangeError, read_parquet, write_parquet
-from graphquery.exchange.tables import node_values
+from graphquery.exchange.graph_tables import node_values
 from graphquery.generate import generate
 from graphquery.model import Kind
 from tests.graphquery.builder import Builder

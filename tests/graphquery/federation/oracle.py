@@ -10,7 +10,7 @@ import numpy as np
 from graphquery import ProvenanceGraph
 from graphquery.federation.answer import NodesAnswer, Verdict
 from graphquery.federation.federation import Federation
-from graphquery.federation.nodes import StoredNodes
+from graphquery.federation.node_sets import StoredNodes
 from graphquery.federation.question import Options
 from graphquery.federation.transport import LocalTransport
 from semiring import semirings

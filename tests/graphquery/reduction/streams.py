@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.reduction import Evidence, Final, Function, Partial, Reducer, merge
-from graphquery.reduction.functions import merge_functions
+from graphquery.reduction.function_inputs import merge_functions
 from graphquery.reduction.resolution import step
 from graphquery.reduction.shares import Share, empty_share, split
 from semiring.base import Semiring

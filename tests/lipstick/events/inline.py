@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from lipstick.events.stream import rows
+from lipstick.events.stream import task_messages
 from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.cutting import cut
 from lipstick.events.stream.local import decide, reduce_local
 from lipstick.events.stream.plan import EXECUTION, SOURCE, BatchPlan
 from lipstick.events.stream.resolving import resolve
-from lipstick.events.stream.rows import Row
 from lipstick.events.stream.settings import BatchProgress
+from lipstick.events.stream.task_messages import Row
 
 Line = tuple[bytes, str, int]
 
@@ -69,5 +69,5 @@ def run_batch(
     if rng.random() < 0.2:
         told = tasks_of(plan, tables)
     kinds = {row.kind for row in told}
-    assert not kinds & {rows.MESSAGES, rows.COUNTING, rows.SHARE}
+    assert not kinds & {task_messages.MESSAGES, task_messages.COUNTING, task_messages.SHARE}
     return batches.commit(batch, told)

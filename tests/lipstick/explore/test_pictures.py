@@ -14,7 +14,7 @@ from graphquery.generate import generate
 from lipstick.explore.explorer import Explorer, open_source
 from lipstick.explore.graphs.boxes import MOST
 from lipstick.explore.graphs.source import GraphSource
-from lipstick.explore.graphs.stored import graph_source
+from lipstick.explore.graphs.stored_graphs import graph_source
 from lipstick.node_values import changed
 from semiring.base import Array
 from tests.lipstick.explore.conftest import ask

@@ -18,7 +18,7 @@ from graphquery.generate import generate
 from lipstick.explore import ExploreError, Explorer, Served
 from lipstick.explore.budget import Budget
 from lipstick.explore.explorer import open_source
-from lipstick.explore.graphs.stored import graph_source
+from lipstick.explore.graphs.stored_graphs import graph_source
 from lipstick.explore.params import Params
 from lipstick.explore.server import QUESTION, hosts_of
 

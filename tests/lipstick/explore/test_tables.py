@@ -14,7 +14,7 @@ import pytest
 from lipstick.explore.cells import cell, parsed
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
-from lipstick.explore.tables import Windows
+from lipstick.explore.table_windows import Windows
 
 OPERATORS = {
     "=": operator.eq,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lipstick.record.events import Artifact, Event
+from lipstick.record.call_events import Artifact, Event
 from lipstick.record.versions import Versions
 
 PATHS = ["/a", "/b", "/c", "/d/e", "/d/f"]

@@ -8,7 +8,7 @@ import pytest
 
 from lipstick.streams.ancestors import ancestors_of_each
 from lipstick.streams.events import Events
-from lipstick.streams.operators import windows
+from lipstick.streams.operators import sliding_windows
 from tests.lipstick.streams.compared import DisagreementError, compare
 from tests.lipstick.streams.generated import random_inputs, random_specs, run_graph
 
@@ -31,12 +31,12 @@ def test_keys_that_are_spread_over_many_small_batches() -> None:
 
 def test_the_comparison_sees_an_ancestor_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window narrower by a tick in its ancestor function alone is found."""
-    right = windows.within_time
+    right = sliding_windows.within_time
 
     def narrower(outputs: object, inputs: object, width: int) -> object:
         return right(outputs, inputs, max(width - 1, 0))  # type: ignore[arg-type]
 
-    monkeypatch.setattr(windows, "within_time", narrower)
+    monkeypatch.setattr(sliding_windows, "within_time", narrower)
     with pytest.raises(DisagreementError, match="seed"):
         _compare(range(40))
 

@@ -14,8 +14,8 @@ from lipstick.streams.delays import Fixed
 from lipstick.streams.errors import StreamError
 from lipstick.streams.graph import Graph
 from lipstick.streams.stored import Stored
+from lipstick.streams.structured.batch_rows import SOURCE, column_of
 from lipstick.streams.structured.in_process import InProcess
-from lipstick.streams.structured.rows import SOURCE, column_of
 from lipstick.streams.structured.running import RunningGraph
 
 

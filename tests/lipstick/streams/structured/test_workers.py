@@ -12,10 +12,10 @@ from graphquery.store import fsck
 from lipstick.streams.assertions import Assertions
 from lipstick.streams.recorded_query import RecordedQuery
 from lipstick.streams.stored import Stored
+from lipstick.streams.structured.batch_rows import ARRIVAL, PARTITION, SLOT, SOURCE, column_of
 from lipstick.streams.structured.in_process import InProcess
 from lipstick.streams.structured.on_workers import Work
 from lipstick.streams.structured.partitioned import Partitioned
-from lipstick.streams.structured.rows import ARRIVAL, PARTITION, SLOT, SOURCE, column_of
 from tests.lipstick.streams import oracle
 from tests.lipstick.streams.compared import check_questions, same_events
 from tests.lipstick.streams.fed import delay_by_time, given_by_time, specs_of

@@ -26,7 +26,7 @@ from rewriter.blocks import (
 from rewriter.dialect import SparkSQL
 from rewriter.lower.captured import Split, divided
 from rewriter.lower.certainty import is_prefilter, is_premature, is_stable
-from rewriter.lower.names import apart
+from rewriter.lower.fresh_names import apart
 from rewriter.lower.scope import OpenCore
 from rewriter.scalars.columns import rewrite_columns
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from posixpath import join, normpath
 
-from lipstick.record.calls import EXIT, Call, unescaped
+from lipstick.record.traced_calls import EXIT, Call, unescaped
 
 _DESCRIPTOR = re.compile(
     r"(?:AT_FDCWD|-?\d+)<(/(?:[^<>]|<(?:char|block) [^<>]*>)*|[^/<>][^<>]*?(?:->[^<>]*)?)>"

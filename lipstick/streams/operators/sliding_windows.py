@@ -20,6 +20,7 @@ from lipstick.streams.keys import (
     last_of_code,
     search,
 )
+from lipstick.streams.operator_state import StageState, batch_of_table, batch_to_table
 from lipstick.streams.operators.base import (
     Fired,
     Operator,
@@ -30,7 +31,6 @@ from lipstick.streams.operators.base import (
     last_events,
     within_time,
 )
-from lipstick.streams.state import StageState, batch_of_table, batch_to_table
 from semiring.base import Array
 
 
