@@ -19,7 +19,7 @@ from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.semirings import Boolean, Counting, Tropical, Why
-from tests.oracle.database import Database
+from tests.oracle.database import Database, Relation
 from tests.oracle.small import small
 from tests.oracle.written import written
 
@@ -282,3 +282,15 @@ def test_lookups_of_tables(tmp_path: Path) -> None:
     memory = capture(HAVING, tmp_path)
     gone = memory.valued_zero(Counting(), valuations(memory, Counting(), {"r": {1: 0}}))  # type: ignore[arg-type]
     assert gone == {"r": pa.table({"id": pa.array([1], pa.int32())})}
+
+
+def test_limit_over_rows_that_are_not_told_apart(tmp_path: Path) -> None:
+    """Rows of a relation without provenance come in the order in which they are captured."""
+    untracked = Relation("u", (), "v int", pa.table({"v": pa.array([1, 1, 2], pa.int32())}))
+    database = Database({"r": R, "u": untracked})
+    sql = "SELECT r.id, u.v FROM r JOIN u ON u.v < r.x ORDER BY r.x DESC, u.v LIMIT 2 OFFSET 1"
+    memory = written(sql, database, tmp_path)
+    assert [(*row.values(), str(annotation)) for row, annotation in memory.annotations()] == [
+        (1, 1, "r:1·[COUNT(r:1⊗1) >= 1]"),
+        (1, 2, "r:1·[COUNT(2·r:1⊗1) >= 1]"),
+    ]

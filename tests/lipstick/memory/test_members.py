@@ -67,6 +67,19 @@ def test_rows_are_found_by_their_identity(tmp_path: Path) -> None:
     assert sorted(memory.lineage_of(identity, 2)["l"]["id"].to_pylist()) == [1, 3, 4]
 
 
+@pytest.mark.parametrize(
+    ("operator", "left", "right"), [("EXCEPT ALL", [1, 4], []), ("INTERSECT ALL", [2], [2])]
+)
+def test_lineage_of_bag_differences(
+    operator: str, left: list[int], right: list[int], tmp_path: Path
+) -> None:
+    """A row of EXCEPT ALL was made of the left side alone."""
+    sql = f"SELECT x AS v FROM l WHERE id <> 3 {operator} SELECT y + 1 FROM r WHERE rid <> 4"
+    lineage = written(sql, DATABASE, tmp_path).lineage()
+    assert sorted(lineage["l"]["id"].to_pylist()) == left
+    assert sorted(lineage["r"]["rid"].to_pylist()) == right
+
+
 def test_values_that_only_spark_computes_hold_while_what_they_read_does(tmp_path: Path) -> None:
     sql = (
         "SELECT g.k, upper(CAST(g.m AS STRING)) AS t FROM"

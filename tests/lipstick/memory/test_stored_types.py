@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from lipstick.memory.aggregates import reaggregate
 from lipstick.memory.arrow_datasets import HeldDatasets
 from lipstick.memory.store import StoredDataset
 from rewriter.interpret import aggregate_call
+from rewriter.scalars.text import scalar
 from tests.oracle.conditions import DATABASE
 from tests.oracle.written import written
 from tests.rewriter.lower.catalog import blocks
@@ -144,3 +146,11 @@ def test_union_of_types_that_only_spark_converts_is_as_it_is_stored(tmp_path: Pa
     }
     with pytest.raises(NeedsSparkError, match="v` changes with the deleted rows"):
         memory.what_if({"r": pa.table({"id": pa.array([1], pa.int32())})})
+
+
+def test_averages_of_decimals_have_four_more_digits() -> None:
+    values = pa.array([Decimal("1.25"), Decimal("1.25"), None, Decimal("3.00"), None])
+    call, offsets = aggregate_call(scalar("AVG(m.x)")), np.array([0, 4, 5])
+    averages = reaggregate(call, [values.cast(pa.decimal128(8, 2))], offsets)
+    assert averages.type == pa.decimal128(12, 6)
+    assert averages.to_pylist() == [Decimal("1.833333"), None]
