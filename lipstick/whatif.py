@@ -126,5 +126,5 @@ class SparkWhatIf(WhatIf):
         fields = StructType.fromJson(json.loads(self._manifest.schema)).fields
         # pyarrow looks for NULLs in the fields of a struct that is NULL itself.
         answer = StructType([StructField(field.name, field.dataType) for field in fields])
-        schema = StructType().add(CHANGE, "string").add("old", answer).add("new", answer)
+        schema = StructType().add(CHANGE, "string", False).add("old", answer).add("new", answer)
         return self._spark.createDataFrame(self._memory.changes, schema=schema)

@@ -23,7 +23,6 @@ from lipstick.memory.cores import core_rows, scanned_views
 from lipstick.memory.engine import Engine
 from lipstick.memory.grouping import group_rows
 from lipstick.memory.store import Dataset, StoredDataset
-from lipstick.memory.window_rows import WindowRows
 from rewriter.blocks import Block, Kind
 from rewriter.emit import PRESENT
 from rewriter.interpret import UninterpretableError
@@ -158,8 +157,8 @@ class LocalRows:
         if block.having:
             raise NeedsSparkError(f"Spark says which rows of {block.name} are there.")
         made = self._engine.made(block)
-        if isinstance(made, WindowRows) and made.adds_floats:
-            raise NeedsSparkError(f"Spark adds up floats of {block.name}, in an order of its own.")
+        if block.windowed:
+            made.check()
         base = made.base
         rows = np.repeat(base.sequence, base.copies(base.sequence))
         columns = {name: base.take(name, rows) for name in names if name != PRESENT}

@@ -85,8 +85,13 @@ class WindowRows(MemberRows):
 
         return take
 
-    @property
-    def adds_floats(self) -> bool:
+    def check(self) -> None:
+        """See :class:`lipstick.memory.state.Rows`; sums of floats are Spark's, unless captured."""
+        if self._stored is None and self._adds_floats():
+            raise needs_spark(f"Spark adds up floats of {self.block.name}, in an order of its own.")
+        super().check()
+
+    def _adds_floats(self) -> bool:
         """Whether some value depends on the order in which numbers are added up."""
         resolve = self.members.resolve(NOTHING, self._base)
         calls = (call.aggregate for windows in self.windowed.values() for call in windows.calls)

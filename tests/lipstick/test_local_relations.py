@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,8 +15,10 @@ from pyspark.sql import functions as F
 import lipstick
 from lipstick import local_relations
 from lipstick.capture import local_rows
+from lipstick.capture.engines.cluster import SparkEngine
 from lipstick.capture.files import Files
 from lipstick.errors import SourceChangedError
+from lipstick.settings import temporary_settings
 
 pytestmark = pytest.mark.engines("memory")
 
@@ -83,6 +86,32 @@ def _polynomials(capture: lipstick.Capture) -> list[str]:
 
 def _sorted(rows: list[dict[str, object]]) -> list[dict[str, object]]:
     return sorted(rows, key=repr)
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_a_small_capture_is_asked_in_this_process(
+    tracked: lipstick.Session, monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
+    q = tracked.sql(sql)
+    asked: list[object] = []
+    hypothetical = SparkEngine.hypothetical
+
+    def asking(self: SparkEngine, deleted: Any) -> DataFrame:
+        asked.append(deleted)
+        return hypothetical(self, deleted)
+
+    monkeypatch.setattr(SparkEngine, "hypothetical", asking)
+    deleted = {"cars": [2, 3], "bids": [1]}
+    here = q.what_if({name: keys for name, keys in deleted.items() if name in q.relations})
+    assert asked == []
+    with temporary_settings(tracked.spark, {"spark.sql.ansi.enabled": "false"}):
+        spark = q.what_if(deleted)
+    assert len(asked) == 1
+    assert here.method == spark.method == "annotations"
+    for part in ("df", "changes"):
+        mine, theirs = (getattr(answer, part).toArrow() for answer in (here, spark))
+        assert mine.schema.equals(theirs.schema)
+        assert _sorted(mine.to_pylist()) == _sorted(theirs.to_pylist())
 
 
 def test_rows_are_read_once(tracked: lipstick.Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,10 +12,13 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from lipstick.capture import local_rows
+from lipstick.capture.files import in_arrow
+from lipstick.capture.local_rows import LEFT_TO_SPARK, computes_alike
 from lipstick.capture.lookup import ValueLookup
 from lipstick.capture.manifest import RelationRecord
 from lipstick.capture.writer import needs_rows
-from lipstick.deletion import Cascade, check_readable, resolve_deletion
+from lipstick.deletion import Cascade, Deletion, check_readable, resolve_deletion
 from lipstick.derived.hypothesis import Hypothesis
 from lipstick.derived.lineage import with_origins
 from lipstick.derived.readable import readable
@@ -29,6 +32,7 @@ from lipstick.evaluate import (
     valued_frame,
 )
 from lipstick.lineage import lineage_rows, lineage_tokens
+from lipstick.memory import MemoryWhatIf
 from lipstick.valuation import compile_valuations
 from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.analysis.conditional import conditional, shown_joins
@@ -166,12 +170,33 @@ class SparkEngine:
         deletion = resolve_deletion(self._spark, self.readable, delete, cascade)
         hypothesis = Hypothesis(self._spark, deletion)
         reduced = hypothesis.reduced(capture)
-        if self._manifest.values == "reference" and not reduced.replaced:
-            answer = capture.memory.what_if(reduced.deletion.tokens)
+        answer = None if reduced.replaced else self._what_if_here(reduced.deletion)
+        if answer is not None:
             return SparkWhatIf(self._spark, self._manifest, answer)
         method = "blocks" if reduced.replaced else "annotations"
         new = hypothesis.rows(capture, reduced)
         return WhatIf(self._spark, self._manifest, new, self.present(), method)
+
+    def _what_if_here(self, deletion: Deletion) -> MemoryWhatIf | None:
+        """The answer from memory, where only tokens were captured or rows are few; else None."""
+        by_reference = self._manifest.values == "reference"
+        if not (by_reference or self._has_few_rows()):
+            return None
+        try:
+            answer = self._capture.memory.what_if(deletion.tokens)
+            _ = answer.answer  # whose columns are computed when they are asked for
+        except LEFT_TO_SPARK:
+            if by_reference:
+                raise
+            return None
+        return answer
+
+    def _has_few_rows(self) -> bool:
+        """Whether a job over the capture is mostly planning, and is as well computed here."""
+        counts = self._manifest.counts.values()
+        few = sum(count for datasets in counts for count in datasets.values()) <= local_rows.MOST
+        schema = StructType.fromJson(json.loads(self._manifest.schema))
+        return few and in_arrow(schema) and computes_alike(self._spark)
 
     def hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
         """The rows of the answer over the members that survive, with their identity.

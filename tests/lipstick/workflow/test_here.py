@@ -63,11 +63,13 @@ HERE = {
     "Distinct": "SELECT DISTINCT k, s FROM A",
     "None": "SELECT n.id, A.s FROM Nothing n RIGHT JOIN A ON n.id = A.id",
     "Zero": "SELECT count(*) AS n FROM Nothing",
+    "Windowed": "SELECT id, row_number() OVER (PARTITION BY s ORDER BY x, id) AS r FROM A",
+    "Sets": "SELECT s, b, count(*) AS n, sum(m) AS money FROM A GROUP BY CUBE (s, b)",
 }
 """What is computed without Spark."""
 ASKED = {
     "Floats": "SELECT s, sum(k) AS f FROM A GROUP BY s",
-    "Windowed": "SELECT id, row_number() OVER (PARTITION BY s ORDER BY x, id) AS r FROM A",
+    "Running": "SELECT id, sum(k) OVER (PARTITION BY s ORDER BY id) AS f FROM A",
     "Text": "SELECT id, soundex(s) AS sound, upper(s) AS u, x AS y FROM A",
     "Inner": "SELECT A.id, g.n FROM A JOIN (SELECT s, count(*) AS n FROM B GROUP BY s) g "
     "ON A.s = g.s",
