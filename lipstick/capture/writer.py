@@ -33,6 +33,7 @@ from rewriter.emit.statements import (
     kept_groups_sql,
     members_from_sources_sql,
     members_sql,
+    rows_from_sources_sql,
     rows_sql,
 )
 from rewriter.errors import UnsupportedError
@@ -65,8 +66,7 @@ class CaptureWriter:
         self._progress = progress
         self._id = uuid.uuid4().hex[:8]
         self._views: dict[str, str] = {}
-        self._written: dict[str, tuple[Path, StructType]] = {}
-        self._rows_views: dict[str, str] = {}
+        self._written: dict[tuple[str, str], tuple[Path, StructType]] = {}
         self._plan = CapturePlan(self._root, lambda _: False)
         self._here = LocalRows(spark, manifest, relations)
         self._at_hand: dict[str, tuple[StructType, pa.Table]] = {}
@@ -133,9 +133,7 @@ class CaptureWriter:
     def _members(self, block: Block) -> None:
         assert block.core is not None
         if block.name in self._at_hand:
-            schema, table = self._at_hand[block.name]
-            path = self._hold(block, "members", schema, table)
-            self._written[block.name] = path, schema
+            self._hold(block, "members", *self._at_hand[block.name])
             return
         bare = self._plan.captured(block)
         kept = self._asked_groups(block) or self._kept_groups(bare)
@@ -151,9 +149,9 @@ class CaptureWriter:
             self._files.write(frame, path)
             self._here.add(block, "members", path, frame.schema)
             self._whole.add(block.name)
+            self._written[block.name, "members"] = path, frame.schema
         else:
-            path = self._dataset(block, "members", frame)
-        self._written[block.name] = path, storable(frame).schema
+            self._dataset(block, "members", frame)
 
     def _referenced(self, block: Block) -> tuple[str, ...]:
         """The member columns whose values are kept by reference."""
@@ -161,22 +159,30 @@ class CaptureWriter:
 
     def _rows(self, block: Block) -> None:
         referenced, whole = self._referenced(block), block.name in self._whole
-        if needs_rows(block):
+        if needs_rows(block) and not self._has_rows_here(block):
             # A core of one scan is run again for values that are not kept: cheaper than keeping
             # them for a moment. A join is not run twice, nor a core of a few groups.
             again = bool(referenced) and not whole
+            rows = {n: self._view_of(n, "rows") for n, kind in [*self._written] if kind == "rows"}
             bare = self._plan.captured(block)
-            sql = rows_sql(bare, self._members_view, self._rows_views, from_sources=again)
-            frame = self._spark.sql(sql)
-            _refuse_maps(block, frame)
-            path = self._dataset(block, "rows", frame, None if again else self._here.rows)
-            if block is not self._root:
-                frame = self._files.read(path, storable(frame).schema)
-                view = self._view(f"{block.name}_rows", frame)
-                self._rows_views[block.name] = view
+            frame = self._spark.sql(rows_sql(bare, self._members_view, rows, from_sources=again))
+            _refuse_maps(block, frame.schema)
+            self._dataset(block, "rows", frame, None if again else self._here.rows)
         if referenced and whole:
             kept = self._spark.table(self._members_view(block)).drop(*referenced)
             self._dataset(block, "members", kept, self._here.members)
+
+    def _has_rows_here(self, block: Block) -> bool:
+        """Compute the rows of a block whose members are all here; tell whether that can be."""
+        made_of = (inner.name for inner in topological(block) if inner.core is not None)
+        if not self._at_hand.keys() >= set(made_of):
+            return False
+        schema = storable(self._spark.sql(rows_from_sources_sql(block))).schema
+        _refuse_maps(block, schema)
+        table = self._here.rows(block, schema)
+        if table is not None:
+            self._hold(block, "rows", schema, table)
+        return table is not None
 
     def _asked_groups(self, block: Block) -> Groups | None:
         """The groups that the members of the block's one reader ask for, if these are few."""
@@ -203,10 +209,13 @@ class CaptureWriter:
         return Groups(view, tuple(name for name, _ in block.keys))
 
     def _members_view(self, block: Block) -> str:
-        """A view of the members that were written of a block."""
-        name = f"{block.name}_members"
+        return self._view_of(block.name, "members")
+
+    def _view_of(self, block: str, dataset: str) -> str:
+        """A view of a dataset that was written of a block."""
+        name = f"{block}_{dataset}"
         if name not in self._views:
-            self._view(name, self._files.read(*self._written[block.name]))
+            self._view(name, self._files.read(*self._written[block, dataset]))
         return self._views[name]
 
     def _view(self, name: str, frame: DataFrame) -> str:
@@ -217,34 +226,34 @@ class CaptureWriter:
 
     def _dataset(
         self, block: Block, name: str, frame: DataFrame, here: Computed | None = None
-    ) -> Path:
+    ) -> None:
         """Write rows of a block: those of a frame, by Spark unless they can be computed here."""
         frame = storable(frame)
         table = here(block, frame.schema) if here is not None else None
         if table is not None:
-            return self._hold(block, name, frame.schema, table)
+            self._hold(block, name, frame.schema, table)
+            return
         path = self._directory / block.name / name
         self._files.write(frame, path)
         count = self._here.add(block, name, path, frame.schema)
         self._describe(block, name, frame.schema, count)
-        return path
 
-    def _hold(self, block: Block, name: str, schema: StructType, table: pa.Table) -> Path:
+    def _hold(self, block: Block, name: str, schema: StructType, table: pa.Table) -> None:
         """Write rows of a block that are in this process."""
-        path = self._directory / block.name / name
-        write_table(table, path)
+        write_table(table, self._directory / block.name / name)
         self._describe(block, name, schema, self._here.hold(block, name, table))
-        return path
 
     def _describe(self, block: Block, name: str, schema: StructType, count: int) -> None:
+        path = self._directory / block.name / name
+        self._written.setdefault((block.name, name), (path, schema))
         self.counts.setdefault(block.name, {})[name] = count
         self.schemas.setdefault(block.name, {})[name] = json.loads(schema.json())
 
 
-def _refuse_maps(block: Block, rows: DataFrame) -> None:
+def _refuse_maps(block: Block, rows: StructType) -> None:
     """Refuse tuples told apart by maps: Spark groups by them, but compares none with another."""
     for name in block.identity:
-        kind = rows.schema[name].dataType.simpleString()
+        kind = rows[name].dataType.simpleString()
         if "map<" in kind:
             raise UnsupportedError(
                 f"a capture of groups by {name}, which is of the type {kind}, is not supported",

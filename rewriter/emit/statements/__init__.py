@@ -13,6 +13,7 @@ from rewriter.emit.statements.capture import (
     lookup_sql,
     members_from_sources_sql,
     members_sql,
+    rows_from_sources_sql,
     rows_sql,
     supporting_aggregates,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "potential_sql",
     "pretty",
     "rewritten_sql",
+    "rows_from_sources_sql",
     "rows_sql",
     "supporting_aggregates",
 ]

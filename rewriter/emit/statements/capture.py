@@ -121,6 +121,15 @@ def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
     return text(statement(block, query, make))
 
 
+def rows_from_sources_sql(block: Block) -> str:
+    """Return the statement of a block's rows, as a capture keeps them, that reads nothing captured.
+
+    Members of other blocks do not filter those of this one: it has the rows that a capture has,
+    and others. Asked for is its schema.
+    """
+    return text(statement(block, _rows_to_keep(block)))
+
+
 def rows_sql(
     block: Block,
     views: ViewOf,
@@ -133,7 +142,17 @@ def rows_sql(
     ``rows`` gives views of the captured rows of other blocks, by name. ``from_sources``: the
     block's own members are not captured with their values; run its core.
     """
-    query = rows_query(
+
+    def make(inner: Block) -> exp.Select:
+        if inner is block and from_sources:
+            return members_query(inner, CTE_TABLES)
+        return captured(views)(inner)
+
+    return text(statement(block, _rows_to_keep(block), make, captured_rows=rows or {}))
+
+
+def _rows_to_keep(block: Block) -> exp.Select:
+    return rows_query(
         block,
         CTE_TABLES,
         aggregates=True,
@@ -141,13 +160,6 @@ def rows_sql(
         keep_absent=True,
         post=False,
     )
-
-    def make(inner: Block) -> exp.Select:
-        if inner is block and from_sources:
-            return members_query(inner, CTE_TABLES)
-        return captured(views)(inner)
-
-    return text(statement(block, query, make, captured_rows=rows or {}))
 
 
 def lookup_sql(
