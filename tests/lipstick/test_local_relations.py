@@ -62,6 +62,7 @@ def by_spark(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return written
 
 
+@pytest.mark.many(4)
 @pytest.mark.parametrize("sql", QUERIES)
 def test_no_job_writes_what_is_made_of_small_relations(
     tracked: lipstick.Session, by_spark: list[str], tmp_path: Path, sql: str
@@ -96,6 +97,7 @@ def _sorted(rows: list[dict[str, object]]) -> list[dict[str, object]]:
     return sorted(rows, key=repr)
 
 
+@pytest.mark.many(4)
 @pytest.mark.parametrize("sql", QUERIES)
 def test_a_small_capture_is_asked_in_this_process(
     tracked: lipstick.Session, monkeypatch: pytest.MonkeyPatch, sql: str
