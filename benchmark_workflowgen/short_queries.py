@@ -15,7 +15,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
 
 import lipstick
 from benchmark_workflowgen.environment import environment
@@ -99,27 +100,33 @@ def main(
     unknown = sorted(set(names) - set(QUERIES))
     if unknown:
         raise click.UsageError(f"There is no query {unknown[0]!r}; there are: {', '.join(QUERIES)}")
-    scratch = Path(tempfile.mkdtemp(prefix="short-queries-"))
-    try:
-        with Sparks(None, None, memory) as sparks:
-            spark = sparks.get(cores, 2 * cores)
-            document: dict[str, Any] = {"rows": rows, "capture": [], "question": []}
-            for kind, count, measure, show in (
-                ("capture", rows, capture_times, _capture_line),
-                ("question", _FEW, question_times, _question_line),
-            ):
-                with lipstick.session(spark, scratch / f"{kind}-store") as ls:
-                    _track(ls, scratch / kind, count)
-                    for name in names:
-                        times = measure(ls, name, repetitions, scratch)
-                        document[kind].append(times)
-                        click.echo(show(times))
-            click.echo(summary(document))
-            if output is not None:
-                document["environment"] = environment(spark)
-                output.write_text(json.dumps(document, indent=1), encoding="utf-8")
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with Sparks(None, None, memory) as sparks:
+        spark = sparks.get(cores, 2 * cores)
+        document = measure(spark, names, rows, repetitions)
+        click.echo(summary(document))
+        if output is not None:
+            document["environment"] = environment(spark)
+            output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+
+
+def measure(
+    spark: SparkSession, names: Sequence[str], rows: int, repetitions: int
+) -> dict[str, Any]:
+    """Measure captures of queries over so many rows, and questions over a hundred; show each."""
+    document: dict[str, Any] = {"rows": rows, "capture": [], "question": []}
+    with tempfile.TemporaryDirectory(prefix="short-queries-") as folder:
+        scratch = Path(folder)
+        for kind, count, times_of, line in (
+            ("capture", rows, capture_times, _capture_line),
+            ("question", _FEW, question_times, _question_line),
+        ):
+            with lipstick.session(spark, scratch / f"{kind}-store") as ls:
+                _track(ls, scratch / kind, count)
+                for name in names:
+                    times = times_of(ls, name, repetitions, scratch)
+                    document[kind].append(times)
+                    click.echo(line(times))
+    return document
 
 
 def _track(ls: lipstick.Session, folder: Path, rows: int) -> None:
@@ -223,18 +230,24 @@ def _question_line(times: Mapping[str, Any]) -> str:
     )
 
 
-def summary(document: Mapping[str, Any]) -> str:
-    """Return geometric mean and worst ratio of captures, and medians of questions."""
-    ratios = {times["query"]: ratio(times) for times in document["capture"]}
-    mean = math.exp(statistics.fmean(map(math.log, ratios.values())))
-    worst = max(ratios, key=ratios.__getitem__)
+def figures(document: Mapping[str, Any]) -> dict[str, float]:
+    """Return the geometric mean and the worst ratio of captures, and medians of questions."""
+    ratios = [ratio(times) for times in document["capture"]]
     of_questions = [times["seconds"] for times in document["question"]]
-    df, what_if = (
-        1000 * statistics.median(seconds[name] for seconds in of_questions)
-        for name in ("df", "what_if")
-    )
+    return {
+        "geometric_mean": math.exp(statistics.fmean(map(math.log, ratios))),
+        "worst": max(ratios),
+        "df_seconds": statistics.median(seconds["df"] for seconds in of_questions),
+        "what_if_seconds": statistics.median(seconds["what_if"] for seconds in of_questions),
+    }
+
+
+def summary(document: Mapping[str, Any]) -> str:
+    """Return the figures as a line."""
+    of_all = figures(document)
     return (
         f"sql() and capture over plain write, {document['rows']:,} rows: "
-        f"geometric mean {mean:.2f}, worst {ratios[worst]:.2f} ({worst}); "
-        f"over {_FEW} rows: sql().df {df:.0f} ms, what_if {what_if:.0f} ms"
+        f"geometric mean {of_all['geometric_mean']:.2f}, worst {of_all['worst']:.2f}; "
+        f"over {_FEW} rows: sql().df {1000 * of_all['df_seconds']:.0f} ms, "
+        f"what_if {1000 * of_all['what_if_seconds']:.0f} ms"
     )
