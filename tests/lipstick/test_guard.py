@@ -147,3 +147,22 @@ def test_volatile_literals_are_of_one_moment(session: SparkSession) -> None:
 def test_query_without_volatile_calls_is_itself(session: SparkSession) -> None:
     query = parse("SELECT a FROM g")
     assert volatile_literals(session, query) is query
+
+
+def test_spark_is_asked_for_two_analyses(
+    session: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the text, and of what was read in it."""
+    asked: list[str] = []
+    ask = type(session).sql
+
+    def sql(self: SparkSession, text: str, *arguments: object, **named: object) -> object:
+        asked.append(text)
+        return ask(self, text, *arguments, **named)
+
+    monkeypatch.setattr(type(session), "sql", sql)
+    read = understand(session, "SELECT a, s FROM g WHERE a > 1")
+    assert read.schema.names == ["a", "s"]
+    explained = [text for text in asked if text.startswith("EXPLAIN")]
+    assert len(asked) - len(explained) == 2
+    assert len(explained) == (0 if hasattr(session, "_jsparkSession") else 2)
