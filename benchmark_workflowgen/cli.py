@@ -116,7 +116,7 @@ def report(folder: Path) -> None:
 main.add_command(capture_cost, "capture-cost")
 main.add_command(semiring_cost, "semiring-cost")
 main.add_command(short_queries, "short-queries")
-main.add_command(release)
+main.add_command(release, "release")
 main.add_command(worker_cost, "worker-cost")
 main.add_command(graph_cost, "graph-cost")
 main.add_command(cluster)

@@ -23,11 +23,18 @@ from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.sessions import Sparks
 
 FOLDER: Final = Path(__file__).parent / "releases"
-PACKAGES: Final = ("semiring", "rewriter", "graphquery", "lipstick")
+IMPORTS: Final = {
+    "semiring": "from semiring import Polynomial",
+    "rewriter": "from rewriter import bind_query",
+    "graphquery": "from graphquery import Graph",
+    "lipstick": "from lipstick import session",
+}
+"""By package, what is imported of it: names are looked up when they are asked for."""
 _TIMES: Final = 5
-_IMPORT: Final = (
-    "import time; started = time.perf_counter(); import {}; print(time.perf_counter() - started)"
+_TIMED: Final = (
+    "import time\nstarted = time.perf_counter()\n{}\nprint(time.perf_counter() - started)"
 )
+_FACTS: Final = ("cores", "python", "packages", "spark")
 
 
 @click.command()
@@ -39,13 +46,14 @@ def main(output: Path | None, rows: int, repetitions: int) -> None:
     release = version("lipstick-spark")
     figures: dict[str, Any] = {
         "version": release,
-        "import_seconds": {name: import_seconds(name, repetitions) for name in PACKAGES},
+        "import_seconds": {name: import_seconds(name, repetitions) for name in IMPORTS},
     }
     with Sparks(None, None, "2g") as sparks:
         spark = sparks.get(2, 4)
         measured = short_queries.measure(spark, list(short_queries.QUERIES), rows, repetitions)
         figures["short_queries"] = short_queries.figures(measured)
-        figures["environment"] = environment(spark)
+        facts = environment(spark)
+        figures["environment"] = {name: facts[name] for name in _FACTS}
     path = FOLDER / f"{release}.json" if output is None else output
     path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     click.echo(json.dumps(figures, indent=1))
@@ -53,6 +61,6 @@ def main(output: Path | None, rows: int, repetitions: int) -> None:
 
 def import_seconds(package: str, times: int) -> float:
     """Return how long a package takes to be imported by a new process, the median of a few."""
-    command = [sys.executable, "-c", _IMPORT.format(package)]
+    command = [sys.executable, "-c", _TIMED.format(IMPORTS[package])]
     runs = (subprocess.run(command, capture_output=True, check=True) for _ in range(times))
     return statistics.median(float(run.stdout) for run in runs)

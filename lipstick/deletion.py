@@ -11,12 +11,25 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    IntegralType,
+    StringType,
+    StructType,
+)
 
+from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import TrackingError
 
 Cascade = Mapping[str, tuple[str | Sequence[str], str]]
+
+
+_ALIKE = (BinaryType, BooleanType, DateType, DecimalType, IntegralType, StringType)
+"""Types of keys whose values Python, Arrow and Spark have alike: an instant has a zone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +77,31 @@ def resolve_deletion(
         For relations that the query does not read or that have no tokens, predicates that Spark
         refuses, and keys that are not of the key's type.
     """
-    frames: dict[str, DataFrame] = {}
+    tokens: dict[str, DataFrame | pa.Table] = {}
     for name, what in delete.items():
         record = record_of(relations, name)
-        frames[record.name] = _tokens(spark, record, what)
-    for child, (columns, parent) in _in_order(cascade or {}, frames).items():
+        tokens[record.name] = _tokens(spark, record, what)
+    for child, (columns, parent) in _in_order(cascade or {}).items():
         record, above = record_of(relations, child), record_of(relations, parent)
-        if above.name not in frames:
+        if above.name not in tokens:
             continue
         names = [columns] if isinstance(columns, str) else list(columns)
-        gone = frames[above.name].toDF(*(f"_p{i}" for i in range(len(above.token))))
+        parents = _frame(spark, tokens[above.name])
+        gone = parents.toDF(*(f"_p{i}" for i in range(len(above.token))))
         rows = spark.table(record.view)
         match = [rows[f"`{column}`"] == gone[f"_p{number}"] for number, column in enumerate(names)]
         lost = rows.join(gone, match, "left_semi").select(*_columns(record.token))
-        known = frames.get(record.name)
-        frames[record.name] = lost if known is None else known.union(lost).distinct()
-    return Deletion({name: frame.toArrow() for name, frame in frames.items()})
+        known = tokens.get(record.name)
+        tokens[record.name] = lost if known is None else _frame(spark, known).union(lost).distinct()
+    return Deletion({name: _table(gone) for name, gone in tokens.items()})
+
+
+def _frame(spark: SparkSession, tokens: DataFrame | pa.Table) -> DataFrame:
+    return spark.createDataFrame(tokens) if isinstance(tokens, pa.Table) else tokens
+
+
+def _table(tokens: DataFrame | pa.Table) -> pa.Table:
+    return tokens if isinstance(tokens, pa.Table) else tokens.toArrow()
 
 
 def record_of(relations: Mapping[str, RelationRecord], name: str) -> RelationRecord:
@@ -104,7 +126,7 @@ def record_of(relations: Mapping[str, RelationRecord], name: str) -> RelationRec
     return record
 
 
-def _in_order(cascade: Cascade, frames: Mapping[str, DataFrame]) -> Cascade:
+def _in_order(cascade: Cascade) -> Cascade:
     """Return the cascades with every parent's own deletion before its children's."""
     waiting = dict(cascade)
     ordered: dict[str, tuple[str | Sequence[str], str]] = {}
@@ -138,7 +160,7 @@ def without(spark: SparkSession, view: str, gone: str, columns: Sequence[str]) -
     return reduced
 
 
-def _tokens(spark: SparkSession, record: RelationRecord, what: Any) -> DataFrame:
+def _tokens(spark: SparkSession, record: RelationRecord, what: Any) -> DataFrame | pa.Table:
     check_readable(spark, record)
     rows = spark.table(record.view)
     if isinstance(what, pa.Table):
@@ -155,8 +177,11 @@ def _tokens(spark: SparkSession, record: RelationRecord, what: Any) -> DataFrame
         schema = StructType([rows.schema[column] for column in record.token])
         keys = [_key(record, key) for key in what]
         try:
+            if all(isinstance(field.dataType, _ALIKE) for field in schema) and in_arrow(schema):
+                columns = zip(*keys, strict=True) if keys else ((),) * len(schema)
+                return pa.table(list(map(pa.array, columns, arrow_of(schema).types)), schema.names)
             return spark.createDataFrame(keys, schema)
-        except (PySparkException, TypeError, ValueError) as error:
+        except (PySparkException, pa.ArrowException, OverflowError, TypeError, ValueError) as error:
             raise TrackingError(f"Keys to delete from {record.name!r}: {error}") from error
     try:
         condition = F.expr(what) if isinstance(what, str) else what
