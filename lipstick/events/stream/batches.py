@@ -25,6 +25,7 @@ from lipstick.events.letters import (
     late_letters,
     read_letters,
 )
+from lipstick.events.mending import mend
 from lipstick.events.message import SCHEMA
 from lipstick.events.parse import DeadLetter
 from lipstick.events.store import ReducedWriter
@@ -37,7 +38,7 @@ from lipstick.events.stream.settings import BatchProgress, StreamSettings, progr
 from lipstick.events.stream.settling import Settling
 from lipstick.events.stream.task_messages import Row
 from lipstick.events.stream.wire import concatenated, table_bytes
-from lipstick.events.topic import Progress, mend
+from lipstick.events.topic import Progress
 from lipstick.events.watermark import Watermark
 
 SMALL = 8 << 20
