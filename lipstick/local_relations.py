@@ -3,7 +3,8 @@
 A job over few rows is mostly its own planning, scheduling and commit. Rows are kept of relations
 that stay as they are: their files are those of a fingerprint, which a capture checks before and
 after it reads them, or their rows are part of the frame itself. What a function of Python makes of
-rows may be something else the next time: it is read once for each capture.
+rows may be something else the next time: it is read once for each capture. What a session makes of
+a file depends on its settings (the zone of the instants in a text): with others it is read again.
 """
 
 from __future__ import annotations
@@ -56,11 +57,17 @@ class LocalRelations:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
+        self._settings = ""
         self._steady: dict[str, Steadiness | None] = {}
         self._tables: OrderedDict[str, pa.Table] = OrderedDict()
 
     def of(self, relations: Iterable[Tracked]) -> Relations:
         """Return what finds the rows of some relations by their views, for one capture."""
+        settings = _settings(self._spark)
+        if settings != self._settings:
+            self._tables.clear()
+            self._steady.clear()
+            self._settings = settings
         by_view = {tracked.view: tracked for tracked in relations}
         of_this: dict[str, pa.Table] = {}
 
@@ -109,6 +116,12 @@ class LocalRelations:
         except (PySparkException, pa.ArrowException):
             return None
         return rows if rows.num_rows <= MOST_ROWS else None
+
+
+def _settings(spark: SparkSession) -> str:
+    """The settings of a session, as one text: in a classic session one call of the JVM."""
+    in_jvm = getattr(spark.conf, "_jconf", None)
+    return str(spark.conf.getAll) if in_jvm is None else str(in_jvm.getAllAsJava().toString())
 
 
 def _steadiness(frame: DataFrame, tracked: Tracked) -> Steadiness | None:

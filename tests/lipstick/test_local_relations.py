@@ -182,6 +182,24 @@ def test_rows_of_a_source_that_changed_are_not_used(
         tracked.sql(QUERIES[0])
 
 
+def test_rows_are_read_again_under_other_settings(
+    ls: lipstick.Session, by_spark: list[str], tmp_path: Path
+) -> None:
+    """A text without a zone is an instant in that of the session."""
+    (tmp_path / "calls.csv").write_text("id,at\n1,2024-01-01 12:00:00\n")
+    ls.track("calls", tmp_path / "calls.csv", key="id")
+    q = "SELECT id, unix_micros(at) AS at FROM calls"
+    answers = []
+    for zone in ("UTC", "Asia/Tokyo", "UTC"):
+        with temporary_settings(ls.spark, {"spark.sql.session.timeZone": zone}):
+            captured = ls.sql(q).save(tmp_path / f"{len(answers)}").df.toArrow()
+            assert captured.to_pylist() == ls.spark.sql(q).toArrow().to_pylist()
+            answers.append(captured)
+    assert answers[0].equals(answers[2])
+    assert not answers[0].equals(answers[1])
+    assert by_spark == []
+
+
 def _from_python(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame([(1, "a"), (2, "b")], "id long, model string")
 
