@@ -15,9 +15,9 @@ from pyspark.sql import SparkSession
 
 from benchmark_workflowgen.cluster.standalone import Standalone
 from lipstick.events import Emitter, hashtags
-from lipstick.events.stream.frames import files_of
 from lipstick.events.stream.settings import BatchProgress, StreamSettings
 from lipstick.events.stream.spark import StreamReduction
+from lipstick.events.stream.streaming_frames import files_of
 from lipstick.local import local_builder
 
 STANDALONE = "standalone"

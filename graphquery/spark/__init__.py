@@ -9,8 +9,8 @@ levels of their ends.
 
 from __future__ import annotations
 
+from graphquery.spark.edge_frames import read_edges
 from graphquery.spark.folder import Edges, Frame, Session
-from graphquery.spark.reading import read_edges
 from graphquery.spark.tables import Tables
 
 __all__ = ["Edges", "Frame", "Session", "Tables", "read_edges"]

@@ -94,9 +94,9 @@ def _on_spark(folder: Path, number: int, seed: int, master: str) -> dict[str, An
     from pyspark.sql import SparkSession
 
     from lipstick.events import Emitter, hashtags
-    from lipstick.events.stream.frames import files_of
     from lipstick.events.stream.settings import BatchProgress
     from lipstick.events.stream.spark import StreamReduction
+    from lipstick.events.stream.streaming_frames import files_of
     from lipstick.local import local_builder
 
     def tell(done: BatchProgress) -> None:

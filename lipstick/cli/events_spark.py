@@ -111,10 +111,10 @@ def reduce_folder(
     """
     from pyspark.sql import SparkSession
 
-    from lipstick.events.stream.frames import files_of
-    from lipstick.events.stream.lineage import unfinished
+    from lipstick.events.stream.openlineage_runs import unfinished
     from lipstick.events.stream.settings import BatchProgress, StreamSettings
     from lipstick.events.stream.spark import StreamReduction
+    from lipstick.events.stream.streaming_frames import files_of
     from lipstick.local import local_builder
 
     def tell(done: BatchProgress) -> None:

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from lipstick.memory.frames import Placed, Ranges
 from lipstick.memory.member_rows import MemberRows
 from lipstick.memory.members import Members
 from lipstick.memory.state import NOTHING, SORT, Context, Take, contains, needs_spark, values
 from lipstick.memory.store import Dataset
+from lipstick.memory.window_frames import Placed, Ranges
 from lipstick.memory.windows import computed, extent, placed
 from rewriter.blocks import Block
 from rewriter.interpret import (

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.memory.aggregates import reaggregate
-from lipstick.memory.frames import Placed, Ranges
 from lipstick.memory.order import Key
 from lipstick.memory.state import needs_spark, values
 from lipstick.memory.store import OPEN_WITH_SPARK
+from lipstick.memory.window_frames import Placed, Ranges
 from rewriter.interpret import (
     AggregateCall,
     Anew,

@@ -12,16 +12,16 @@ import numpy as np
 
 from graphquery import ProvenanceGraph
 from lipstick.scripts.answers import Assumption, Dependence, Line
+from lipstick.scripts.criteria import Criterion, resolve
 from lipstick.scripts.facts import catalogue
 from lipstick.scripts.graph import ScriptGraph
 from lipstick.scripts.model import Node, Place
-from lipstick.scripts.naming import Criterion, resolve
 from lipstick.scripts.reading.read import Reading, read
 from lipstick.scripts.reading.values import Reference
 from lipstick.scripts.rules import rewrite
+from lipstick.scripts.script_text import Script, read_script, script_of
 from lipstick.scripts.store import Stored, stored
 from lipstick.scripts.structure import Structure, program, structure
-from lipstick.scripts.text import Script, read_script, script_of
 
 Order: TypeAlias = Literal["position", "executed"]
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from graphquery import EdgeSet, Kind, Ordinals, ProvenanceGraph, Segment
 from lipstick.scripts.graph import ScriptGraph
 from lipstick.scripts.model import Node
-from lipstick.scripts.text import Script
+from lipstick.scripts.script_text import Script
 from semiring.base import Array
 
 _VALUES = "nodes"

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from lipstick.scripts.model import Place
-from lipstick.scripts.text import Script
+from lipstick.scripts.script_text import Script
 
 _KEYWORD = re.compile(r"\s*(else|finally)\s*:")
 

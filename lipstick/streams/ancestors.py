@@ -22,7 +22,7 @@ from lipstick.streams.keys import (
 )
 from lipstick.streams.node import Node
 from lipstick.streams.operators.merge import trigger_rank
-from lipstick.streams.reach import within_reach
+from lipstick.streams.recorded_keys import within_reach
 from lipstick.streams.recording import Recording
 from semiring.base import Array
 

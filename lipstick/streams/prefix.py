@@ -15,7 +15,7 @@ import numpy as np
 from lipstick.streams.graph import Graph
 from lipstick.streams.keys import INFINITE, NEVER, Keys, last_of_code, search
 from lipstick.streams.operators.base import Reach
-from lipstick.streams.reach import within_reach
+from lipstick.streams.recorded_keys import within_reach
 from lipstick.streams.recording import Recording
 
 

@@ -20,8 +20,8 @@ import pyarrow as pa
 from graphquery.model import Kind
 from graphquery.values import VALUE_COLUMN
 from lipstick.errors import NeedsSparkError
-from lipstick.memory.frames import Placed, Ranges
 from lipstick.memory.store import every
+from lipstick.memory.window_frames import Placed, Ranges
 from lipstick.memory.window_rows import WindowRows
 from lipstick.memory.windows import extent, placed
 from lipstick.workflow.aggregates import aggregated_values, tensor_nodes

@@ -15,8 +15,8 @@ from rewriter.bind.clauses.sources import define_ctes
 from rewriter.bind.columns.scope import Bound, Outer
 from rewriter.bind.context import BindContext, Correlated, LateralRows, Members
 from rewriter.bind.subqueries.correlated import bind_scalar_select
+from rewriter.bind.subqueries.in_and_exists import bind_members, refusal, without_limit
 from rewriter.bind.subqueries.lateral import bind_lateral_subquery
-from rewriter.bind.subqueries.members import bind_members, refusal, without_limit
 from rewriter.bind.subqueries.unnesting import bind_dependent, members_of, scalar_of
 from rewriter.dialect import Piped
 from rewriter.errors import CorrelationError

@@ -7,7 +7,7 @@ rewritten query), over a capture, and over what a deletion leaves of it.
 
 from __future__ import annotations
 
-from rewriter.emit.comparisons import comparisons
+from rewriter.emit.compared_types import comparisons
 from rewriter.emit.contributions import contributions
 from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
 from rewriter.emit.extents import Extent, extents

@@ -31,7 +31,7 @@ from lipstick.events.parse import DeadLetter
 from lipstick.events.store import ReducedWriter
 from lipstick.events.stream.cyclic import logged, may_lack_documents, resettled
 from lipstick.events.stream.gathered import Gathered, added, gather
-from lipstick.events.stream.lineage import take_events, tell_runs
+from lipstick.events.stream.openlineage_runs import take_events, tell_runs
 from lipstick.events.stream.plan import STATE, BatchPlan, TopicPlan
 from lipstick.events.stream.pruning import forgetting, prune, sweep_log, sweep_state
 from lipstick.events.stream.settings import BatchProgress, StreamSettings, progress_of, size_of

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from graphquery.reduction.hashing import shard_of
 from lipstick.events.message import SEALED
 from lipstick.events.stream import task_messages
+from lipstick.events.stream.parsed_rows import parts_of
 from lipstick.events.stream.plan import EXECUTION, FUNCTION, SOURCE, BatchPlan
-from lipstick.events.stream.sources import parts_of
 from lipstick.events.stream.task_messages import Row
 from lipstick.events.stream.wire import table_bytes
 

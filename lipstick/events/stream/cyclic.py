@@ -15,10 +15,10 @@ from lipstick.events.formats import PROV
 from lipstick.events.message import SCHEMA
 from lipstick.events.parse import DeadLetter
 from lipstick.events.partials import partial_of
+from lipstick.events.stream.parsed_rows import DOCUMENT
 from lipstick.events.stream.plan import BatchPlan, TopicPlan
 from lipstick.events.stream.settings import StreamSettings
 from lipstick.events.stream.settling import Settling
-from lipstick.events.stream.sources import DOCUMENT
 from lipstick.events.stream.wire import concatenated, table_of
 
 

@@ -26,7 +26,7 @@ import semiring as semiring_package
 from lipstick.events.errors import EventsError
 from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.cutting import cut
-from lipstick.events.stream.local import decide, reduce_local
+from lipstick.events.stream.local_reduction import decide, reduce_local
 from lipstick.events.stream.plan import EXECUTION, SOURCE, BatchPlan
 from lipstick.events.stream.resolving import resolve
 from lipstick.events.stream.settings import BatchProgress, StreamSettings

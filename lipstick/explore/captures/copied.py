@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import RelationRecord
-from lipstick.explore.captures.inputs import source_files, source_schema
+from lipstick.explore.captures.input_rows import source_files, source_schema
 from lipstick.explore.cells import parsed
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params

@@ -8,7 +8,7 @@ from typing import Any
 
 from lipstick.capture.capture import Capture
 from lipstick.explore.budget import Budget
-from lipstick.explore.captures import contributions, inputs, query, what_if, why
+from lipstick.explore.captures import contributions, input_rows, query, what_if, why
 from lipstick.explore.captures.evaluated import SEMIRINGS, evaluated
 from lipstick.explore.captures.valuations import numeric_columns
 from lipstick.explore.cells import columns
@@ -107,7 +107,7 @@ class CaptureSource:
 
     def inputs(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Input rows of a row as they are in their source."""
-        return inputs.source_rows(self.capture.memory, self._row(params), params, budget)
+        return input_rows.source_rows(self.capture.memory, self._row(params), params, budget)
 
     def value(self, params: Params, budget: Budget) -> dict[str, Any]:
         """What a value is made of."""

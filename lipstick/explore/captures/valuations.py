@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from lipstick.capture.capture import Capture
-from lipstick.explore.captures.inputs import looked_up, source_files, source_schema
+from lipstick.explore.captures.input_rows import looked_up, source_files, source_schema
 from lipstick.explore.cells import kind
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from lipstick.capture.capture import Capture
 from lipstick.explore.budget import Budget
 from lipstick.explore.captures.copied import conditions_of, copied
-from lipstick.explore.captures.inputs import source_columns
+from lipstick.explore.captures.input_rows import source_columns
 from lipstick.explore.cells import cells, columns, parsed
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params

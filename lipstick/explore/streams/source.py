@@ -13,7 +13,7 @@ from graphquery.store.streams import queries
 from lipstick.explore.budget import Budget
 from lipstick.explore.cells import cell
 from lipstick.explore.params import Params
-from lipstick.explore.streams import event_windows, operators, paths
+from lipstick.explore.streams import event_paths, event_windows, operators
 from lipstick.explore.streams.progress import Progress
 from lipstick.streams import Stored
 
@@ -114,7 +114,7 @@ class StreamSource:
         if not params.integer("n", 0):
             return operators.operators(recording)
         event = event_windows.event_of(recording, params)
-        answer = paths.found_by(recording, event, params.flag("forwards"))
+        answer = event_paths.found_by(recording, event, params.flag("forwards"))
         budget.check()
         lit = {recording.graph.original(sid): len(keys) for sid, keys in answer.streams.items()}
         lit[recording.graph.original(event.sid)] = 1
@@ -130,11 +130,11 @@ class StreamSource:
         return {**table, "python": self._asking(recording, f"recording.whole({sid!r})")}
 
     def path(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """What an event was made of; see :func:`lipstick.explore.streams.paths.path`."""
+        """What an event was made of; see :func:`lipstick.explore.streams.event_paths.path`."""
         recording, _ = self.recording(params)
         event = event_windows.event_of(recording, params)
         forwards = params.flag("forwards")
-        drawn_path = paths.path(recording, event, forwards, budget)
+        drawn_path = event_paths.path(recording, event, forwards, budget)
         named = f"{event.sid!r}, {event.n}" + ("" if event.key is None else f", {event.key!r}")
         call = f"{'descendants' if forwards else 'ancestors'}(recording, Events({named}))"
         return {**drawn_path, "python": self._asking(recording, f"{call}.table()")}

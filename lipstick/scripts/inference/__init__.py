@@ -23,7 +23,7 @@ from lipstick.scripts.inference.infer import (
 from lipstick.scripts.inference.offset import Offset, offset_accuracy, optimal_offset
 from lipstick.scripts.inference.ranges import Ranges, Score
 from lipstick.scripts.inference.stored_views import InferredInputs, StoredView, infer_output
-from lipstick.scripts.inference.view import View
+from lipstick.scripts.inference.timed_views import View
 
 __all__ = [
     "Choice",

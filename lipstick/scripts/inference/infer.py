@@ -12,7 +12,7 @@ from lipstick.scripts.inference.element import ProcessingElement
 from lipstick.scripts.inference.hypotheses import Hypothesis, chain, one_step
 from lipstick.scripts.inference.offset import Offset, optimal_offset
 from lipstick.scripts.inference.ranges import Ranges
-from lipstick.scripts.inference.view import View
+from lipstick.scripts.inference.timed_views import View
 from semiring.base import Array
 
 _CLEAR = 10.0

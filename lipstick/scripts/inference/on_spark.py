@@ -16,7 +16,7 @@ import numpy as np
 
 from lipstick.scripts.errors import InferenceError
 from lipstick.scripts.inference.element import ProcessingElement
-from lipstick.scripts.inference.view import SEQUENCE, TIME
+from lipstick.scripts.inference.timed_views import SEQUENCE, TIME
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

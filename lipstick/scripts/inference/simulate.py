@@ -10,7 +10,7 @@ import numpy as np
 from lipstick.scripts.inference.distribution import Distribution
 from lipstick.scripts.inference.element import ProcessingElement
 from lipstick.scripts.inference.ranges import Ranges
-from lipstick.scripts.inference.view import View
+from lipstick.scripts.inference.timed_views import View
 from semiring.base import Array
 
 

@@ -12,7 +12,7 @@ from lipstick.scripts.errors import InferenceError
 from lipstick.scripts.inference.element import ProcessingElement
 from lipstick.scripts.inference.hypotheses import one_step
 from lipstick.scripts.inference.infer import posterior
-from lipstick.scripts.inference.view import SEQUENCE, TIME, View
+from lipstick.scripts.inference.timed_views import SEQUENCE, TIME, View
 from semiring.base import Array
 
 

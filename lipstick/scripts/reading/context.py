@@ -25,7 +25,7 @@ from lipstick.scripts.reading.values import (
     Value,
 )
 from lipstick.scripts.reading.variable_state import State
-from lipstick.scripts.text import Script
+from lipstick.scripts.script_text import Script
 
 UNTOUCHED = object()
 

@@ -14,7 +14,7 @@ from lipstick.scripts.reading.frames import Frame
 from lipstick.scripts.reading.invoke import instantiate, invoke
 from lipstick.scripts.reading.names import assigned_names
 from lipstick.scripts.reading.values import Class, Function, Library, ModuleFile, Value
-from lipstick.scripts.text import SourceFile, parse
+from lipstick.scripts.script_text import SourceFile, parse
 
 _PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "cache", "lru_cache", "wraps", "abstractmethod",

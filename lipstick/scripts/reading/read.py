@@ -14,7 +14,7 @@ from lipstick.scripts.reading.frames import Frame
 from lipstick.scripts.reading.opaque import reads_of
 from lipstick.scripts.reading.statements import walk
 from lipstick.scripts.reading.values import Library, Reference
-from lipstick.scripts.text import Script
+from lipstick.scripts.script_text import Script
 
 _SMALLEST_BUDGET = 30_000
 _NODES_PER_LINE = 30

@@ -7,7 +7,7 @@ inferred, and says so. Lines come from the text (:mod:`lipstick.scripts.provenan
 from __future__ import annotations
 
 from lipstick.scripts.running.record import Event, FileVersion, Link, Rule, Run, open_run
-from lipstick.scripts.running.runner import run_script
+from lipstick.scripts.running.script_runner import run_script
 from lipstick.scripts.running.trace import trace
 from lipstick.scripts.running.traced import Trace, TracedRows
 

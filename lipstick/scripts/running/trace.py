@@ -26,7 +26,7 @@ from lipstick.scripts.running.numbered_rows import (
 )
 from lipstick.scripts.running.record import Event, Rule, Run
 from lipstick.scripts.running.traced import Places, Step, Trace, TracedRows
-from lipstick.scripts.text import Script, read_script, script_of
+from lipstick.scripts.script_text import Script, read_script, script_of
 
 
 def trace(

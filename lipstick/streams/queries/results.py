@@ -20,8 +20,8 @@ from lipstick.scenarios import Given
 from lipstick.streams.queries.checkpoint import MicroBatch
 from lipstick.streams.queries.leaves import numbers_of_sources
 from lipstick.streams.queries.recorded import LATE, recorded
+from lipstick.streams.queries.repeated_what_if import RepeatedWhatIf
 from lipstick.streams.queries.reruns import Reruns
-from lipstick.streams.queries.scenarios import RepeatedWhatIf
 from lipstick.tracking import Tracked, verify_key
 from lipstick.updates import updated_view
 from lipstick.views import drop_once_read
@@ -103,7 +103,8 @@ class StreamResults(AnnotatedFrame):
 
         See :meth:`lipstick.Capture.what_if_many`. Where the query depends on watermarks, each is
         asked by itself, as :meth:`what_if` does, at the price of Spark jobs for each: the answer
-        is a :class:`~lipstick.streams.queries.scenarios.RepeatedWhatIf`, with the same tables.
+        is a :class:`~lipstick.streams.queries.repeated_what_if.RepeatedWhatIf`, with the same
+        tables.
         """
         if not self._reading.by_time:
             return super().what_if_many(scenarios)

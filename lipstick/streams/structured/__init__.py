@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lipstick.streams.structured.questions import ancestors_frame
+from lipstick.streams.structured.ancestor_job import ancestors_frame
 from lipstick.streams.structured.running import RunningGraph, start
 
 __all__ = ["RunningGraph", "ancestors_frame", "start"]

@@ -26,7 +26,7 @@ from lipstick.streams.recorded_query import RecordedQuery
 from lipstick.streams.recording import added
 from lipstick.streams.source import Disorder
 from lipstick.streams.structured.in_process import Result
-from lipstick.streams.structured.inputs import divided
+from lipstick.streams.structured.joint_source import divided
 from lipstick.streams.structured.on_workers import REPLY, Work
 
 for _module in (semiring, lipstick.streams, sys.modules[__name__]):

@@ -26,7 +26,7 @@ from lipstick.streams.graph import Graph
 from lipstick.streams.properties import Property
 from lipstick.streams.recorded_query import RecordedQuery
 from lipstick.streams.structured.in_process import InProcess, Result
-from lipstick.streams.structured.inputs import check, one_frame, slots_of
+from lipstick.streams.structured.joint_source import check, one_frame, slots_of
 from lipstick.streams.structured.partitioned import Partitioned
 
 

@@ -11,7 +11,7 @@ from rewriter.bind.clauses.selects import answer, bind_rows
 from rewriter.bind.columns.items import bind_items
 from rewriter.bind.columns.scope import Bound, Outer
 from rewriter.bind.context import BindContext, Correlated
-from rewriter.bind.subqueries.members import over_key
+from rewriter.bind.subqueries.in_and_exists import over_key
 from rewriter.bind.text import Source
 
 _NULL_OF_NULL = (

@@ -10,7 +10,7 @@ import pyarrow as pa
 from lipstick.events.stream import task_messages
 from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.cutting import cut
-from lipstick.events.stream.local import decide, reduce_local
+from lipstick.events.stream.local_reduction import decide, reduce_local
 from lipstick.events.stream.plan import EXECUTION, SOURCE, BatchPlan
 from lipstick.events.stream.resolving import resolve
 from lipstick.events.stream.settings import BatchProgress

@@ -66,8 +66,8 @@ def through_tasks(folder: Path, store: Path) -> Any:
 
 def through_spark(folder: Path, store: Path) -> Any:
     """The streaming job, in this process; says when Spark is up."""
-    from lipstick.events.stream.frames import files_of
     from lipstick.events.stream.spark import StreamReduction
+    from lipstick.events.stream.streaming_frames import files_of
     from tests.local_spark import local_spark
 
     home = Path(tempfile.mkdtemp(dir=store.parent))

@@ -16,9 +16,9 @@ from lipstick.events import Emitter, EventsError, ReducedGraph, reduce_files
 from lipstick.events.letters import read_letters
 from lipstick.events.message import EDGES, END, SEALED, Counts, Message
 from lipstick.events.stream.batches import Batches
+from lipstick.events.stream.parsed_rows import BLOCK
 from lipstick.events.stream.plan import STATE, TopicPlan
 from lipstick.events.stream.settings import StreamSettings
-from lipstick.events.stream.sources import BLOCK
 from tests.lipstick.events.inline import Line, run_batch, stepped, table_of, tasks_of
 from tests.lipstick.events.reduced import edges_in
 from tests.lipstick.events.streaming import run

@@ -11,7 +11,7 @@ import pytest
 
 from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.cutting import cut
-from lipstick.events.stream.local import decide, reduce_local
+from lipstick.events.stream.local_reduction import decide, reduce_local
 from lipstick.events.stream.resolving import resolve
 from lipstick.events.stream.settings import StreamSettings
 from semiring.semirings import Counting

@@ -20,10 +20,10 @@ from lipstick.events.formats import FORMATS, MESSAGES
 from lipstick.events.letters import read_letters
 from lipstick.events.run_settings import Settings
 from lipstick.events.stream.batches import Batches
-from lipstick.events.stream.frames import files_of
-from lipstick.events.stream.lineage import unfinished
+from lipstick.events.stream.openlineage_runs import unfinished
 from lipstick.events.stream.settings import StreamSettings
 from lipstick.events.stream.spark import StreamReduction
+from lipstick.events.stream.streaming_frames import files_of
 from tests.lipstick.events.inline import run_batch, stepped
 from tests.lipstick.events.reduced import edges_in
 

@@ -17,9 +17,9 @@ from lipstick.cli import main
 from lipstick.events import Emitter, EventsError, ReducedGraph, hashtags, reduce_files
 from lipstick.events.letters import read_letters
 from lipstick.events.message import EDGES, Message
-from lipstick.events.stream.frames import files_of, messages_of
 from lipstick.events.stream.settings import BatchProgress, StreamSettings
 from lipstick.events.stream.spark import StreamReduction
+from lipstick.events.stream.streaming_frames import files_of, messages_of
 from lipstick.events.tasks import combine_partitions, map_in_pandas, map_partitions
 from tests.graphquery.reduction.jobs import random_job
 from tests.graphquery.reduction.oracle import swept

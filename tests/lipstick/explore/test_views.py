@@ -15,7 +15,7 @@ import pytest
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import RelationRecord
 from lipstick.explore.captures import copied
-from lipstick.explore.captures.inputs import looked_up
+from lipstick.explore.captures.input_rows import looked_up
 from lipstick.explore.captures.source import CaptureSource
 from lipstick.explore.cells import cell, cells
 from lipstick.explore.errors import ExploreError

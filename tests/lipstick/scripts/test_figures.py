@@ -9,7 +9,7 @@ from lipstick.scripts.model import NodeKind, Role
 from lipstick.scripts.reading.read import read
 from lipstick.scripts.rules import rewrite
 from lipstick.scripts.rules.conditional import conditional
-from lipstick.scripts.text import script_of
+from lipstick.scripts.script_text import script_of
 
 SCRIPT = """\
 choice=raw_input("+/-")

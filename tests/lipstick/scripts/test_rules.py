@@ -10,7 +10,7 @@ import pytest
 from lipstick.scripts.facts import catalogue
 from lipstick.scripts.reading.read import read
 from lipstick.scripts.rules import RULES, Rule, rewrite
-from lipstick.scripts.text import script_of
+from lipstick.scripts.script_text import script_of
 from tests.lipstick.scripts.graphs import drawn
 
 FIXTURES = Path(__file__).parent / "rules"

@@ -10,7 +10,7 @@ from lipstick.scripts.errors import ScriptNameError
 from lipstick.scripts.graph import ScriptGraph
 from lipstick.scripts.model import Node
 from lipstick.scripts.reading.read import Reading
-from lipstick.scripts.text import Script
+from lipstick.scripts.script_text import Script
 
 Criterion: TypeAlias = str | int
 """``result``, ``result@8``, ``out.csv``, ``<stdout>``, ``8``, ``helpers.py:8``."""
