@@ -327,6 +327,10 @@ OUTER: Final = {
         "SELECT s.id FROM s JOIN (SELECT id, x + rank() OVER (ORDER BY x) AS n FROM r WHERE id < 4)"
         " q ON q.n = s.y"
     ),
+    "condition on a value that only Spark computes": (
+        "WITH q AS (SELECT k, md5(k) AS u, max(x) AS m FROM r GROUP BY k)"
+        " SELECT a.k FROM q a JOIN q b ON a.k = b.k WHERE a.u < 'A' OR b.m > 3"
+    ),
     "padded rows and rows that find a NULL": (
         "SELECT a.id FROM r a LEFT JOIN (SELECT id - 1 AS i, max(k) AS k FROM r GROUP BY id - 1) b"
         " ON b.i = a.id WHERE b.k IS NULL"

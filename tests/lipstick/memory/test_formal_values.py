@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from lipstick.memory.formal import checked
 from lipstick.memory.formal.algebra import ALGEBRA
+from lipstick.memory.formal.checked import InconsistentError
 from lipstick.memory.formal.conditions import equal
 from lipstick.memory.formal.possible import possible
 from semiring.errors import ExactnessError
 from semiring.expression import Expression
 from semiring.monoid import AVG, COUNT, MIN, SUM, Monoid
 from semiring.tensor import Tensor
+from tests.oracle.conditions import DATABASE
 from tests.oracle.small import token
+from tests.oracle.written import written
 
 MANY = 14
 """More tokens than worlds are enumerated for."""
@@ -79,3 +84,15 @@ def test_equality_with_a_tensor_is_a_condition() -> None:
     least = Tensor(MIN, [(token("r", 0), "a"), (token("r", 1), "b")])
     texts = equal(least, "a", (pa.string(), pa.string()), null_safe=True)
     assert str(texts) == "[MIN(r:0⊗a + r:1⊗b) <=> a]"
+
+
+def test_the_switch_finds_wrong_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values that are not those of the tail are an error, with the world that shows it."""
+    memory = written("SELECT k, max(x) AS m FROM r GROUP BY k", DATABASE, tmp_path)
+    formal = memory._formal
+    positions = memory._engine.base(memory._engine.root.name).ordered
+    annotations = formal.shown(positions)
+    checked.check(formal, positions, annotations)
+    monkeypatch.setattr(formal.columns, "column", lambda *_: [77] * len(positions))
+    with pytest.raises(InconsistentError, match=r"A value is .* and said to be 77"):
+        checked.check(formal, positions, annotations)

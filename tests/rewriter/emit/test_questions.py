@@ -6,7 +6,13 @@ import pytest
 
 from rewriter.blocks import Block, topological
 from rewriter.emit import Extent
-from rewriter.emit.statements import contributions_sql, extents_sql, potential_sql, rows_sql
+from rewriter.emit.statements import (
+    answer_sql,
+    contributions_sql,
+    extents_sql,
+    potential_sql,
+    rows_sql,
+)
 from tests.rewriter.lower.catalog import blocks
 
 
@@ -75,6 +81,14 @@ def test_rows_of_members_that_are_not_captured() -> None:
         " cars.`price` AS `price` FROM `cars` AS cars WHERE cars.`price` > 3) SELECT"
     )
     assert again.partition(") SELECT")[2] == captured.partition(") SELECT")[2]
+
+
+def test_answer_of_captured_rows() -> None:
+    """In the order of the query, and without rows that are not in the answer."""
+    root = blocks("SELECT dealer FROM cars GROUP BY dealer HAVING count(*) > 2 ORDER BY dealer")
+    assert answer_sql(root, "the rows", ("_n",)) == (
+        "SELECT r.`dealer_2`, r.`_n` FROM `the rows` AS r WHERE r.`_present` ORDER BY r.`_o0` ASC"
+    )
 
 
 def test_one_potential_tuple() -> None:

@@ -157,6 +157,12 @@ def test_aggregate_call_is_taken_apart() -> None:
     assert aggregate_call(scalar("STDDEV(m.x)")).function is None
 
 
+def test_mode_is_of_one_argument() -> None:
+    call = aggregate_call(scalar("MODE(m.x, TRUE)"))
+    assert call.anew == Anew("mode")
+    assert [argument.text for argument in call.arguments] == ["m.x"]
+
+
 @pytest.mark.parametrize(
     ("sql", "anew"),
     [
