@@ -20,8 +20,8 @@ from tests.mutation.mutants import Mutant, all_mutants, mutants
 from tests.mutation.plugin import ALIVE, Mutation
 
 ROOT = Path(__file__).parents[2]
-Key = tuple[str, int, str]
-"""A mutant in a file of outcomes: its source, its line and what becomes of that."""
+Key = tuple[str, int, str, int]
+"""A mutant in a file of outcomes: its source, its line, what becomes of that, its number."""
 
 
 def main() -> int:
@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def outcomes(path: Path) -> dict[Key, str]:
-    """Return what became of the mutants of a file, by source, line and change."""
+    """Return what became of the mutants of a file, by source, line, change and number."""
     return {_key(line): line["outcome"] for line in _lines(path)}
 
 
@@ -74,7 +74,7 @@ def summarise(path: Path) -> None:
     for source, count in sorted(sources.items()):
         alive = [(key, run[key]) for key in run if key[0] == source and run[key] in ALIVE]
         print(f"{source}: {count - len(alive)} of {count} die")
-        for (_, line, change), outcome in sorted(alive):
+        for (_, line, change, _), outcome in sorted(alive):
             print(f"  {source}:{line}: {change}: {outcome}")
     counted = Counter(run.values())
     print(", ".join(f"{count} {outcome}" for outcome, count in sorted(counted.items())))
@@ -88,7 +88,7 @@ def compare(before: Path, after: Path) -> int:
         killed = sum(run[mutant] not in ALIVE for mutant in both)
         print(f"{name}: {killed} of {len(both)} mutants die")
     lost = [mutant for mutant in sorted(both) if old[mutant] not in ALIVE and new[mutant] in ALIVE]
-    for path, line, change in lost:
+    for path, line, change, _ in lost:
         print(f"{path}:{line}: {change} survives")
     return 1 if lost else 0
 
@@ -100,7 +100,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _key(line: dict[str, Any]) -> Key:
-    return line["path"], line["line"], line["change"]
+    return line["path"], line["line"], line["change"], line["number"]
 
 
 if __name__ == "__main__":
