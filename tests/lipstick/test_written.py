@@ -148,12 +148,20 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def both(spark: SparkSession) -> Iterator[Oracles]:
-    """Plain Spark and a session that write tables; they are dropped in the end."""
-    tables = [name for case in CASES.values() for name in case.tables]
+    """Plain Spark and a session that write tables."""
     with oracles(spark, A, B) as both_sides:
         yield both_sides
+
+
+@pytest.fixture(autouse=True)
+def without_tables(both: Oracles) -> Iterator[None]:
+    """The tables of a test are dropped: it is run with the other engine, too."""
+    yield
+    tables = [name for case in CASES.values() for name in case.tables]
     for name in [*tables, "w16", "w17", "w18"]:
-        spark.sql(f"DROP TABLE IF EXISTS {name}")
+        if name in both.ls.tracked:
+            both.ls.untrack(name)
+        both.ls.spark.sql(f"DROP TABLE IF EXISTS {name}")
 
 
 ORDINARY = ("shown groups", "inserted")
