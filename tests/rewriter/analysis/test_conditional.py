@@ -19,6 +19,11 @@ GROUPS = "SELECT dealer, max(price) AS p FROM cars GROUP BY dealer"
         ("SELECT model FROM (SELECT model, price FROM cars LIMIT 3) ORDER BY price", True),
         (f"{GROUPS} HAVING dealer > 'a' ORDER BY dealer LIMIT 2", False),
         (f"{GROUPS} ORDER BY p LIMIT 2", True),
+        (f"SELECT c.p FROM dealers d JOIN ({GROUPS}) c USING (dealer) ORDER BY c.p LIMIT 1", True),
+        (
+            f"SELECT c.p FROM dealers d JOIN ({GROUPS}) c USING (dealer) ORDER BY city LIMIT 1",
+            False,
+        ),
         (f"{GROUPS} HAVING max(price) > 3", True),
         (f"{GROUPS} UNION ALL SELECT dealer, rating FROM dealers", False),
         (f"{GROUPS} UNION ALL SELECT dealer, rating FROM dealers ORDER BY 1 LIMIT 2", True),
