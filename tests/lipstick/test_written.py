@@ -6,6 +6,7 @@ their queries as common table expressions of the last one.
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -162,6 +163,7 @@ def without_tables(both: Oracles) -> Iterator[None]:
         if name in both.ls.tracked:
             both.ls.untrack(name)
         both.ls.spark.sql(f"DROP TABLE IF EXISTS {name}")
+        shutil.rmtree(both.ls.store / "derived" / name, ignore_errors=True)
 
 
 ORDINARY = ("shown groups", "inserted")
