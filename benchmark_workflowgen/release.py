@@ -26,7 +26,7 @@ FOLDER: Final = Path(__file__).parent / "releases"
 IMPORTS: Final = {
     "semiring": "from semiring import Polynomial",
     "rewriter": "from rewriter import bind_query",
-    "graphquery": "from graphquery import Graph",
+    "graphquery": "from graphquery import ProvenanceGraph",
     "lipstick": "from lipstick import session",
 }
 """By package, what is imported of it: names are looked up when they are asked for."""

@@ -13,7 +13,9 @@ QUICK: Final = 10
 """`--quick` takes every so many of the tests without Spark."""
 
 SHARES: Final = 8
-"""An ordinary run takes every eighth case of a test marked `many`, over Connect the ones after.
+SHARES_WITH_SPARK: Final = 12
+"""An ordinary run takes every eighth case of a test marked `many`, with Spark every twelfth, over
+Connect the ones after.
 
 `many(48)` says another number, of tests whose cases take long.
 """
@@ -40,7 +42,7 @@ def engines(test: pytest.Metafunc) -> tuple[str, ...]:
 def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pytest.Item]:
     """Yield what an ordinary run leaves to `--slow`.
 
-    Of a test marked `many` that is all but every eighth case, or as its mark says; of one over
+    Of a test marked `many` that is all but every so manieth case; of one over
     several engines, all but one for each case: the cases take turns, and begin with another engine
     over Connect.
     """
@@ -65,7 +67,8 @@ def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pyt
 def _share(item: pytest.Item) -> int:
     """Return how many cases of a test marked ``many`` an ordinary run takes one of."""
     mark = item.get_closest_marker("many")
-    share: int = mark.args[0] if mark and mark.args else SHARES
+    usual = SHARES_WITH_SPARK if "spark" in getattr(item, "fixturenames", ()) else SHARES
+    share: int = mark.args[0] if mark and mark.args else usual
     return share
 
 

@@ -97,7 +97,7 @@ def test_numbers_of_batches_are_computed_again(
     assert results.what_if({"numbers": "value = 1"}).df.orderBy("end").head()[1] == row["n"] - 1
 
 
-@pytest.mark.many
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [SimpleCounting, Counting], ids=["simple", "partitioned"])
 def test_python_sources_read_again(
     spark: SparkSession, session: Session, tmp_path: Path, source: type[SimpleCounting]
