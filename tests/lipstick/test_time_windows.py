@@ -230,12 +230,24 @@ FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
 
 
 SELDOM = ("alias", "sessions of sessions", "windows of windows", "withColumn again")
+UNLIKE = {
+    "windows of windows": "parentheses that were written tell the functions of windows apart",
+}
+"""Frames whose annotations are equal to those of the query in every world, and not as terms."""
 
 
 def often(cases: Iterable[str]) -> list[Any]:
     """The cases, of which some are asked with ``--slow`` alone."""
-    slow = pytest.mark.slow
-    return [pytest.param(case, marks=slow) if case in SELDOM else case for case in cases]
+    return [
+        pytest.param(
+            case,
+            marks=[
+                *([pytest.mark.slow] if case in SELDOM else []),
+                *([pytest.mark.xfail(reason=UNLIKE[case], strict=True)] if case in UNLIKE else []),
+            ],
+        )
+        for case in cases
+    ]
 
 
 @pytest.mark.many
