@@ -28,6 +28,8 @@ MOST_ROWS: Final = 200_000
 """Rows of a relation that is read, at most."""
 MOST_BYTES: Final = 16 << 20
 """Bytes of its files, at most."""
+READ_BYTES: Final = 128 << 20
+"""Bytes of its rows, at most: those of a file may be many more than the file's."""
 KEPT_BYTES: Final = 256 << 20
 """Bytes of all relations that are kept, at most; the one that was read first is forgotten first."""
 
@@ -115,7 +117,7 @@ class LocalRelations:
             rows = table.cast(arrow_of(frame.schema))
         except (PySparkException, pa.ArrowException):
             return None
-        return rows if rows.num_rows <= MOST_ROWS else None
+        return rows if rows.num_rows <= MOST_ROWS and rows.nbytes <= READ_BYTES else None
 
 
 def _settings(spark: SparkSession) -> str:

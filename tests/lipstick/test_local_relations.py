@@ -148,7 +148,9 @@ def test_what_was_read_first_is_forgotten_first(
     assert by_spark == []
 
 
-@pytest.mark.parametrize(("name", "most"), [("MOST_ROWS", 3), ("MOST_BYTES", 10)])
+@pytest.mark.parametrize(
+    ("name", "most"), [("MOST_ROWS", 3), ("MOST_BYTES", 10), ("READ_BYTES", 10)]
+)
 def test_large_relations_are_left_to_spark(
     tracked: lipstick.Session,
     by_spark: list[str],
