@@ -175,11 +175,10 @@ def _tokens(spark: SparkSession, record: RelationRecord, what: Any) -> DataFrame
         return what.select(*_columns(record.token)).distinct()
     if isinstance(what, Sequence) and not isinstance(what, str):
         schema = StructType([rows.schema[column] for column in record.token])
-        keys = [_key(record, key) for key in what]
         try:
             if all(isinstance(field.dataType, _ALIKE) for field in schema) and in_arrow(schema):
-                columns = zip(*keys, strict=True) if keys else ((),) * len(schema)
-                return pa.table(list(map(pa.array, columns, arrow_of(schema).types)), schema.names)
+                return _of_keys(record, what, arrow_of(schema))
+            keys = [_key(record, key) for key in what]
             return spark.createDataFrame(keys, schema)
         except (PySparkException, pa.ArrowException, OverflowError, TypeError, ValueError) as error:
             raise TrackingError(f"Keys to delete from {record.name!r}: {error}") from error
@@ -230,14 +229,16 @@ def resolve_keys(
             if isinstance(what, pa.Table):
                 tokens[record.name] = what.select(list(record.token)).cast(schema)
             else:
-                rows = [_key(record, key) for key in what]
-                columns = [
-                    pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)
-                ]
-                tokens[record.name] = pa.Table.from_arrays(columns, schema=schema)
-        except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+                tokens[record.name] = _of_keys(record, what, schema)
+        except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError) as error:
             raise TrackingError(f"Keys to delete from {record.name!r}: {error}") from error
     return tokens
+
+
+def _of_keys(record: RelationRecord, keys: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    rows = [_key(record, key) for key in keys]
+    columns = [pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _key(record: RelationRecord, key: Any) -> tuple[Any, ...]:
