@@ -1,7 +1,7 @@
 """How long files of the packages may be: ``python -m tests.file_sizes``.
 
-A file has at most 300 lines. Those that are longer stand in ``file_sizes.txt`` with what they may
-have; that list is there to become shorter.
+A file has at most 500 lines. Longer ones are listed in ``file_sizes.txt`` with their limits; that
+list may only become shorter.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 LISTED = ROOT / "tests" / "file_sizes.txt"
 PACKAGES = ("benchmark_workflowgen", "graphquery", "lipstick", "rewriter", "semiring")
-MOST = 300
+MOST = 500
 
 
 def allowed(text: str) -> dict[str, int]:
