@@ -32,6 +32,7 @@ from benchmark_workflowgen import suites
 from benchmark_workflowgen.arctic import ArcticStations
 from benchmark_workflowgen.dealerships import Dealerships
 from benchmark_workflowgen.measure import queries, workflows
+from lipstick import bounded_yaml
 
 PRESETS = ("smoke", "paper", "scale")
 
@@ -123,7 +124,7 @@ def read_grid(path: Path) -> tuple[Case, ...]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        document = yaml.safe_load(text) if path.suffix != ".toml" else tomllib.loads(text)
+        document = bounded_yaml.load(text) if path.suffix != ".toml" else tomllib.loads(text)
     except (OSError, tomllib.TOMLDecodeError, yaml.YAMLError) as error:
         raise GridError(f"{path}: {error}") from error
     experiments = document.get("experiment") if isinstance(document, dict) else None

@@ -101,10 +101,10 @@ def _openlineage(graph: ProvenanceGraph, snapshot: Snapshot, namespace: str) -> 
 
 
 def _workflow_name(snapshot: Snapshot) -> str:
-    import yaml
+    from lipstick import bounded_yaml
 
     record = snapshot.records.get("workflow")
-    return "workflow" if record is None else str(yaml.safe_load(record["text"])["workflow"])
+    return "workflow" if record is None else str(bounded_yaml.load(record["text"])["workflow"])
 
 
 def _times(snapshot: Snapshot) -> Callable[[str], tuple[datetime, datetime]]:

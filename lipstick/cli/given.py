@@ -23,6 +23,7 @@ from typing import Any, overload
 
 import yaml
 
+from lipstick import bounded_yaml
 from lipstick.workflow.errors import InputError
 from lipstick.workflow.read_files import SUFFIXES, read_table
 
@@ -148,8 +149,8 @@ def _document(path: Path) -> Any:
         )
     try:
         text = path.read_text(encoding="utf-8")
-        return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        return json.loads(text) if path.suffix == ".json" else bounded_yaml.load(text)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from lipstick import bounded_yaml
 from lipstick.scripts.errors import FactsError
 from lipstick.scripts.facts.fact import read_fact
 from lipstick.scripts.provenance import ScriptProvenance
@@ -49,7 +50,10 @@ def ask_for_facts(names: tuple[str, ...], ask: Ask, file: Path) -> int:
     """
     document: dict[str, Any] = {}
     if file.exists():
-        document = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+        try:
+            document = bounded_yaml.load(file.read_text(encoding="utf-8")) or {}
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise FactsError(f"{file} cannot be read as facts: {error}") from error
     calls: dict[str, Any] = document.setdefault("calls", {})
     for name in names:
         if name in calls:

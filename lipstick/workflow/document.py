@@ -10,9 +10,13 @@ from typing import Any
 
 import yaml
 
+from lipstick import bounded_yaml
 from lipstick.workflow.errors import DocumentError, WorkflowError
 
 Path_ = tuple[str | int, ...]
+
+_NODES = 200_000
+"""How many values a workflow may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,19 +153,21 @@ def parse(text: str, path: Path) -> Entry:
     Raises
     ------
     DocumentError
-        When it is no YAML, or a mapping has a key twice.
+        When it is no YAML, a mapping has a key twice, or it is out of the bounds of
+        :mod:`lipstick.bounded_yaml`.
     """
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = bounded_yaml.compose(text, nodes=_NODES)
+        if node is None:
+            raise DocumentError(f"{path}: the file is empty.\nA workflow has at least nodes.")
+        construct = yaml.SafeLoader("").construct_object
+        return _entry(node, path, (), construct, node.start_mark.line + 1)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f", line {mark.line + 1}"
         problem = getattr(error, "problem", None) or str(error)
-        raise DocumentError(f"{path}{line}: this is not YAML: {problem}.") from error
-    if node is None:
-        raise DocumentError(f"{path}: the file is empty.\nA workflow has at least nodes.")
-    construct = yaml.SafeLoader("").construct_object
-    return _entry(node, path, (), construct, node.start_mark.line + 1)
+        what = "" if isinstance(error, bounded_yaml.OutOfBoundsError) else "this is not YAML: "
+        raise DocumentError(f"{path}{line}: {what}{problem}.") from error
 
 
 def _entry(
@@ -186,7 +192,10 @@ def _entry(
             for index, inner in enumerate(node.value)
         ]
         return Entry(file, path, line, items)
-    return Entry(file, path, line, construct(node))
+    try:
+        return Entry(file, path, line, construct(node))
+    except ValueError as error:  # a date in month 13, a number of too many digits
+        raise DocumentError(f"{file}, line {line}: {error}", path, located=True) from error
 
 
 def _kind(value: Any) -> str:

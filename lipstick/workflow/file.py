@@ -33,7 +33,8 @@ A module that is the only one of its specification, and has its name, need not b
 node that has the name of its module: ``nodes`` may be a list of modules.
 
 Functions are named by where they are defined. To import a module runs it, so none is imported
-unless whoever reads the file allows it: see :meth:`Workflow.read`.
+unless whoever reads the file allows it, and SQL that calls Java methods is refused: see
+:meth:`Workflow.read`.
 """
 
 from __future__ import annotations
@@ -117,6 +118,7 @@ def _specification(name: str, entry: Entry, imports: Imports) -> Specification:
         state=_relations(parts["state"]) if "state" in parts else {},
         query_state=query,
         functions=_functions(parts["functions"], imports) if "functions" in parts else {},
+        imports=imports,
     )
 
 

@@ -5,26 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pyspark import cloudpickle
-from pyspark.sql import SparkSession
-from pyspark.util import PythonEvalType
-
-from lipstick.dataframes import FUNCTION_PREFIX
-from lipstick.table_functions import TABLE_FUNCTIONS
 from lipstick.workflow.errors import ImportNotAllowedError, ModuleQueryError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Imports: TypeAlias = Collection[str] | bool
 """Modules that may be imported from, with those below them; True: all, False: none."""
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-_AGGREGATES = tuple(
-    getattr(PythonEvalType, name)
-    for name in dir(PythonEvalType)
-    if name.startswith("SQL_GROUPED_AGG_")
-)
-"""Kinds of functions that are functions of a group's bag."""
 _CALL = re.compile(r"`?([A-Za-z_]\w*)`?\s*\(")
 
 
@@ -40,12 +31,16 @@ class Withheld(str):
 def place(reference: str, imports: Imports) -> str:
     """Return the place of a function that a file names, withheld unless its module is allowed."""
     module = reference.partition(":")[0]
+    return reference if is_allowed(module, imports) else Withheld(reference)
+
+
+def is_allowed(module: str, imports: Imports) -> bool:
+    """Tell whether a module, or a Java class, is one of those that may be imported or below one."""
     if isinstance(imports, bool):
-        return reference if imports else Withheld(reference)
+        return imports
     if isinstance(imports, str):
         imports = (imports,)
-    allowed = any(module == each or module.startswith(f"{each}.") for each in imports)
-    return reference if allowed else Withheld(reference)
+    return any(module == each or module.startswith(f"{each}.") for each in imports)
 
 
 def check_allowed(owner: str, name: str, reference: str) -> None:
@@ -100,6 +95,8 @@ def load(owner: str, name: str, reference: str) -> Any:
             where,
         )
     # Workers need not have the module.
+    from pyspark import cloudpickle
+
     module = import_module(reference.partition(":")[0])
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return function
@@ -142,15 +139,21 @@ class Aggregates:
         if reference is None:
             return False
         try:
-            return load(self._owner, str(name), reference).evalType in _AGGREGATES
+            function = load(self._owner, str(name), reference)
         except ImportNotAllowedError:
             raise
         except ModuleQueryError:
             return False
+        from pyspark.util import PythonEvalType
+
+        kinds = [name for name in dir(PythonEvalType) if name.startswith("SQL_GROUPED_AGG_")]
+        return function.evalType in [getattr(PythonEvalType, kind) for kind in kinds]
 
 
 def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> None:
     """Register functions in a session under their names."""
+    from lipstick.table_functions import TABLE_FUNCTIONS
+
     for name, reference in functions.items():
         function = load(owner, name, reference)
         registry = spark.udtf if function.evalType in TABLE_FUNCTIONS else spark.udf
@@ -162,6 +165,8 @@ def called(text: str, functions: Collection[str]) -> str | None:
 
     One that a data frame has brought has a name that says nothing.
     """
+    from lipstick.dataframes import FUNCTION_PREFIX
+
     known = {name.lower(): name for name in functions}
     for match in _CALL.finditer(text):
         if match[1].lower().startswith(FUNCTION_PREFIX):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -17,12 +17,14 @@ from lipstick.workflow.errors import (
     OverlapError,
     UnknownRelationError,
 )
-from lipstick.workflow.functions import check_reference
+from lipstick.workflow.functions import Imports, check_allowed, check_reference
+from lipstick.workflow.outside_code import check_runs_no_code
 from lipstick.workflow.query import (
     BEFORE,
     NO_STATE,
     FrameFunction,
     Query,
+    Sql,
     StateQuery,
     frozen,
 )
@@ -51,6 +53,10 @@ class Specification:
         Functions that the queries call beside Spark's own, by name: where each is defined, as
         ``package.module:function``, made with ``pyspark.sql.functions.udf`` or ``pandas_udf``. They
         are black boxes, over a row or over the bag of a group, and must be deterministic.
+    imports
+        What the SQL may run beside queries: the Java classes that ``reflect`` may call. True:
+        anything, as in SQL that you wrote; a file that is read says nothing of it, see
+        :meth:`lipstick.Workflow.read`.
 
     Raises
     ------
@@ -68,6 +74,7 @@ class Specification:
     state: Mapping[str, Relation]
     query_state: StateQuery
     functions: Mapping[str, str]
+    imports: Imports = field(default=True, compare=False, repr=False)
 
     def __init__(
         self,
@@ -79,6 +86,7 @@ class Specification:
         state: Mapping[str, Relation] | None = None,
         query_state: StateQuery | None = None,
         functions: Mapping[str, str] | None = None,
+        imports: Imports = True,
     ) -> None:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "inputs", MappingProxyType(dict(inputs)))
@@ -87,6 +95,7 @@ class Specification:
         object.__setattr__(self, "query_output", frozen(query_output, f"Q_out of {name}:"))
         object.__setattr__(self, "query_state", NO_STATE if query_state is None else query_state)
         object.__setattr__(self, "functions", MappingProxyType(dict(functions or {})))
+        object.__setattr__(self, "imports", imports)
         self._check_schemas()
         self._check_queries()
         for function, reference in self.functions.items():
@@ -98,14 +107,32 @@ class Specification:
         chain = [*self.query_state.relations, *self.query_output]
         return tuple(name for name in chain if name not in self.outputs)
 
+    def check_imports(self) -> None:
+        """Refuse functions and other code that a file names and its reader has not allowed.
+
+        Raises
+        ------
+        ImportNotAllowedError
+            For the first one.
+        """
+        for name, reference in self.places.items():
+            check_allowed(self.name, name, reference)
+        for chain in self._chains:
+            for name, query in chain.items():
+                if isinstance(query, Sql):
+                    check_runs_no_code(self.name, name, query.sql, self.imports)
+
+    @property
+    def _chains(self) -> tuple[Mapping[str, Query], ...]:
+        query = self.query_state
+        return (self.query_output, query.relations, query.delete, query.insert, query.replace)
+
     @property
     def places(self) -> Mapping[str, str]:
         """Where the functions that a run imports are defined, by their names."""
-        query = self.query_state
-        queries = (self.query_output, query.relations, query.delete, query.insert, query.replace)
         frames = {
             f"of {name}": each.reference
-            for chain in queries
+            for chain in self._chains
             for name, each in chain.items()
             if isinstance(each, FrameFunction) and each.function is None
         }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lipstick.workflow.conditions import check, flows
 from lipstick.workflow.drawing import svg
-from lipstick.workflow.functions import Imports, check_allowed
+from lipstick.workflow.functions import Imports
 from lipstick.workflow.loops import Loop, unfold
 from lipstick.workflow.module import Module, Specification
 from lipstick.workflow.shape import Edge, Shape
@@ -126,7 +126,7 @@ class Workflow:
             check_queries(specification)
 
     def check_imports(self) -> None:
-        """Refuse functions that a file names, from modules that its reader has not allowed.
+        """Refuse functions, Java methods and programs that a file names and nobody has allowed.
 
         Raises
         ------
@@ -134,8 +134,7 @@ class Workflow:
             For the first one.
         """
         for specification in self._specifications.values():
-            for name, reference in specification.places.items():
-                check_allowed(specification.name, name, reference)
+            specification.check_imports()
 
     # -- files -----------------------------------------------------------------------------
 
@@ -147,7 +146,9 @@ class Workflow:
         ----------
         imports
             The modules from which the functions that the file names may be imported, with those
-            below them; True: any. To import a module runs it: allow those that you trust.
+            below them, and the Java classes that ``reflect`` and ``java_method`` in its SQL may
+            call; True: any, and also programs (``TRANSFORM``) and statements that write. To import
+            a module runs it: allow those that you trust.
 
         Raises
         ------

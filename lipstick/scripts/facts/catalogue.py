@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from lipstick import bounded_yaml
 from lipstick.scripts.errors import FactsError
 from lipstick.scripts.facts.fact import SELF, Fact, Parameter, read_fact
 
@@ -149,7 +150,7 @@ def catalogue(more: Iterable[Path] = ()) -> Catalogue:
     known_facts = _packaged().copy()
     for path in paths:
         try:
-            document = yaml.safe_load(path.read_text(encoding="utf-8"))
+            document = bounded_yaml.load(path.read_text(encoding="utf-8"))
         except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
             raise FactsError(f"{path} cannot be read as facts: {error}") from error
         known_facts.add(document if isinstance(document, dict) else {"calls": document}, str(path))

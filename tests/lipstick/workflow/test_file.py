@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -217,3 +219,18 @@ def test_a_loop_is_read(tmp_path: Path) -> None:
         Workflow.read(_write(tmp_path, text.replace("times: 2", "times: 0")))
     with pytest.raises(DocumentError, match=r"loops\.0\.times is 'two' and should be"):
         Workflow.read(_write(tmp_path, text.replace("times: 2", "times: two")))
+
+
+def test_reading_and_checking_need_no_spark(tmp_path: Path) -> None:
+    """The packages that take seconds to import are not."""
+    path = tmp_path / "w.yaml"
+    path.write_text(TEXT)
+    program = (
+        "import sys\nfrom lipstick.workflow import Workflow\n"
+        f"Workflow.read({str(path)!r}).validate()\n"
+        "print([name for name in ('pyspark', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "[]", done.stderr

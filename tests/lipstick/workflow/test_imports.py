@@ -128,3 +128,51 @@ def test_examples_of_ours_may_import_ours() -> None:
     again = parse(text(dealership()), Path("dealership.yaml"))
     with pytest.raises(ImportNotAllowedError, match="lipstick\\.workflow\\.examples\\.dealers"):
         again.validate()
+
+
+JAVA = "java.lang.System"
+_RUNNING_CODE = {
+    f"SELECT reflect('{JAVA}', 'getProperty', 'user.home') AS Model, 1 AS Price": JAVA,
+    f"SELECT `java_method` ('{JAVA}', 'getProperty', Model) AS Model, 1 AS Price FROM Cars": "True",
+    f"SELECT Try_Reflect('{JAVA}','getProperty',Model) AS Model, Price FROM Cars": JAVA,
+    "SELECT reflect(Model, 'getProperty', 'a') AS Model, Price FROM Cars": "True",
+    f"SELECT reflect /*'{JAVA}', 'x'*/('a.B', 'c') AS Model, Price FROM Cars": "True",
+    "SELECT IDENTIFIER('ref' || 'lect')('a.B', 'c') AS Model, Price FROM Cars": "True",
+    "SELECT TRANSFORM (Model, Price) USING 'cat' AS (Model, Price) FROM Cars": "True",
+    "FROM Cars INSERT OVERWRITE DIRECTORY '/tmp/x' USING json SELECT *": "True",
+    "SELECT '${env:HOME}' AS Model, Price FROM Cars": "True",
+}
+
+
+@pytest.mark.parametrize("sql", _RUNNING_CODE)
+def test_sql_of_a_file_runs_nothing_but_queries(tmp_path: Path, sql: str) -> None:
+    """Java methods, programs and writes are refused before Spark starts, tracked or not."""
+    document = _FORM.format(functions="{}", query=f'"{sql}"')
+    workflow = Workflow.read(_write(tmp_path, document))
+    how = rf"imports=(\[')?{_RUNNING_CODE[sql]}"
+    with pytest.raises(ImportNotAllowedError, match=how):
+        workflow.validate()
+    for tracked in (True, False):
+        with pytest.raises(ImportNotAllowedError, match=how):
+            workflow.run(None, [], store=tmp_path / "store", tracked=tracked)
+    assert not (tmp_path / "store").exists()
+    Workflow.read(tmp_path / "w.yaml", imports=True).check_imports()
+
+
+def test_java_classes_are_allowed_by_name(tmp_path: Path) -> None:
+    """As modules are, each by itself."""
+    first = f"SELECT reflect('{JAVA}', 'getProperty', Model) AS Model, Price FROM Cars"
+    path = _write(tmp_path, _FORM.format(functions="{}", query=f'"{first}"'))
+    Workflow.read(path, imports=[JAVA]).check_imports()
+    second = first.replace("Price", "reflect('a.B', 'c') AS Price")
+    path = _write(tmp_path, _FORM.format(functions="{}", query=f'"{second}"'))
+    with pytest.raises(ImportNotAllowedError, match=r"the Java method a\.B\.c"):
+        Workflow.read(path, imports=[JAVA]).check_imports()
+
+
+def test_ordinary_words_are_no_code(tmp_path: Path) -> None:
+    sql = (
+        "SELECT Model, Price FROM Cars JOIN Cars AS b USING (Model) WHERE Model <> 'insert' "
+        "AND Model <> 'identifier' -- delete, merge"
+    )
+    Workflow.read(_write(tmp_path, _FORM.format(functions="{}", query=f'"{sql}"'))).check_imports()
