@@ -47,6 +47,10 @@ class NeedsSparkError(CaptureError):
     """A question to a capture in memory that only Spark can answer."""
 
 
+class WorkerPythonError(LipstickError):
+    """Spark's workers run a Python that lacks the packages, or is not of the version, of ours."""
+
+
 class CaptureDamagedError(CaptureError):
     """Files of a capture, or of a table's provenance, that are not what was written."""
 

@@ -34,6 +34,7 @@ from pyspark.sql.types import (
 
 from lipstick.naming import ROW_BITS, ROWS
 from lipstick.worker_passes import Factor, WorkerPasses
+from lipstick.workers import check_workers
 from rewriter.analysis.conditional import has_difference, limits_inside, shown_joins
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import PRESENT, SIDE, VALUE
@@ -70,6 +71,7 @@ class Evaluation:
         semiring: Semiring[Any],
         valuations: Mapping[str, Valuation[Any]],
     ) -> None:
+        check_workers(spark)
         self._spark = spark
         self._root = root
         self._members_view = members_view

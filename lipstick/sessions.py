@@ -45,6 +45,7 @@ from lipstick.streams.queries.source import StreamSource, stream_source
 from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
+from lipstick.workers import use_own_python
 from rewriter import (
     Arguments,
     BoundQuery,
@@ -83,6 +84,7 @@ class Session:
         log_passes_where_asked()
         self._owns_spark = spark is None
         self.spark = spark if spark is not None else _local_spark()
+        use_own_python(self.spark)
         self._tracked: dict[str, Tracked] = {}
         self._temporary = store is None
         self.store = Path(tempfile.mkdtemp(prefix="lipstick-") if store is None else store)

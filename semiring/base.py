@@ -46,6 +46,8 @@ class Semiring(ABC, Generic[K]):
     """a + b = 0 only if a = b = 0, and a · b = 0 only if a = 0 or b = 0."""
     has_monus: ClassVar[bool] = False
     """Whether K is an m-semiring: `monus` is defined and has its laws."""
+    total_delta: ClassVar[bool] = True
+    """Whether δ is defined for every element, and not for constants alone."""
     no_monus: ClassVar[str] = "its natural order has no least a ⊖ b"
     """Why there is no monus; part of the error's text."""
     capabilities: ClassVar[frozenset[str]] = frozenset()

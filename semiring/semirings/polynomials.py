@@ -27,6 +27,7 @@ class Polynomials(Quotient[Polynomial]):
     """
 
     name = "Polynomials"
+    total_delta = False
     no_monus = "⊖ taken coefficient by coefficient in N[X] does not commute with evaluation"
 
     @property

@@ -35,6 +35,7 @@ from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import MemoryWhatIf
 from lipstick.valuation import compile_valuations
 from lipstick.whatif import SparkWhatIf, WhatIf
+from lipstick.workers import use_own_python
 from rewriter.analysis.conditional import conditional, shown_joins
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import CapturedGroups
@@ -60,6 +61,7 @@ class SparkEngine:
     def __init__(self, capture: Capture, spark: SparkSession) -> None:
         self._capture = capture
         self._manifest = capture.manifest
+        use_own_python(spark)
         self._spark = spark
         self._id = uuid.uuid4().hex[:8]
         self._views: set[str] = set()
@@ -132,6 +134,10 @@ class SparkEngine:
         if conditional(root):
             return self._conditional(semiring, valuations)
         check_difference(root, semiring)
+        grouped = any(block.kind is Kind.GROUP for block in topological(root))
+        if grouped and not semiring.total_delta:
+            # Whether δ has a value is known once it is computed; workers would fail too late.
+            return self.shown(self._capture.memory.evaluate(semiring, valuations))
         views = self._rows_views()
         evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
         return evaluation.run().toDF(*self._manifest.names, "_value")
