@@ -47,7 +47,8 @@ class Dependence:
     variables
         Global variables whose last versions are among what was found.
     assumptions
-        The assumed edges among it; without any, the answer is certain.
+        The assumed edges among it, and what the text leaves open that may change it; without any,
+        the answer is certain.
     opaque
         Places among it that are not followed, and why.
     """

@@ -39,10 +39,10 @@ def resolve(
         refs = [(node, key) for node, key, _ in reading.files[text]]
         nodes = [graph.nodes[number] for number in graph.resolve(refs)]
         if any(text in node.writes or text.startswith("<") for node in graph.nodes.values()):
-            return nodes
+            return [*nodes, *_open(reading, graph)]
     named = [node for node in graph.nodes.values() if text in (*node.reads, *node.writes)]
     if named:
-        return named
+        return [*named, *_open(reading, graph)]
     if match := _VERSION.fullmatch(text):
         return _version(script, graph, text, match["name"], match["file"], int(match["line"]))
     if match := _LINE.fullmatch(text):
@@ -55,6 +55,12 @@ def resolve(
     raise ScriptNameError(
         f"{script.main.name} has no variable or file {text!r}.\n{closest(text, set(names))}"
     )
+
+
+def _open(reading: Reading, graph: ScriptGraph) -> list[Node]:
+    """What the text leaves open about the files that a script leaves."""
+    refs = [(node, key) for node, key, _ in reading.open_files]
+    return [graph.nodes[number] for number in graph.resolve(refs) if number in graph.doubts]
 
 
 def _file(script: Script, name: str | None, text: str) -> int:

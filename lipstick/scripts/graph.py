@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from lipstick.scripts.model import Instance, Key, Node, NodeKind, Place, Role
+from lipstick.scripts.model import DOUBT, Instance, Key, Node, NodeKind, Place, Role
 
 Reference: TypeAlias = tuple[int, Key | None]
 """A node, and which variable of it where it is a block."""
@@ -45,6 +45,9 @@ class ScriptGraph:
         By number, from 1, the invocations that nodes belong to.
     results
         What is asked for when the graph is done: the last versions of variables and files.
+    doubts, carried
+        The nodes that stand for what the text leaves open, and of those that stand for what
+        iterations of a loop leave to the next, the others that this is.
     moved
         Where rules have put what a reader of a node, or of a variable of a block, depends on.
     """
@@ -56,6 +59,8 @@ class ScriptGraph:
     instances: list[Instance] = field(default_factory=list)
     moved: dict[Reference, list[Reference]] = field(default_factory=dict)
     results: list[Reference] = field(default_factory=list)
+    doubts: set[int] = field(default_factory=set)
+    carried: dict[int, set[int]] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     next_id: int = 1
 
@@ -64,6 +69,7 @@ class ScriptGraph:
     ) -> Node:
         """Add a node."""
         counter = "H" if kind is NodeKind.VIEW and name.startswith("<") else kind
+        counter = DOUBT if operation == DOUBT else counter
         number = self.numbers.get(counter, 0) + 1
         self.numbers[counter] = number
         node = Node(self.next_id, number, kind, name, operation, place, **properties)
@@ -93,6 +99,15 @@ class ScriptGraph:
         for edge in self.incoming.pop(node):
             del self.outgoing[edge.source][edge]
         del self.nodes[node]
+
+    def drop_unread_doubts(self) -> None:
+        """Take away the doubts that nothing depends on, and loops' that stand for none."""
+        asked = {node for node, _ in self.results}
+        for node in sorted(self.doubts, reverse=True):
+            unread = not self.outgoing[node] and node not in asked
+            if unread or (node in self.carried and not self.incoming[node]):
+                self.remove(node)
+                self.doubts.discard(node)
 
     def move_outgoing(self, node: int, to: int) -> None:
         """Let the edges that leave a node leave another."""
@@ -126,8 +141,8 @@ class ScriptGraph:
     def places(self, node: Node) -> set[Place]:
         """Where a node stands: its lines, and the calls by which it is reached."""
         places_of_node = set(node.lines)
-        if node.operation not in ("union", "selection"):
-            # Conditions and candidates have places of their own.
+        if node.operation not in ("union", "selection", DOUBT):
+            # Conditions and candidates have places of their own, and a doubt adds no line.
             places_of_node.add(node.place)
         instance = node.instance
         while instance:

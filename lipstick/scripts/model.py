@@ -15,6 +15,10 @@ Key: TypeAlias = Hashable
 """A variable of a scope, ``(scope, name)``, or a region of memory or storage, an integer."""
 
 
+DOUBT = "doubt"
+"""The operation of a node without inputs and lines: something that the text leaves open."""
+
+
 class NodeKind(StrEnum):
     """Kinds of nodes, by the prefix of their identifiers."""
 
@@ -146,7 +150,8 @@ class Node:
     @property
     def label(self) -> str:
         """The identifier as the paper writes it, ``SP1``, ``V4``; ``H1`` of hidden state."""
-        return f"{'H' if self.hidden else self.kind.value}{self.number}"
+        prefix = "D" if self.operation == DOUBT else "H" if self.hidden else self.kind.value
+        return f"{prefix}{self.number}"
 
 
 @dataclass(frozen=True, slots=True)

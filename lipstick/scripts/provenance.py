@@ -15,7 +15,7 @@ from lipstick.scripts.answers import Assumption, Dependence, Line
 from lipstick.scripts.criteria import Criterion, resolve
 from lipstick.scripts.facts import catalogue
 from lipstick.scripts.graph import ScriptGraph
-from lipstick.scripts.model import Node, Place
+from lipstick.scripts.model import DOUBT, Node, Place
 from lipstick.scripts.reading.read import Reading, read
 from lipstick.scripts.reading.values import Reference
 from lipstick.scripts.rules import rewrite
@@ -212,13 +212,23 @@ class ScriptProvenance:
         assumed: dict[Assumption, None] = {}
         for number in sorted(reached):
             for edge, why in self.final.incoming[number].items():
-                if why is not None and edge.source in reached:
+                doubted = edge.source in self.final.doubts
+                if why is not None and edge.source in reached and not doubted:
                     assumed[Assumption(self.line(self.final.nodes[number].place), why)] = None
+        for number in sorted(reached & self.final.doubts - self.final.carried.keys()):
+            node = self.final.nodes[number]
+            assumed[Assumption(self.line(node.place), str(node.value))] = None
+        for place, why in self.reading.anything:
+            assumed[Assumption(self.line(place), why)] = None
         return tuple(assumed)
 
     def _opaque(self, followed: Iterable[Node]) -> tuple[Assumption, ...]:
-        nodes = [node for node in followed if node.unknown is not None]
-        entries = {Assumption(self.line(node.place), str(node.unknown)): None for node in nodes}
+        entries: dict[Assumption, None] = {}
+        for node in followed:
+            why = node.value if node.operation == DOUBT else node.unknown
+            if why is not None:
+                entries[Assumption(self.line(node.place), str(why))] = None
+        entries |= {Assumption(self.line(p), why): None for p, why in self.reading.anything}
         return tuple(entries)
 
 

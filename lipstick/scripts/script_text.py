@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import tokenize
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,10 +32,14 @@ class SourceFile:
     path: Path | None = None
     cells: tuple[Cell, ...] = ()
 
+    lines: tuple[str, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lines", tuple(split_lines(self.text)))
+
     def line(self, number: int) -> str:
         """A line's text; empty behind the last."""
-        lines = self.text.splitlines()
-        return lines[number - 1] if 0 < number <= len(lines) else ""
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
     def where(self, number: int) -> str:
         """A line as people call it: ``7``, or ``cell 3, line 2``."""
@@ -53,6 +59,21 @@ class Script:
     def main(self) -> SourceFile:
         """The script itself."""
         return self.files[0]
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text as Python's parser counts them: a form feed ends none."""
+    return re.split(r"\r\n|\r|\n", text)
+
+
+def read_module(path: Path, name: str) -> tuple[str, ast.Module | None]:
+    """The text of a module that a script imports; without its tree if it does not parse."""
+    try:
+        with tokenize.open(path) as file:
+            text = file.read()
+        return text, ast.parse(text, name)
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return "", None
 
 
 def read_script(path: Path, order: Order = "position") -> Script:

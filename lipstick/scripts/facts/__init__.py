@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lipstick.scripts.facts.catalogue import Catalogue, catalogue, unknown_fact
+from lipstick.scripts.facts.catalogue import PLAIN, Catalogue, catalogue, unknown_fact
 from lipstick.scripts.facts.fact import Fact, Parameter
 
-__all__ = ["Catalogue", "Fact", "Parameter", "catalogue", "unknown_fact"]
+__all__ = ["PLAIN", "Catalogue", "Fact", "Parameter", "catalogue", "unknown_fact"]

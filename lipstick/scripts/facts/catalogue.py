@@ -15,6 +15,11 @@ from lipstick import bounded_yaml
 from lipstick.scripts.errors import FactsError
 from lipstick.scripts.facts.fact import SELF, Fact, Parameter, read_fact
 
+PLAIN = "data"
+"""The kind of what holds only containers, texts and numbers of Python, at any depth."""
+
+_PLAIN_CLASSES = ("list", "dict", "str", "tuple", "set", "bytes", "float")
+
 
 @dataclass(slots=True)
 class Catalogue:
@@ -31,7 +36,7 @@ class Catalogue:
     methods
         By the name of a method, the facts of all classes that have it.
     modules
-        The libraries that are in the catalogue, by their first name.
+        The libraries whose import changes nothing but their own names, by their first name.
     """
 
     facts: dict[str, Fact] = field(default_factory=dict)
@@ -39,12 +44,24 @@ class Catalogue:
     attributes: dict[tuple[str, str], str] = field(default_factory=dict)
     elements: dict[str, str] = field(default_factory=dict)
     methods: dict[str, list[Fact]] = field(default_factory=dict)
+    modules: set[str] = field(default_factory=set)
     _joined: dict[str, Fact | None] = field(default_factory=dict)
 
     def of_method(self, kind: str, method: str) -> Fact | None:
         """The fact about a method of values of a kind."""
+        if kind == PLAIN:
+            return self._of_plain(method)
         name = self.classes.get(kind)
         return None if name is None else self.facts.get(f"{name}.{method}")
+
+    def _of_plain(self, method: str) -> Fact | None:
+        """What the method of a container, text or number may do, whichever of them it is."""
+        key = f"{PLAIN}.{method}"
+        if key not in self._joined:
+            known = [self.facts.get(f"{owner}.{method}") for owner in _PLAIN_CLASSES]
+            found = [fact for fact in known if fact is not None]
+            self._joined[key] = _joined(method, found) if found else None
+        return self._joined[key]
 
     def by_name(self, method: str) -> Fact | None:
         """What any method of a name may do: the facts of all classes that have one, joined."""
@@ -75,6 +92,8 @@ class Catalogue:
                 for attribute, kind in attributes.items():
                     self.attributes[full(owner), attribute] = kind
             self.elements.update(document.get("elements", {}))
+            self.modules.update(document.get("modules", ()))
+            self.modules.add(prefix.split(".", maxsplit=1)[0])
             for group in document.get("groups", ()):
                 shared = {k: v for k, v in group.items() if k not in ("names", "of")}
                 owner = f"{group['of']}." if "of" in group else ""
@@ -90,6 +109,8 @@ class Catalogue:
         self._index()
 
     def _put(self, fact: Fact) -> None:
+        if "." in fact.name:
+            self.modules.add(fact.name.split(".", maxsplit=1)[0])
         self.facts[fact.name] = fact
 
     def _index(self) -> None:
@@ -109,6 +130,7 @@ class Catalogue:
             classes=dict(self.classes),
             attributes=dict(self.attributes),
             elements=dict(self.elements),
+            modules=set(self.modules),
             methods={name: list(known) for name, known in self.methods.items()},
             _joined={},
         )
@@ -128,6 +150,10 @@ def _joined(method: str, known: list[Fact]) -> Fact:
         mutates=tuple(dict.fromkeys(item for fact in known for item in fact.mutates)),
         stores=any(fact.stores for fact in known),
         inplace=any(fact.inplace for fact in known),
+        copy=next((fact.copy for fact in known if fact.copy), None),
+        out=next((fact.out for fact in known if fact.out), None),
+        looks=next((fact.looks for fact in known if fact.looks), None),
+        touches=next((fact.touches for fact in known if fact.touches), None),
         shares=any(fact.shares for fact in known),
         state=tuple(dict.fromkeys(item for fact in known for item in fact.state)),
         observes=tuple(dict.fromkeys(item for fact in known for item in fact.observes)),

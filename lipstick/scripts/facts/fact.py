@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,13 @@ class Fact:
         Whether the other arguments are kept in what is changed.
     inplace
         Whether ``inplace=True`` changes the receiver.
+    copy
+        The parameter that is changed in place, and is the result, unless ``copy`` is True.
+    out
+        Where results are stored, if this is given.
+    looks, touches
+        Which argument names the file or folder that the call asks about, or makes, moves or
+        removes; it is no input or output.
     shares
         Whether the result may be an argument, or a part of one.
     state, observes
@@ -94,6 +102,10 @@ class Fact:
     mutates: tuple[Parameter, ...] = ()
     stores: bool = False
     inplace: bool = False
+    copy: Parameter | None = None
+    out: Parameter | None = None
+    looks: Parameter | None = None
+    touches: Parameter | None = None
     shares: bool = False
     state: tuple[str, ...] = ()
     observes: tuple[str, ...] = ()
@@ -106,12 +118,28 @@ class Fact:
     def changes(self) -> bool:
         """Whether the call may change anything but its result."""
         return bool(
-            self.mutates or self.writes or self.opens or self.state or self.inplace or self.unknown
+            self.mutates
+            or self.writes
+            or self.touches
+            or self.opens
+            or self.state
+            or self.inplace
+            or self.unknown
         )
+
+    def changes_given(self, call: ast.Call) -> bool:
+        """Whether a call changes anything but its result, by the arguments that it is given."""
+        if self.changes or (self.copy is None and self.out is None):
+            return self.changes
+        names = {keyword.arg for keyword in call.keywords}
+        starred = any(isinstance(item, ast.Starred) for item in call.args)
+        position = None if self.out is None else self.out.position
+        last = position is not None and len(call.args) > position
+        return starred or last or bool(names & {None, "out", "copy"})
 
 
 _FLAGS = ("appends", "stores", "inplace", "shares")
-_PARAMETERS = ("reads", "writes", "opens")
+_PARAMETERS = ("reads", "writes", "opens", "copy", "out", "looks", "touches")
 _KNOWN = {*_FLAGS, *_PARAMETERS, "mode", "mutates", "state", "observes", "returns", "ratio"} | {
     "window"
 }

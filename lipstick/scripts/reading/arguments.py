@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -28,6 +28,12 @@ class Arguments:
     spread: list[Value] = field(default_factory=list)
     texts: list[ast.expr] = field(default_factory=list)
     named_texts: dict[str, ast.expr] = field(default_factory=dict)
+
+    def replace(self, change: Callable[[Value], Value]) -> None:
+        """Let every argument be what a function makes of it."""
+        self.positional = [change(value) for value in self.positional]
+        self.named = {name: change(value) for name, value in self.named.items()}
+        self.spread = [change(value) for value in self.spread]
 
     def all(self) -> list[Value]:
         """All values, whatever the way they are given."""

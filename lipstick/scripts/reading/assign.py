@@ -4,12 +4,32 @@ from __future__ import annotations
 
 import ast
 
+from lipstick.scripts.facts import PLAIN
 from lipstick.scripts.model import Node, Place
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import key_for_reading, key_for_writing
 from lipstick.scripts.reading.opaque import effects, leave_effects
 from lipstick.scripts.reading.special import call_method
-from lipstick.scripts.reading.values import COPIED, Class, Library, Value
+from lipstick.scripts.reading.values import (
+    COPIED,
+    IMMUTABLE,
+    NO_REGIONS,
+    PLAIN_KINDS,
+    Bound,
+    Class,
+    Function,
+    Library,
+    ModuleFile,
+    Value,
+)
+
+_INTERPRETER = frozenset({"sys", "builtins", "__builtins__", "__main__", "importlib", "gc", "io"})
+"""Modules whose attributes are what Python itself uses."""
+
+_OF_OBJECTS = frozenset(
+    {"__class__", "__code__", "__dict__", "__globals__", "__bases__", "__defaults__"}
+)
+"""Attributes that decide what an object is."""
 
 
 def assign(context: Context, target: ast.expr, value: Value, name: str = "=") -> None:
@@ -55,8 +75,17 @@ def bind(context: Context, variable: str, value: Value, process: Node) -> Value:
 def element_of(context: Context, value: Value) -> Value:
     """An element of a value: of what a loop goes over, or a tuple is taken apart to."""
     kind = context.facts.elements.get(value.kind, "")
-    regions = context.inside(value.regions) if kind not in ("text", "number") else frozenset()
+    if kind in ("text", "number"):
+        return Value(value.refs, NO_REGIONS, kind)
+    regions = context.inside(value.regions)
+    kind = kind or kind_inside(context, value, regions)
     return Value(value.refs, regions, kind, cls=context.class_of(regions))
+
+
+def kind_inside(context: Context, value: Value, regions: frozenset[int]) -> str:
+    """The kind of the parts of a container of Python's: plain if all objects in it are."""
+    plain = value.kind in PLAIN_KINDS and value.regions and regions <= context.plain
+    return PLAIN if plain and context.alike(value.regions) <= context.plain else ""
 
 
 def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value) -> None:
@@ -68,12 +97,23 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
         name = "[ ]="
     else:
         name = f".{target.attr}="
+    if isinstance(base.target, Library) and base.target.name.split(".")[0] in _INTERPRETER:
+        context.leave_all_open(f"{base.target.name} is changed, which any code may use")
+    if isinstance(base.target, ModuleFile):
+        context.leave_all_open("variables of another module are changed")
+    if isinstance(target, ast.Attribute) and target.attr in _OF_OBJECTS:
+        context.leave_all_open(f"{target.attr} of an object is changed")
     if isinstance(base.target, Library):
         # Settings of a library are hidden state of it.
         region = context.named_region(f"<{base.target.name.split('.')[0]}>")
         state = Value(base.refs, frozenset([region]))
         base, inputs = state, [context.filled(state), *inputs]
     context.escape(value)
+    value = context.as_object(value)
+    if isinstance(base.target, Function | Bound) and not base.cls:
+        base = context.as_object(base)
+    if not (base.regions or base.kind in IMMUTABLE or isinstance(base.target, Class)):
+        context.leave_all_open("the object that is stored into is not plain from the text")
     if isinstance(target, ast.Subscript):
         called = call_method(context, base, "__setitem__", [inputs[-1], value])
         if called is not None:
@@ -84,6 +124,9 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
         key = (base.target.scope, target.attr)
         context.graph.names.setdefault(key, target.attr)
         context.write(key, Value(version.refs, value.regions, value.kind, value.target, value.cls))
+        own_region = context.own_region(base.target)
+        if own_region is not None:
+            context.change([own_region], version)
         return
     setters = context.setters.get(target.attr, []) if isinstance(target, ast.Attribute) else []
     ran = effects(context, setters)

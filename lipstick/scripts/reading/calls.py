@@ -12,17 +12,30 @@ from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.invoke import instantiate, invoke
 from lipstick.scripts.reading.known import apply
 from lipstick.scripts.reading.names import read_name
-from lipstick.scripts.reading.values import Bound, Class, Function, Library, Value
+from lipstick.scripts.reading.opaque import advanced
+from lipstick.scripts.reading.values import NO_REGIONS, Bound, Class, Function, Lazy, Library, Value
 
 _BY_NAME = 1000
 """The position of a parameter that has none."""
 
 _PRINT_TO_FILE = Fact("print", mutates=(Parameter("file", _BY_NAME),), stores=True, returns="none")
 
+_ADVANCE = Fact("advance", mutates=(Parameter("self"),), stores=True, shares=True)
+"""What `send`, `throw`, `close` and the like do to a generator, beside what its body does."""
+
 _TEXT_WITH_NAMES = frozenset({"query", "eval"})
 """Methods of frames that are given a text in which variables are called ``@name``."""
 
 _TEXT_RUN = frozenset({"exec", "eval", "compile", "globals", "locals", "__import__"})
+
+_ANYTHING = frozenset(
+    {"exec", "eval", "globals", "locals", "__import__", "sys._getframe", "inspect.currentframe",
+     "inspect.stack", "gc.get_objects", "gc.get_referrers", "sys.settrace", "sys.setprofile",
+     "importlib.reload", "types.FunctionType", "ctypes.memmove", "breakpoint",
+     "threading.Thread", "threading.Timer", "atexit.register", "signal.signal",
+     "weakref.finalize", "vars", "dir"}
+)  # fmt: skip
+"""What reaches every variable and object, or runs at a time that the text does not say."""
 
 
 def call(context: Context, node: ast.Call) -> Value:
@@ -73,11 +86,19 @@ def _library(
 ) -> Value:
     if name == "super":
         return _super(context, callee)
+    if name == "__ipython__":
+        context.leave_all_open("a magic or command is not followed")
+    elif name in _ANYTHING and not (name in ("vars", "dir") and arguments.all()):
+        context.leave_all_open(f"{name} may read and change any variable")
+    if name == "type" and len(arguments.positional) == 1 and not arguments.spread:
+        return _type_of(context, callee, arguments.positional[0])
     fact = context.facts.facts.get(name)
     if name == "print" and "file" in arguments.named:
         target = arguments.named["file"].target
         if not isinstance(target, Library) or target.name == "sys.stderr":
             fact = _PRINT_TO_FILE
+    if name.startswith("os.") and name == "os.chdir":
+        context.named_region("<folder>")
     if name in _TEXT_RUN or name == "__ipython__":
         what = "a magic or command" if name == "__ipython__" else f"what {name} runs"
         fact = unknown_fact(name, f"{what} is not followed")
@@ -87,6 +108,19 @@ def _library(
         # A constructor or function that nobody has told of.
         fact = unknown_fact(name, f"nothing is known of {name}")
     return apply(context, node, fact, callee, arguments, None)
+
+
+def _type_of(context: Context, callee: Value, value: Value) -> Value:
+    """Add the class of an object; if its class is not plain, it may be any of the project."""
+    if value.cls is not None:
+        refs = context.filled(Value((*callee.refs, *value.refs, (value.cls.view, None, None)))).refs
+        if value.cls.view in context.graph.nodes:
+            return context.as_object(Value(refs, target=value.cls))
+    for cls in context.classes.values():
+        context.own_region(cls)
+    regions = frozenset(context.class_regions) if not value.kind else NO_REGIONS
+    taken = context.operate("type", "call", [callee, value], regions=regions)
+    return context.filled(Value(taken.refs, regions))
 
 
 def _text_run(
@@ -117,6 +151,8 @@ def _method(
         why = f"{name} is taken by its name: the class of what it is called on is not plain"
     if owner.cls is not None and fact is None:
         fact = context.facts.by_name(name)
+    if isinstance(owner.target, Lazy) or advanced(context, [owner]):
+        fact, why = _ADVANCE, None
     if name in _TEXT_WITH_NAMES:
         texts = [v.const for v in arguments.positional if isinstance(v.const, str)]
         names = [name for text in texts for name in re.findall(r"@(\w+)", text)]

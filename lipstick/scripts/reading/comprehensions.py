@@ -10,8 +10,9 @@ from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.frames import Frame
 from lipstick.scripts.reading.loops import repeated
 from lipstick.scripts.reading.names import assigned_names
+from lipstick.scripts.reading.opaque import advance, is_used_up
 from lipstick.scripts.reading.special import iterated, next_of
-from lipstick.scripts.reading.values import NO_REGIONS, Function, Lazy, Value, is_used_up
+from lipstick.scripts.reading.values import NO_REGIONS, PLAIN_KINDS, Function, Lazy, Value
 
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -41,7 +42,8 @@ def comprehension(context: Context, node: Comprehension) -> Value:
         for generator in node.generators:
             over = iterated(context, context.evaluate(context, generator.iter))
             inputs.append(over)
-            if is_used_up(over):
+            if is_used_up(context, over):
+                inputs.append(advance(context, over, name))
                 used_up.append(over)
             item = next_of(context, over)
             if item is None:
@@ -66,10 +68,13 @@ def comprehension(context: Context, node: Comprehension) -> Value:
     context.closed_scopes.add(scope)
     for value in results:
         context.escape(value)
+    results = [context.as_object(value) for value in results]
     region = context.region(name)
     context.divide(region)
     inside = frozenset().union(*(value.regions for value in results)) if results else NO_REGIONS
     context.keep([region], inside)
+    if all(value.kind in PLAIN_KINDS for value in results) and inside <= context.plain:
+        context.plain.add(region)
     result = context.operate(
         name, "comprehension", [*inputs, *results], kind, frozenset([region]), ratio="n:n"
     )
@@ -80,6 +85,7 @@ def comprehension(context: Context, node: Comprehension) -> Value:
     nothing = ast.arguments([], [], None, [], [], None, [])
     text = ast.copy_location(ast.Lambda(nothing, node), node)
     function = Function(text, name, outer.file, outer.scopes, result.refs[0][0])
+    context.generators[region] = function
     return Value(result.refs, result.regions, kind, Lazy(function))
 
 
@@ -96,6 +102,6 @@ def _may_change(context: Context, node: Comprehension) -> bool:
                     fact = context.facts.by_name(name)
                 case _:
                     return True
-            if fact is None or fact.changes:
+            if fact is None or fact.changes_given(inner):
                 return True
     return False

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lipstick.scripts.facts import Catalogue
 from lipstick.scripts.graph import Edge, ScriptGraph
-from lipstick.scripts.model import Instance, Key, Node, NodeKind, Place, Role
+from lipstick.scripts.model import DOUBT, Instance, Key, Node, NodeKind, Place, Role
 from lipstick.scripts.reading.frames import Frame, Loop
 from lipstick.scripts.reading.regions import Regions
 from lipstick.scripts.reading.values import (
@@ -28,6 +28,9 @@ from lipstick.scripts.reading.variable_state import State
 from lipstick.scripts.script_text import Script
 
 UNTOUCHED = object()
+
+OPEN_FILE = "open"
+"""The first part of the keys of files that are open."""
 
 
 @dataclass(slots=True)
@@ -50,6 +53,15 @@ class Context(Regions):
         By region the functions that an object of a library was made with, and may call.
     dead
         Whether the text at hand is not reached: behind `return`, `break`, `continue`, `raise`.
+    world, given
+        The region of all that the text leaves open about files, the process and libraries, and
+        that of the objects in `given_away`, which unknown calls have been given and may change.
+    anything
+        Places whose effects may be any: on every variable and every object.
+    own_regions, class_regions
+        By definition the region of the attributes of a function or class, and by region the class.
+    generators
+        By region the function that a generator or coroutine runs when it is advanced.
     jump
         The jump that made it so; None: an exception that ends the script, which no slice is about.
     tries
@@ -74,6 +86,8 @@ class Context(Regions):
     globals_declared: set[str] = field(default_factory=set)
     modules: dict[Path, tuple[int, int]] = field(default_factory=dict)
     classes: dict[int, Class] = field(default_factory=dict)
+    own_regions: dict[int, int] = field(default_factory=dict)
+    class_regions: dict[int, Class] = field(default_factory=dict)
     closed_scopes: set[int] = field(default_factory=set)
     defining: dict[int, bool] = field(default_factory=dict)
     bodies: dict[int, Any] = field(default_factory=dict)
@@ -83,12 +97,22 @@ class Context(Regions):
     instance: int = 0
     dead: bool = False
     jump: Value | None = None
+    world: int = 0
+    anything: dict[tuple[Place, str], None] = field(default_factory=dict)
+    generators: dict[int, Function] = field(default_factory=dict)
     tries: int = 0
     budget: int = 0
     counter: int = 0
     evaluate: Callable[[Context, ast.expr], Value] = field(default=lambda _c, _e: Value())
     runs: Callable[[Context, list[Function]], list[Value]] = field(default=lambda _c, _f: [])
     walk: Callable[[Context, list[ast.stmt]], None] = field(default=lambda _c, _s: None)
+
+    def __post_init__(self) -> None:
+        self.world = self.fresh()
+        self.given = self.fresh()
+        for number, name in ((self.world, "<world>"), (self.given, "<given>")):
+            self.graph.names[number] = name
+            self.state.current[number] = Value()
 
     # -- numbers -------------------------------------------------------------------------------
 
@@ -193,6 +217,11 @@ class Context(Regions):
         """What a key holds at the head of an iteration: the entry's value or the last one's."""
         if key in loop.heads:
             return loop.heads[key]
+        if self.only_doubts(key):
+            node = self.doubt(None)[0]
+            self.graph.carried[node] = set()
+            loop.heads[key] = Value((*(entry.refs if entry else ()), (node, None, None)))
+            return loop.heads[key]
         refs: tuple[Reference, ...] = ((loop.head.id, key, None),)
         if isinstance(key, int):
             # Objects that may be the same have one head.
@@ -250,13 +279,67 @@ class Context(Regions):
 
     def change(self, regions: Iterable[int], version: Value) -> None:
         """Let objects be as a version says from here on."""
-        for region in self.alike(regions):
+        for region in self.alike(regions) - {self.given}:
             self.write(region, Value(version.refs))
 
     def assume(self, value: Value, why: str) -> Value:
         """A value of which it is assumed that it is used."""
         refs = tuple((node, variable, reason or why) for node, variable, reason in value.refs)
         return Value(refs, value.regions, value.kind, value.target, value.cls, value.const)
+
+    # -- what the text leaves open -------------------------------------------------------------
+
+    def only_doubts(self, key: Key) -> bool:
+        """Whether a key holds nothing but doubts, which pass by all conditions."""
+        return key in (self.world, self.given) or (isinstance(key, tuple) and key[0] == OPEN_FILE)
+
+    def doubt(self, why: str | None) -> Reference:
+        """Add a node for what the text leaves open here; what depends on it is not certain.
+
+        It has neither inputs nor lines: an answer names it, and a slice is no larger for it.
+        """
+        node = self.graph.add(NodeKind.SOURCE, "?", DOUBT, self.place, value=why)
+        self.graph.doubts.add(node.id)
+        return node.id, None, why
+
+    def leave_open(self, why: str, regions: Iterable[int] = (), names: Iterable[Key] = ()) -> None:
+        """Note a call that may have any effect that it can reach.
+
+        It may change files, the process and libraries, what unknown calls were given before, and
+        some objects and variables.
+
+        Parameters
+        ----------
+        regions
+            Objects that it is given, and may hand to later calls.
+        """
+        doubt = self.doubt(why)
+        for region in (self.world, self.given):
+            self._add_doubt(region, doubt, chained=True)
+        reached = self.reach(regions)
+        for key in (*reached, *names):
+            if key != self.given:
+                self._add_doubt(key, doubt)
+        self.give_away(reached)
+
+    def _add_doubt(self, key: Key, doubt: Reference, *, chained: bool = False) -> None:
+        held = self.lookup(key) or Value()
+        refs = held.refs
+        if chained:
+            # A doubt leads to the one before, so that versions stay small.
+            for before in refs:
+                if before[0] not in self.graph.carried:
+                    self.graph.link(Edge(before[0], doubt[0]), before[2])
+            refs = ()
+        self.write(
+            key,
+            Value((*refs, doubt), held.regions, held.kind, held.target, held.cls, held.const),
+        )
+
+    def leave_all_open(self, why: str) -> None:
+        """Note text that may read and change anything: no answer about the script is certain."""
+        self.not_followed(why)
+        self.anything[self.place, why] = None
 
     # -- branches ------------------------------------------------------------------------------
 
@@ -266,6 +349,29 @@ class Context(Regions):
         for condition in conditions:
             self.link(condition, node, Role.CONDITION)
         return node
+
+    def own_region(self, target: Any) -> int | None:
+        """The region of the attributes of a function or class of the project; None: neither."""
+        match target:
+            case Function(node=node) | Class(node=node) | Bound(function=Function(node=node)):
+                region = self.own_regions.get(id(node))
+                if region is None:
+                    region = self.own_regions[id(node)] = self.fresh()
+                    self.graph.names[region] = getattr(node, "name", "lambda")
+                    self.state.current[region] = Value()
+                    self.divide(region)
+                    if isinstance(target, Class):
+                        self.class_regions[region] = target
+                return region
+            case _:
+                return None
+
+    def as_object(self, value: Value) -> Value:
+        """A value whose regions have a function or class itself, as what holds it needs."""
+        region = self.own_region(value.target)
+        if region is None or region in value.regions:
+            return value
+        return replace(value, regions=value.regions | {region})
 
     def escape(self, value: Value) -> None:
         """Note that a function is used as a value: calls that are not known may call it."""

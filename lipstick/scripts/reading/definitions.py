@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 from lipstick.scripts.model import Node
 from lipstick.scripts.reading.arguments import Arguments
 from lipstick.scripts.reading.assign import assign, bind
+from lipstick.scripts.reading.classes import foreign_bases, methods_of
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.frames import Frame
 from lipstick.scripts.reading.invoke import instantiate, invoke
 from lipstick.scripts.reading.names import assigned_names
+from lipstick.scripts.reading.special_names import OPERATORS
 from lipstick.scripts.reading.values import Class, Function, Library, ModuleFile, Value
-from lipstick.scripts.script_text import SourceFile, parse
+from lipstick.scripts.script_text import SourceFile, read_module
 
 _PLAIN_DECORATORS = frozenset(
     {"staticmethod", "classmethod", "property", "cache", "lru_cache", "wraps", "abstractmethod",
@@ -60,6 +63,7 @@ def define_function(
         binding,
         owner,
         tuple(v.target for v in inputs if isinstance(v.target, Function)),
+        bool({"cache", "lru_cache", "cached_property"} & set(names)),
         regions,
     )
     applied = [d for d in decorators if isinstance(d.target, Function | Class)]
@@ -149,7 +153,34 @@ def define_class(context: Context, node: ast.ClassDef) -> None:
         all(name in _PLAIN_CLASS_DECORATORS for name in names) and not more,
     )
     context.classes[id(node)] = cls
+    _open_class(context, cls, more)
     bind(context, node.name, Value(target=cls), process)
+
+
+_FOLLOWED = frozenset(
+    {"init", "post_init", "call", "enter", "exit", "iter", "next", "getitem", "setitem", "delitem",
+     "contains", "len", "bool", "str", "repr", "format", "hash", "eq", "ne", "lt", "le", "gt", "ge",
+     "int", "index", "float", "abs", "round", "reversed", "neg", "pos", "invert", "all", "doc",
+     "slots", "name", "version", "author", "match_args"}
+    | {f"{prefix}{name}" for name in OPERATORS.values() for prefix in ("", "r", "i")}
+)  # fmt: skip
+"""Special methods whose calls are found in the text."""
+
+
+def _open_class(context: Context, cls: Class, keywords: list[Value]) -> None:
+    """Note what a class computes that no statement shows."""
+    node = cls.node
+    defined = assigned_names(node.body)
+    hidden = [n for n in defined if n.startswith("__") and n.endswith("__")]
+    hidden = sorted(name for name in hidden if name.strip("_") not in _FOLLOWED)
+    if hidden:
+        context.leave_all_open(f"{cls.name} has {', '.join(hidden)}, whose calls are not followed")
+    if keywords or not cls.plain:
+        context.leave_all_open(f"{cls.name} is behind a decorator or metaclass that may change it")
+    if foreign_bases(cls):
+        for method in methods_of(context, cls):
+            context.escaped[id(method.node)] = method
+        context.leave_open(f"{cls.name} is derived from what nothing is known of")
 
 
 def import_modules(context: Context, node: ast.Import) -> None:
@@ -158,6 +189,8 @@ def import_modules(context: Context, node: ast.Import) -> None:
         process = context.process("import", "import")
         first = item.name.split(".")[0]
         own_module = _module(context, item.name if item.asname else first, 0)
+        if own_module is None:
+            _open_import(context, item.name)
         target = own_module or Library(item.name if item.asname else first)
         bind(context, item.asname or first, Value(target=target), process)
         if own_module is not None:
@@ -179,6 +212,8 @@ def import_from(context: Context, node: ast.ImportFrom) -> None:
     """Add a `from ... import`."""
     own_module = _module(context, node.module or "", node.level)
     name = "." * node.level + (node.module or "")
+    if own_module is None:
+        _open_import(context, name)
     for item in node.names:
         process = context.process("import", "import")
         if item.name == "*":
@@ -197,9 +232,23 @@ def import_from(context: Context, node: ast.ImportFrom) -> None:
         bind(context, item.asname or item.name, bound, process)
 
 
+def _open_import(context: Context, name: str) -> None:
+    """Note that importing a module may run anything, unless it is known to define names only."""
+    first = name.split(".", maxsplit=1)[0]
+    if first not in context.facts.modules and first not in sys.stdlib_module_names:
+        context.leave_open(f"what importing {first or name} does is not known")
+
+
 def _import_all(context: Context, own_module: ModuleFile | None, name: str) -> None:
     if own_module is None:
-        context.not_followed(f"from {name} import *: the names are not in the text")
+        why = f"from {name} import *: the names are not in the text"
+        if (
+            name.split(".", maxsplit=1)[0] in context.facts.modules
+            or name in sys.stdlib_module_names
+        ):
+            context.not_followed(why)
+        else:
+            context.leave_all_open(why)
         for fact in context.facts.facts:
             owner, _, short = fact.rpartition(".")
             if owner == name and not short.startswith("_"):
@@ -237,16 +286,18 @@ def _module(context: Context, name: str, level: int) -> ModuleFile | None:
     return None
 
 
-def _read(context: Context, path: Path) -> ModuleFile:
+def _read(context: Context, path: Path) -> ModuleFile | None:
     if path in context.modules:
         return ModuleFile(*context.modules[path])
     main = context.script.main.path
     assert main is not None
     folder = main.resolve().parent
     name = str(path.relative_to(folder)) if path.is_relative_to(folder) else path.name
-    text = path.read_text(encoding="utf-8-sig")
+    text, tree = read_module(path, name)
+    if tree is None:
+        return None
     number, scope = len(context.script.files), context.fresh()
-    context.script.files.append(SourceFile(name, text, parse(text, name), path))
+    context.script.files.append(SourceFile(name, text, tree, path))
     context.modules[path] = number, scope
     place, instance, context.instance = context.place, context.instance, 0
     path_before, context.path = context.path, []

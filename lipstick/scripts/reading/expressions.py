@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from lipstick.scripts.model import NodeKind
-from lipstick.scripts.reading.assign import assign
+from lipstick.scripts.reading.assign import assign, kind_inside
 from lipstick.scripts.reading.attributes import attribute
 from lipstick.scripts.reading.calls import call
 from lipstick.scripts.reading.comprehensions import comprehension
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import read_name
+from lipstick.scripts.reading.opaque import advance, is_used_up
 from lipstick.scripts.reading.operators import FRAMES, binary, sign
 from lipstick.scripts.reading.special import (
     call_method,
@@ -26,9 +27,9 @@ from lipstick.scripts.reading.values import (
     MISSING,
     NO_REGIONS,
     NOTHING,
+    PLAIN_KINDS,
     Function,
     Value,
-    is_used_up,
 )
 
 _CONSTANT_KINDS = {str: "text", bytes: "bytes", bool: "number", int: "number", float: "number",
@@ -89,6 +90,7 @@ def _boolean(context: Context, node: ast.BoolOp) -> Value:
         context.guards.append(values[-1])
         values.append(evaluate(context, operand))
     del context.guards[depth:]
+    values = [context.as_object(value) for value in values]
     whole = gathered(values)
     return context.operate(sign(node.op), "boolean", values, "", whole.regions, ratio="1:1")
 
@@ -102,7 +104,8 @@ def _compare(context: Context, node: ast.Compare) -> Value:
     used_up = []
     for op, left, right in zip(node.ops, values[:-1], values[1:], strict=True):
         values += compared(context, op, left, right)
-        if isinstance(op, ast.In | ast.NotIn) and is_used_up(right):
+        if isinstance(op, ast.In | ast.NotIn) and is_used_up(context, right):
+            values.append(advance(context, right, "in"))
             used_up.append(right)
     result = context.operate(name, "comparison", values, kind, regions, ratio="1:1")
     for right in used_up:
@@ -117,6 +120,7 @@ def _conditional(context: Context, node: ast.IfExp) -> Value:
     context.guards.pop()
     for value in values:
         context.escape(value)
+    values = [context.as_object(value) for value in values]
     kind = values[0].kind if values[0].kind == values[1].kind else ""
     regions = values[0].regions | values[1].regions
     return context.operate("if else", "conditional", [test, *values], kind, regions, ratio="1:1")
@@ -132,12 +136,15 @@ def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
     """Add a new object that holds some values."""
     for value in values:
         context.escape(value)
+    values = [context.as_object(value) for value in values]
     inside = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
     if kind == "tuple" and not inside:
         return context.operate(name, "display", values, kind)
     region = context.region(name)
     context.divide(region)
     context.keep([region], inside)
+    if all(value.kind in PLAIN_KINDS for value in values) and inside <= context.plain:
+        context.plain.add(region)
     return context.operate(name, "display", values, kind, frozenset([region]))
 
 
@@ -166,6 +173,7 @@ def element(context: Context, base: Value, index: Value, text: ast.expr) -> Valu
     regions = base.regions if base.kind in COPIED or kind == base.kind else NO_REGIONS
     if not regions and kind not in IMMUTABLE:
         regions = context.inside(base.regions)
+    kind = kind or kind_inside(context, base, regions)
     item = context.operate("[ ]", "subscript", [base, index], kind, regions, ratio="1:1")
     return Value(item.refs, regions, kind, cls=context.class_of(regions))
 
@@ -212,11 +220,15 @@ def _starred(context: Context, node: ast.Starred) -> Value:
 
 
 def _await(context: Context, node: ast.Await) -> Value:
-    return evaluate(context, node.value)
+    value = evaluate(context, node.value)
+    # What a call returns that is awaited at once has been read at its place.
+    return value if isinstance(node.value, ast.Call) else advance(context, value, "await")
 
 
 def _yield(context: Context, node: ast.Yield | ast.YieldFrom) -> Value:
     value = NOTHING if node.value is None else evaluate(context, node.value)
+    if isinstance(node, ast.YieldFrom):
+        value = advance(context, value, "yield from")
     yielded = context.operate("yield", "yield", [value, *context.guards])
     context.frame.yields.append(Value(yielded.refs, value.regions))
     return Value(value.refs)

@@ -16,6 +16,8 @@ from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.frames import Changes
 from lipstick.scripts.reading.invoke import invoke
 from lipstick.scripts.reading.joins import Objects, join_objects, joined
+from lipstick.scripts.reading.named_files import close_file
+from lipstick.scripts.reading.opaque import advance, advanced
 from lipstick.scripts.reading.values import NOTHING, Function, Value
 
 
@@ -53,23 +55,57 @@ def _is_plain(test: ast.expr) -> bool:
 
 def with_statement(context: Context, node: ast.With | ast.AsyncWith) -> None:
     """Add a `with`: what it enters, and its body; one that hides exceptions is a `try`."""
-    suppressing = []
+    suppressing: list[str] = []
     managers: list[Value] = []
     for item in node.items:
         value = context.evaluate(context, item.context_expr)
-        if isinstance(item.context_expr, ast.Call):
-            callee = item.context_expr.func
-            suppressing.append(ast.unparse(callee).endswith("suppress"))
+        why = _may_suppress(context, item.context_expr, value)
+        if why is not None:
+            suppressing.append(why)
         managers.append(value)
         entered = _enter(context, value)
         if item.optional_vars is not None:
             assign(context, item.optional_vars, entered)
-    if any(suppressing):
+    if suppressing:
         _try(context, node.body, [], [], [], silent=True)
     else:
         context.walk(context, node.body)
     for value in managers:
         _call_method(context, value, "__exit__")
+        _close(context, value)
+
+
+def _may_suppress(context: Context, text: ast.expr, value: Value) -> str | None:
+    """Why a manager may hide exceptions; None: it does not."""
+    if value.kind in ("file", "connection", "excelwriter"):
+        return None
+    if isinstance(text, ast.Call) and ast.unparse(text.func).endswith("suppress"):
+        return "suppress"
+    functions = advanced(context, [value])
+    if value.cls is not None:
+        member = class_member(context, value.cls, "__exit__")
+        functions = [member.target] if member and isinstance(member.target, Function) else []
+    if functions:
+        parts = [part for function in functions for part in ast.walk(function.node)]
+        given_back = (
+            isinstance(part, ast.Return)
+            and not (part.value is None or getattr(part.value, "value", True) in (None, False))
+            for part in parts
+        )
+        hides = any(isinstance(part, ast.Try | ast.TryStar) for part in parts)
+        return "suppress" if hides or any(given_back) else None
+    name = ast.unparse(text)[:40]
+    context.leave_open(f"{name} may hide what is raised")
+    return "suppress"
+
+
+def _close(context: Context, value: Value) -> None:
+    """Add what leaving a `with` does to its manager."""
+    if value.kind == "file" or not value.regions:
+        close_file(context, value)
+        return
+    advance(context, value, "exit")
+    close_file(context, value)
 
 
 def _enter(context: Context, value: Value) -> Value:
@@ -194,7 +230,9 @@ class _Interrupted:
         for key, values in self.versions.items():
             if isinstance(key, tuple) and key[0] in context.closed_scopes:
                 continue
-            if isinstance(key, int):
+            if context.only_doubts(key):
+                self.left[key] = Value(tuple(dict.fromkeys(r for v in values for r in v.refs)))
+            elif isinstance(key, int):
                 held = Value(tuple(dict.fromkeys(ref for value in values for ref in value.refs)))
                 objects.setdefault(context.group(key), {})[key] = [(branch, held)]
             else:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from lipstick.scripts.graph import Edge
 from lipstick.scripts.model import Key, Node, NodeKind, Role
 from lipstick.scripts.reading.arguments import Arguments
-from lipstick.scripts.reading.classes import class_member, methods_of
+from lipstick.scripts.reading.classes import class_member, foreign_bases, methods_of
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.frames import Changes, Frame
 from lipstick.scripts.reading.joins import join, joined
@@ -75,7 +76,20 @@ def invoke(
     context.frames.pop()
     context.guards = guards
     context.place, context.instance, context.dead = place, before, dead
+    if function.remembers:
+        value = _remember(context, function, value)
     return _returned(context, function, callee, value, frame.yields)
+
+
+def _remember(context: Context, function: Function, value: Value) -> Value:
+    """Let a function that keeps its results depend on the calls before."""
+    region = context.own_region(function)
+    if region is not None:
+        inputs = [value, context.filled(Value(regions=frozenset([region])))]
+        version = context.operate(function.name, "cache", inputs)
+        context.change([region], version)
+        value = replace(value, refs=version.refs)
+    return value
 
 
 def _not_read(context: Context, function: Function) -> str | None:
@@ -138,8 +152,9 @@ def _bind(
 
 def _collected(context: Context, values: list[Value], kind: str) -> Value:
     refs = tuple(dict.fromkeys(ref for value in values for ref in value.refs))
+    values = [context.as_object(value) for value in values]
     inside = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
-    if not inside:
+    if not inside and kind != "dict":
         return Value(refs, kind=kind)
     region = context.region(kind or "argument")
     context.keep([region], inside)
@@ -154,8 +169,14 @@ def _returned(
     process = context.process("return", "return", [callee, value, *yields], ratio=ratio)
     returned = context.view(process, function.name, intermediate=True)
     regions = value.regions.union(*(item.regions for item in yields))
+    if isinstance(function.node, ast.AsyncFunctionDef) and not yields:
+        region = context.region(function.name)
+        context.generators[region] = function
+        regions |= {region}
     if yields:
-        regions |= {context.region(function.name)}
+        region = context.region(function.name)
+        context.generators[region] = function
+        regions |= {region}
         return context.filled(Value(returned.refs, regions, target=Lazy(function)))
     return context.filled(
         Value(returned.refs, regions, value.kind, value.target, value.cls, value.const)
@@ -250,6 +271,7 @@ def black_box(
         refs = (*version.refs, *(held.refs if held else ()))
         regions = (held.regions if held else NO_REGIONS) | shared
         context.write(key, Value(tuple(dict.fromkeys(refs)), regions))
+    context.leave_open(why, (r for value in given for r in value.regions))
     region = context.region(functions[0].name)
     return Value(view.refs, frozenset([region]) | shared)
 
@@ -265,6 +287,10 @@ def instantiate(context: Context, cls: Class, callee: Value, arguments: Argument
             else _object(context, cls, callee, given)
         )
     instance = _object(context, cls, callee, given)
+    if foreign_bases(cls):
+        why = f"{cls.name} is derived from what nothing is known of"
+        context.leave_open(why, instance.regions)
+        instance = context.assume(context.filled(instance), why)
     for name in ("__init__", "__post_init__"):
         member = class_member(context, cls, name)
         if member is not None and isinstance(member.target, Function):

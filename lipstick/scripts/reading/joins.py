@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from lipstick.scripts.graph import Edge
@@ -30,6 +31,10 @@ def join(context: Context, block: Node, branches: list[tuple[Node, Changes]]) ->
         prior = None
         if any(key not in changes for _, changes in branches):
             prior = context.lookup(key)
+        if context.only_doubts(key):
+            ends = [(node, changes.get(key, prior)) for node, changes in branches]
+            context.write(key, Value(_versions(ends)))
+            continue
         candidates = [(node, changes.get(key, prior)) for node, changes in branches]
         if isinstance(key, int):
             held = [value for _, value in candidates if value is not None]
@@ -73,13 +78,23 @@ def _versions(candidates: Iterable[tuple[Node, Value | None]]) -> tuple[Referenc
 
 def joined(context: Context, block: Node, key: Key, candidates: Candidates) -> Value:
     """The value that a block makes of one key, of what its branches have."""
-    values = []
-    for node, value in candidates:
-        if value is not None:
-            values.append(value)
-            context.link(value, node, Role.ACTIVITY, key)
+    values = [value for _, value in candidates if value is not None]
     regions = frozenset().union(*(value.regions for value in values))
     same = len({id(v.target) for v in values}) == 1 and len(values) == len(candidates)
+    doubts: tuple[Reference, ...] = ()
+    if context.graph.doubts:
+        # What is open on one of the ways is open behind them, whatever their conditions.
+        doubts = tuple(
+            dict.fromkeys(r for v in values for r in v.refs if r[0] in context.graph.doubts)
+        )
+        if doubts:
+            candidates = [(node, v and _sure(v, doubts)) for node, v in candidates]
+            sure = [v for _, v in candidates if v is not None]
+            if same and all(_alike(v, sure[0]) for v in sure):
+                return replace(sure[0], refs=(*sure[0].refs, *doubts), regions=regions)
+    for node, value in candidates:
+        if value is not None:
+            context.link(value, node, Role.ACTIVITY, key)
     first = values[0] if values else Value()
     consts = [value.const for value in values]
     const = first.const if values and all(_equal(c, first.const) for c in consts) else MISSING
@@ -87,12 +102,27 @@ def joined(context: Context, block: Node, key: Key, candidates: Candidates) -> V
         for value in values:
             context.escape(value)
     return Value(
-        ((block.id, key, None),),
+        ((block.id, key, None), *doubts),
         regions,
         joined_kind(values),
         first.target if same else None,
         first.cls if len({id(v.cls) for v in values}) == 1 else None,
         const,
+    )
+
+
+def _sure(value: Value, doubts: tuple[Reference, ...]) -> Value:
+    """A value without what is open about it."""
+    open_nodes = {node for node, _, _ in doubts}
+    return replace(value, refs=tuple(ref for ref in value.refs if ref[0] not in open_nodes))
+
+
+def _alike(left: Value, right: Value) -> bool:
+    return (
+        left.refs == right.refs
+        and left.kind == right.kind
+        and left.cls is right.cls
+        and _equal(left.const, right.const)
     )
 
 

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import ast
 
-from lipstick.scripts.facts import Fact, Parameter
-from lipstick.scripts.model import Node, NodeKind, Window
+from lipstick.scripts.facts import PLAIN, Fact, Parameter
+from lipstick.scripts.model import Key, Node, NodeKind, Window
 from lipstick.scripts.reading.arguments import Arguments, argument, argument_text
 from lipstick.scripts.reading.assign import changed, root
-from lipstick.scripts.reading.classes import class_member
+from lipstick.scripts.reading.classes import class_member, methods_of
 from lipstick.scripts.reading.context import Context
-from lipstick.scripts.reading.named_files import ANY_FILE, FilesRead, files, files_read, mode_of
-from lipstick.scripts.reading.opaque import Effects, add_owners, effects, leave_effects
+from lipstick.scripts.reading.named_files import (
+    ANY_FILE,
+    FilesRead,
+    close_unnamed,
+    files,
+    files_read,
+    leave_file_open,
+    mode_of,
+)
+from lipstick.scripts.reading.opaque import (
+    Effects,
+    add_owners,
+    advanced,
+    effects,
+    is_used_up,
+    leave_effects,
+)
 from lipstick.scripts.reading.special import called_by
 from lipstick.scripts.reading.values import (
     COPIED,
@@ -19,10 +34,10 @@ from lipstick.scripts.reading.values import (
     ITERATORS,
     MISSING,
     NO_REGIONS,
+    PLAIN_KINDS,
     Bound,
     Function,
     Value,
-    is_used_up,
 )
 
 _CONTAINERS = ("list", "dict", "tuple", "set")
@@ -49,14 +64,18 @@ def apply(
     why
         Why the fact is assumed to be about this call.
     """
+    assumed = fact.unknown or why
     given = arguments.all()
-    functions = [f for value in given if (f := _called(context, value)) is not None]
-    held = given if owner is None else [*given, owner]
-    special = called_by(context, fact.name, held, owner)
-    called = [*functions, *(candidates or []), *special]
     if fact.unknown is not None or fact.stores:
         for value in given:
             context.escape(value)
+    if assumed is not None or fact.changes or fact.shares:
+        arguments.replace(context.as_object)
+        given = arguments.all()
+    functions = [f for value in given if (f := _called(context, value)) is not None]
+    held = given if owner is None else [*given, owner]
+    special = called_by(context, fact.name, held, owner)
+    called = [*functions, *(candidates or []), *special, *advanced(context, held)]
     ran = effects(context, called)
     if fact.unknown is not None:
         add_owners(context, ran)
@@ -65,12 +84,17 @@ def apply(
         inputs.insert(0, owner)
     inputs = [context.filled(value) for value in inputs]
     states = [context.named_region(name) for name in (*fact.state, *fact.observes)]
+    library = f"<{fact.name.split('.')[0]}>"
     if fact.unknown is not None and "." in fact.name and owner is None:
         # What a library keeps to itself nobody has told.
-        states.append(context.named_region(f"<{fact.name.split('.')[0]}>"))
+        states.append(context.named_region(library))
+    elif library in context.named:
+        states.append(context.named[library])
     read = files_read(context, fact, arguments, owner)
+    if (states or read.regions) and fact.unknown is None:
+        states.append(context.world)
     inputs += [context.filled(Value(regions=frozenset([r]))) for r in (*states, *read.regions)]
-    assumed = fact.unknown or why
+    inputs += read.opened
     if assumed is not None:
         inputs = [context.assume(value, assumed) for value in inputs]
     process = context.process(
@@ -86,7 +110,24 @@ def apply(
     )
     if fact.unknown is not None:
         context.not_followed(fact.unknown)
-    return _result(context, node, fact, arguments, owner, process, ran, read)
+    result = _result(context, node, fact, arguments, owner, process, ran, read)
+    if assumed is not None:
+        _leave_open(context, fact, assumed, held)
+    close_unnamed(context, node, arguments, owner)
+    return result
+
+
+def _leave_open(context: Context, fact: Fact, why: str, held: list[Value]) -> None:
+    """Note what a call may change beside what its PE changes."""
+    regions = [region for value in held for region in value.regions]
+    names: list[Key] = []
+    if fact.unknown is not None:
+        reached = context.reach(regions)
+        classes = {id(c): c for r in reached if (c := context.made.get(r)) is not None}
+        methods = [m for cls in classes.values() for m in methods_of(context, cls)]
+        later = effects(context, [*methods, *context.escaped.values()])
+        names = [*later.assigned, *later.changed]
+    context.leave_open(why, regions, names)
 
 
 def _called(context: Context, value: Value) -> Function | None:
@@ -117,12 +158,16 @@ def _result(
     written: tuple[int, ...] = ()
     if fact.writes is not None:
         process.writes, written = files(context, fact.writes, arguments, owner)
-    elif fact.opens is not None and mode_of(fact, arguments)[0] in "wax":
+    elif fact.opens is not None and set(mode_of(fact, arguments)) & set("wax+"):
         process.writes, written = files(context, fact.opens, arguments, owner)
+        leave_file_open(context, written)
+    if fact.touches is not None:
+        _, touched = files(context, fact.touches, arguments, owner)
+        written = (*written, *touched)
     reads_only = fact.opens is not None and not process.writes
     regions = NO_REGIONS
     if fact.opens is not None:
-        regions = frozenset(read.regions or written)
+        regions = frozenset(written or read.regions)
         if reads_only:
             # Reading moves the place in the file that is open, and nothing in the file.
             handle = context.region("file")
@@ -137,7 +182,7 @@ def _result(
             context.change(reached, version)
             if fact.unknown is not None:
                 context.connect(reached)
-    used_up = [value for value in given if is_used_up(value)]
+    used_up = [value for value in given if is_used_up(context, value)]
     if used_up and fact.returns not in ITERATORS:
         version = context.view(process, process.name, intermediate=True)
         context.change({region for value in used_up for region in value.regions}, version)
@@ -153,6 +198,9 @@ def _result(
     if not regions and kind not in IMMUTABLE:
         functions = [f for value in everything if (f := _called(context, value)) is not None]
         regions = _regions(context, fact, everything, process, functions)
+    if kind == PLAIN or (kind in PLAIN_KINDS and not fact.shares and fact.unknown is None):
+        context.plain |= regions
+    regions |= _stored_regions(fact, arguments, owner)
     return Value(view.refs, regions, kind, const=_const(fact, arguments))
 
 
@@ -212,11 +260,21 @@ def _change_objects(
 ) -> None:
     mutates = list(fact.mutates) if fact.unknown is None else []
     inplace = arguments.named.get("inplace")
-    if fact.inplace and inplace is not None and inplace.const is not False:
+    spread = bool(arguments.spread)
+    if fact.inplace and (spread or (inplace is not None and inplace.const is not False)):
         mutates.append(Parameter("self"))
+    if _is_in_place(fact, arguments) and fact.copy is not None:
+        mutates.append(fact.copy)
+    if fact.out is not None:
+        mutates.append(fact.out)
     for parameter in mutates:
         value = argument(parameter, arguments, owner)
         text = argument_text(parameter, node, arguments)
+        if value is None and spread and parameter.fixed is None:
+            # It is one of those that `*` and `**` give, which nobody names.
+            reached = context.reach(r for v in arguments.spread for r in v.regions)
+            context.change(reached, context.view(process, process.name, intermediate=True))
+            continue
         if value is None or not (value.regions or text is not None):
             continue
         if fact.stores and value.kind not in COPIED:
@@ -227,6 +285,25 @@ def _change_objects(
             context.keep(context.alike(value.regions), kept)
         if isinstance(text, ast.expr) and value.regions:
             changed(context, text, value, process)
+
+
+def _stored_regions(fact: Fact, arguments: Arguments, owner: Value | None) -> frozenset[int]:
+    """The objects that the result of a call is, where it is told to store its results."""
+    parameters = [fact.out] if fact.out is not None else []
+    if fact.copy is not None and _is_in_place(fact, arguments):
+        parameters.append(fact.copy)
+    if not parameters:
+        return NO_REGIONS
+    targets = [argument(parameter, arguments, owner) for parameter in parameters]
+    given = [*(target for target in targets if target is not None), *arguments.spread]
+    return frozenset(region for value in given for region in value.regions)
+
+
+def _is_in_place(fact: Fact, arguments: Arguments) -> bool:
+    """Whether a call that copies unless ``copy`` says otherwise is told, or may be, not to."""
+    given = arguments.named.get("copy")
+    told = given is not None and given.const is not True
+    return fact.copy is not None and (told or bool(arguments.spread))
 
 
 def _const(fact: Fact, arguments: Arguments) -> object:

@@ -13,8 +13,9 @@ from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.frames import Changes, Loop
 from lipstick.scripts.reading.joins import join
 from lipstick.scripts.reading.names import assigned_names, key_for_writing
+from lipstick.scripts.reading.opaque import advance, is_used_up
 from lipstick.scripts.reading.special import iterated, next_of
-from lipstick.scripts.reading.values import Value, is_used_up
+from lipstick.scripts.reading.values import Value
 
 
 def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
@@ -27,6 +28,7 @@ def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
         count = None if parts is None else len(range(*parts))
         following = next_of(context, items)
         inputs = [over] if items is over else [over, items]
+        inputs.append(advance(context, items, "for"))
         inputs += [] if following is None else [following]
         process = context.process(
             "for", "loop", inputs, value=parts, iterations=count, span=_span(context, node)
@@ -34,7 +36,7 @@ def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
         view = context.view(process, ast.unparse(node.target), intermediate=True)
         element = element_of(context, items) if following is None else following
         item = Value(view.refs, element.regions, element.kind, cls=element.cls)
-        if is_used_up(items):
+        if is_used_up(context, items):
             context.change(items.regions, context.view(process, ast.unparse(node.iter)[:40]))
         if isinstance(node.target, ast.Name):
             # The view of the loop is the version of its variable, as V2 in Fig. 7.
@@ -165,6 +167,9 @@ def _feed_head(context: Context, loop: Loop, name: str) -> None:
             fed.add(key)
             entry = loop.touched.get(key)
             head = loop.heads[key]
+            if context.only_doubts(key):
+                _feed_doubts(context, head, [changes.get(key, head) for _, changes in again])
+                continue
             held = head.refs[0][1]
             if entry is not None:
                 context.link(entry, first, Role.ACTIVITY, held)
@@ -172,7 +177,12 @@ def _feed_head(context: Context, loop: Loop, name: str) -> None:
                 end = changes.get(key, head)
                 if end is head or key not in changes or end.refs == head.refs:
                     continue
-                context.link(end, node, Role.ACTIVITY, held)
+                doubts = tuple(ref for ref in end.refs if ref[0] in context.graph.doubts)
+                # What is open is so whether there is another iteration or not.
+                context.link(Value(doubts), first, Role.ACTIVITY, held)
+                rest = tuple(ref for ref in end.refs if ref[0] not in context.graph.doubts)
+                if rest != head.refs:
+                    context.link(Value(rest), node, Role.ACTIVITY, held)
                 if head.regions and end.regions:
                     context.alias(head.regions | end.regions)
                     own_regions = context.alike(end.regions)
@@ -181,6 +191,17 @@ def _feed_head(context: Context, loop: Loop, name: str) -> None:
                         for region in context.reach(head.regions | end.regions)
                         if region not in own_regions
                     )
+
+
+def _feed_doubts(context: Context, head: Value, ends: list[Value]) -> None:
+    """Let what iterations leave open be open at the head of the loop."""
+    graph = context.graph
+    own_node = head.refs[-1][0]
+    for node, _, _ in dict.fromkeys(ref for end in ends for ref in end.refs):
+        found = graph.carried.get(node, {node})
+        graph.carried[own_node] |= found
+    for node in graph.carried[own_node]:
+        graph.link(Edge(node, own_node))
 
 
 def _broken(context: Context, loop: Loop, name: str, endless: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lipstick.scripts.facts import Fact
 from lipstick.scripts.model import Key, Node, Place
@@ -12,7 +12,7 @@ from lipstick.scripts.reading.classes import methods_of
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import assigned_names, declared_names
 from lipstick.scripts.reading.special_names import special_names
-from lipstick.scripts.reading.values import Bound, Class, Function, Lazy, Library, Value
+from lipstick.scripts.reading.values import ITERATORS, Bound, Class, Function, Lazy, Library, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,43 @@ def effects(context: Context, functions: Iterable[Function]) -> Effects:
         ran.inputs.append(context.filled(Value(regions=regions)))
         ran.changed.update(context.named_region(name) for name in seen.changed)
     return ran
+
+
+def advanced(context: Context, values: Iterable[Value]) -> list[Function]:
+    """The functions whose bodies run on where something takes the next of some values."""
+    functions: dict[int, Function] = {}
+    for value in values:
+        if isinstance(value.target, Lazy):
+            functions[id(value.target.function.node)] = value.target.function
+        if context.generators and value.regions:
+            for region in context.reach(value.regions):
+                function = context.generators.get(region)
+                if function is not None:
+                    functions[id(function.node)] = function
+    return list(functions.values())
+
+
+def is_used_up(context: Context, value: Value) -> bool:
+    """Whether going over a value changes it: a generator, an iterator, an open file."""
+    if not value.regions:
+        return False
+    known = value.kind in ITERATORS or isinstance(value.target, Lazy)
+    return known or not context.generators.keys().isdisjoint(context.alike(value.regions))
+
+
+def advance(context: Context, value: Value, name: str) -> Value:
+    """Let a generator or coroutine run on, with all that its body may read and change."""
+    functions = advanced(context, [value])
+    if not functions:
+        return value
+    ran = effects(context, functions)
+    inputs = [context.filled(value), *ran.inputs, *context.guards]
+    process = context.process(name, "advance", inputs, lines=ran.lines)
+    version = context.view(process, name, intermediate=True)
+    context.change(value.regions, version)
+    leave_effects(context, ran, process)
+    refs = tuple(dict.fromkeys((*value.refs, *version.refs)))
+    return replace(value, refs=refs)
 
 
 def add_owners(context: Context, ran: Effects) -> None:
@@ -237,7 +274,7 @@ def _calls_that_change(context: Context, function: Function, body: Body) -> bool
     for node in body.calls:
         if not _is_own(context, function, node):
             fact = _fact(context, node)
-            if fact is None or fact.mutates or fact.inplace:
+            if fact is None or fact.mutates or fact.changes_given(node):
                 return True
     return False
 

@@ -13,7 +13,7 @@ from lipstick.scripts.reading.expressions import evaluate
 from lipstick.scripts.reading.frames import Frame
 from lipstick.scripts.reading.opaque import reads_of
 from lipstick.scripts.reading.statements import walk
-from lipstick.scripts.reading.values import Library, Reference
+from lipstick.scripts.reading.values import Library, Reference, Value
 from lipstick.scripts.script_text import Script
 
 _SMALLEST_BUDGET = 30_000
@@ -32,12 +32,18 @@ class Reading:
         By name of a file, table or hidden state, such as ``<stdout>``, what its last version is.
     opaque
         The places that are not followed, and why.
+    anything
+        Those of them that may read and change whatever the script has.
+    open_files
+        What the text leaves open about all files and hidden state at the end.
     """
 
     graph: ScriptGraph
     variables: dict[str, tuple[Reference, ...]]
     files: dict[str, tuple[Reference, ...]]
     opaque: list[tuple[Place, str]]
+    anything: list[tuple[Place, str]]
+    open_files: tuple[Reference, ...]
 
 
 def read(script: Script, facts: Catalogue) -> Reading:
@@ -75,9 +81,18 @@ def read(script: Script, facts: Catalogue) -> Reading:
         held = context.lookup(region)
         if held is not None and held.refs:
             files[name] = held.refs
-    for refs in (*variables.values(), *files.values()):
+    left = context.lookup(context.world) or Value()
+    for refs in (*variables.values(), *files.values(), left.refs):
         context.graph.results += [(node, key) for node, key, _ in refs]
-    return Reading(context.graph, variables, files, list(context.opaque))
+    context.graph.drop_unread_doubts()
+    return Reading(
+        context.graph,
+        variables,
+        files,
+        list(context.opaque),
+        list(context.anything),
+        left.refs,
+    )
 
 
 def _read_cells(context: Context) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from lipstick.scripts.reading.arguments import Arguments
 from lipstick.scripts.reading.classes import class_member
 from lipstick.scripts.reading.context import Context
-from lipstick.scripts.reading.invoke import invoke
+from lipstick.scripts.reading.invoke import black_box, invoke
 from lipstick.scripts.reading.special_names import (
     BUILT_IN,
     COMPARISONS,
@@ -56,11 +56,24 @@ def call_method(
 ) -> Value | None:
     """Call a special method of an object; None: its class is not plain, or has no such method."""
     if receiver.cls is None:
-        return None
+        return _call_any(context, receiver, name, given)
     member = class_member(context, receiver.cls, name)
     if member is None or not isinstance(member.target, Function):
         return None
     return invoke(context, member.target, member, Arguments(list(given)), context.filled(receiver))
+
+
+def _call_any(context: Context, receiver: Value, name: str, given: Sequence[Value]) -> Value | None:
+    """Call a special method of one of the classes that an object may be of; None: of none."""
+    if receiver.kind or name not in context.methods or not receiver.regions:
+        return None
+    classes = {id(cls): cls for r in receiver.regions if (cls := context.made.get(r)) is not None}
+    members = [class_member(context, cls, name) for cls in classes.values()]
+    functions = [m.target for m in members if m is not None and isinstance(m.target, Function)]
+    if not functions:
+        return None
+    why = f"{name} may be a method of several classes"
+    return black_box(context, functions, Value(), Arguments(list(given)), receiver, why)
 
 
 def called_by(

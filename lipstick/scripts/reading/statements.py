@@ -181,7 +181,7 @@ def _interrupt(context: Context, name: str, parts: list[Value]) -> None:
 
 def _assert(context: Context, node: ast.Assert) -> None:
     test = evaluate(context, node.test)
-    context.process("assert", "assert", [test])
+    context.operate("assert", "assert", [test, *context.guards])
     if node.msg is not None:
         context.guards.append(test)
         evaluate(context, node.msg)

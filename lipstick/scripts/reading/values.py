@@ -27,6 +27,11 @@ NO_REGIONS: frozenset[int] = frozenset()
 IMMUTABLE = frozenset({"number", "text", "none", "bytes", "range"})
 """Kinds of values that nothing changes in place."""
 
+PLAIN_KINDS = frozenset(
+    {"number", "text", "none", "bytes", "range", "list", "dict", "tuple", "set", "data"}
+)
+"""Kinds of values whose methods are those of Python's own types."""
+
 COPIED = frozenset({"frame", "column", "array", "sparkframe"})
 """Kinds of values that copy what is stored into them, and whose operators make new ones."""
 
@@ -49,6 +54,8 @@ class Function:
         Whether a call runs its body and nothing else: no decorator but known ones.
     decorators
         Functions of the project that decorate it.
+    remembers
+        Whether it keeps what it has returned.
     regions
         The objects that its defaults are, which all calls share.
     """
@@ -62,6 +69,7 @@ class Function:
     binding: str = "function"
     owner: str | None = None
     decorators: tuple[Function, ...] = ()
+    remembers: bool = False
     regions: frozenset[int] = NO_REGIONS
 
 
@@ -140,11 +148,6 @@ class Value:
     const: Any = MISSING
 
 
-def is_used_up(value: Value) -> bool:
-    """Whether going over a value changes it: a generator, an iterator, an open file."""
-    return bool(value.regions) and (value.kind in ITERATORS or isinstance(value.target, Lazy))
-
-
 NOTHING = Value(kind="none", const=None)
 """None, where no text makes it."""
 
@@ -152,4 +155,9 @@ NOTHING = Value(kind="none", const=None)
 def joined_kind(values: list[Value]) -> str:
     """The kind that all of some values have, or the empty one."""
     kinds = {value.kind for value in values}
-    return kinds.pop() if len(kinds) == 1 else ""
+    if len(kinds) > 1:
+        # A method of None only raises.
+        kinds.discard("none")
+    if len(kinds) == 1:
+        return kinds.pop()
+    return "data" if kinds and kinds <= PLAIN_KINDS else ""
