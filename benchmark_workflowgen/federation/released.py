@@ -25,8 +25,8 @@ from graphquery.federation.boundary import relation_of_table
 from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.hashing import Hashes, row_hashes
 from graphquery.federation.question import Question
-from graphquery.federation.transport import Transport
-from graphquery.federation.wire import REQUEST, Message, Read, reader, received
+from graphquery.federation.transport import Incoming, Transport
+from graphquery.federation.wire import REQUEST, Message, reader, received
 from graphquery.store import Store
 from graphquery.store.crossing import exports
 from semiring.base import Array
@@ -105,14 +105,14 @@ class Released:
         self._filters = filters
 
     @contextlib.contextmanager
-    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
         """See `Transport`."""
         header = received(reader(request), REQUEST).header
-        with self._origin.exchange(request, timeout) as read:
+        with self._origin.exchange(request, timeout) as incoming:
             if not header.get("sketched"):
-                yield read
+                yield incoming
                 return
-            reply = received(read)
+            reply = received(incoming.read)
         channels = reply.header["imported" if header["op"] == "ends" else "channels"]
         table = reply.tables["imports" if header["op"] == "ends" else "rows"]
         rows, _ = crossing.from_table(channels, table)
@@ -122,7 +122,7 @@ class Released:
         array = pa.Array.from_buffers(pa.binary(_BYTES), len(column), buffers)
         tables = {name: each for name, each in reply.tables.items() if name != "sketches"}
         told = Message(reply.header, {**tables, _TABLE: pa.table({"filter": array})})
-        yield io.BytesIO(told.to_bytes()).read
+        yield Incoming(io.BytesIO(told.to_bytes()).read)
 
     def close(self) -> None:
         """See `Transport`."""

@@ -15,8 +15,8 @@ from benchmark_workflowgen.federation.released import Released, filters_of_store
 from graphquery.federation import Cache, Cost, Federation, LocalTransport, Options, Verdict
 from graphquery.federation import requests as messages
 from graphquery.federation.crossing_rows import difference, union
-from graphquery.federation.transport import Exchange, Transport
-from graphquery.federation.wire import Message, Read
+from graphquery.federation.transport import Exchange, Incoming, Transport
+from graphquery.federation.wire import Message
 from semiring.base import Array
 
 BATCHED = "batched per store and round"
@@ -68,11 +68,11 @@ class _Delayed:
     remote: bool = True
 
     @contextlib.contextmanager
-    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
         """See `Transport`."""
         time.sleep(self.network.seconds)
-        with self.working, self.store.exchange(request, timeout) as read:
-            yield read
+        with self.working, self.store.exchange(request, timeout) as incoming:
+            yield incoming
 
     def close(self) -> None:
         """See `Transport`."""

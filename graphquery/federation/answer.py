@@ -20,9 +20,10 @@ REFUSED = "refused"
 BEHIND = "behind"
 DAMAGED = "damaged"
 OUTSIDE = "outside"
+UNTRUSTED = "untrusted"
 """Why something is missing: the store cannot be reached, did not answer in time, was stopped within
-its reply, does not tell, is older than what was imported from it, cannot be read, or is no member
-of the federation."""
+its reply, does not disclose it, is older than what was imported from it, cannot be read, is no
+member of the federation, or is not the store that it claims to be, or contradicts others."""
 
 
 class Verdict(Enum):

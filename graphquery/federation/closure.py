@@ -115,10 +115,14 @@ def walk_within(
             if not rows:
                 continue
             _, places = crossing.from_table(reply.header["channels"], reply.tables["rows"])
-            left_of = reply.tables["rows"].column("left").to_numpy()
+            # No way through a store leaves more edges than it was entered with.
+            left_of = np.minimum(reply.tables["rows"].column("left").to_numpy(), distance - 1)
             for other, part in _next(question, alias, rows, forwards).items():
                 # The edge between the stores is that to the row and that from it, and one alone.
-                one_more = {c: (numbers, left_of[places[c]] + 1) for c, numbers in part.items()}
+                one_more = {
+                    c: (numbers, left_of[places[c][: len(numbers)]] + 1)
+                    for c, numbers in part.items()
+                }
                 arriving.setdefault(other, []).append(one_more)
         frontier = {}
         for alias, parts in arriving.items():

@@ -22,8 +22,13 @@ from graphquery.federation import answer as reasons
 from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import FederationError
 from graphquery.federation.head import Head
-from graphquery.federation.transport import LocalTransport, Transport, TransportError
-from graphquery.federation.wire import REQUEST, Read, reader, received
+from graphquery.federation.transport import (
+    Incoming,
+    LocalTransport,
+    Transport,
+    TransportError,
+)
+from graphquery.federation.wire import REQUEST, reader, received
 from graphquery.store import log
 from graphquery.store.commit import FileEntry
 from graphquery.store.errors import StoreDamagedError, StoreError
@@ -197,7 +202,7 @@ class ObjectTransport:
         self._local = LocalTransport(folder, level)
 
     @contextlib.contextmanager
-    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
         """See `Transport`; when the newest version is asked for, the copy is brought up to it."""
         header = received(reader(request), REQUEST).header
         if header.get("version") is None:
@@ -210,8 +215,8 @@ class ObjectTransport:
             except _UNREADABLE as error:
                 text = f"{self._location} cannot be read: {error}"
                 raise TransportError(reasons.UNREACHABLE, text) from error
-        with self._local.exchange(request, timeout) as read:
-            yield read
+        with self._local.exchange(request, timeout) as incoming:
+            yield incoming
 
     def close(self) -> None:
         """See `Transport`."""
@@ -234,33 +239,34 @@ class CopiedTransport:
     def __init__(
         self, origin: Transport, folder: str | Path, level: Disclosure = Disclosure.NODES
     ) -> None:
-        self._origin = origin
+        self.origin = origin
+        """The way to the store itself."""
         self._copy = LocalTransport(folder, level)
         self.remote = origin.remote
 
     @property
     def path(self) -> Path:
         """The folder of the store, or where that cannot be read here, of the copy."""
-        origin = self._origin
+        origin = self.origin
         there = isinstance(origin, LocalTransport) and (origin.path / FORMAT_FILE).is_file()
         return origin.path if there else self._copy.path  # type: ignore[attr-defined]
 
     @contextlib.contextmanager
-    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
         """See `Transport`."""
         with contextlib.ExitStack() as stack:
             try:
-                read = stack.enter_context(self._origin.exchange(request, timeout))
+                incoming = stack.enter_context(self.origin.exchange(request, timeout))
             except TransportError as error:
                 if error.reason not in (reasons.UNREACHABLE, reasons.TIMEOUT):
                     raise
                 try:
-                    read = stack.enter_context(self._copy.exchange(request, timeout))
+                    incoming = stack.enter_context(self._copy.exchange(request, timeout))
                 except LipstickError:
                     raise error from None
-            yield read
+            yield incoming
 
     def close(self) -> None:
         """See `Transport`."""
-        self._origin.close()
+        self.origin.close()
         self._copy.close()

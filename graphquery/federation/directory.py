@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from graphquery.federation.answer import BEHIND, OUTSIDE, Missing
+from graphquery.federation.answer import BEHIND, OUTSIDE, UNTRUSTED, Missing
 from graphquery.federation.crossing_rows import Rows
-from graphquery.federation.errors import CrossingError, FederationError
 from graphquery.federation.head import Exported, Head
 from graphquery.federation.transport import Failure
+from graphquery.store.crossing import channel_id
+from graphquery.store.errors import StoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Directory:
         By channel, the alias of who exports it.
     importers
         By channel, the aliases of who imports it, in their order.
+    disputes
+        By importer and channel, why that crossing is not followed.
     """
 
     heads: Mapping[str, Head]
@@ -35,6 +39,7 @@ class Directory:
     identities: Mapping[str, str]
     exporters: Mapping[str, str] = field(default_factory=dict)
     importers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    disputes: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -43,50 +48,37 @@ class Directory:
         absent: Mapping[str, Failure],
         expected: Mapping[str, str | None],
     ) -> Directory:
-        """The directory of heads that fit each other.
+        """Return the directory of the heads that fit each other.
+
+        A member whose head is refuted is left out as untrusted: it is another store than it is to
+        be, claims the identity or the dataset of another, or makes a dataset from itself. Where an
+        exporter and an importer contradict each other about one channel, that crossing is disputed,
+        and is not followed.
 
         Parameters
         ----------
         expected
             By alias, the identity that a member is to have; None for any.
-
-        Raises
-        ------
-        FederationError
-            A member is another store than it is to be, or one store is two members.
-        CrossingError
-            Two exporters of a channel, an import beyond its count, a cycle.
         """
         identities = {alias: store for alias, store in expected.items() if store is not None}
-        for alias, head in heads.items():
-            if identities.setdefault(alias, head.store) != head.store:
-                raise FederationError(
-                    f"{alias} is to be the store {identities[alias]}, but {head.store} is there.\n"
-                    "Correct the location, or the identity in the file of the federation."
-                )
-        known: dict[str, str] = {}
-        for alias, store in identities.items():
-            if known.setdefault(store, alias) != alias:
-                raise FederationError(f"{known[store]} and {alias} are one store, {store}.")
-        exporters: dict[str, str] = {}
+        refuted = _false_identities(heads, identities)
+        refuted |= _false_exports({a: head for a, head in heads.items() if a not in refuted})
+        trusted = {alias: head for alias, head in heads.items() if alias not in refuted}
+        identities |= {alias: head.store for alias, head in trusted.items()}
+        exporters = {channel: a for a, head in trusted.items() for channel in head.exports}
         importers: dict[str, list[str]] = {}
-        for alias, head in heads.items():
-            for channel, export in head.exports.items():
-                if exporters.setdefault(channel, alias) != alias:
-                    raise CrossingError(
-                        f"{exporters[channel]} and {alias} both export {export.name} as channel "
-                        f"{channel}.\nOne of them is a copy of the other: leave it out."
-                    )
-                if channel in export.channels:
-                    raise CrossingError(
-                        f"{alias} says that {export.name} is made from itself: there is a cycle."
-                    )
+        for alias, head in trusted.items():
             for channel in head.imports:
                 importers.setdefault(channel, []).append(alias)
-        importing = {channel: tuple(each) for channel, each in importers.items()}
-        directory = cls(heads, absent, identities, exporters, importing)
-        directory._check_imports()
-        return directory
+        failures = {alias: Failure(UNTRUSTED, text) for alias, text in refuted.items()}
+        return cls(
+            trusted,
+            {**absent, **failures},
+            identities,
+            exporters,
+            {channel: tuple(each) for channel, each in importers.items()},
+            _disputes(trusted, exporters),
+        )
 
     @property
     def versions(self) -> dict[str, int]:
@@ -118,6 +110,10 @@ class Directory:
         aliases = {store: alias for alias, store in self.identities.items()}
         for channel, numbers in rows.items():
             taken = self.heads[importer].imports[channel]
+            dispute = self.disputes.get((importer, channel))
+            if dispute is not None:
+                yield Missing(self.exporters[channel], UNTRUSTED, channel, numbers, dispute)
+                continue
             alias = aliases.get(taken.store)
             unknown = [each for each in self.absent if each not in self.identities]
             if alias is None and unknown:
@@ -145,22 +141,104 @@ class Directory:
             for alias, failure in self.absent.items()
         ]
 
-    def _check_imports(self) -> None:
-        for alias, head in self.heads.items():
-            for channel, taken in head.imports.items():
-                export = self.exported(channel)
-                if export is None:
-                    continue
-                if taken.count > export.count:
-                    raise CrossingError(
-                        f"{alias} imports {taken.count} rows of {taken.name}, which has "
-                        f"{export.count}.\nThe exporting store was replaced, or the import is false"
+
+def _false_identities(heads: Mapping[str, Head], identities: Mapping[str, str]) -> dict[str, str]:
+    """Return why members are not the stores that they claim to be, by alias.
+
+    Of two members of one identity the one that was expected to have it is believed; where neither
+    was, neither is.
+    """
+    refuted: dict[str, str] = {}
+    owners: dict[str, list[str]] = {}
+    for alias, store in identities.items():
+        owners.setdefault(store, []).append(alias)
+    for alias, head in heads.items():
+        expected = identities.get(alias)
+        if expected is not None and expected != head.store:
+            refuted[alias] = (
+                f"{alias} is to be the store {expected}, but {head.store} is there.\nCorrect the "
+                "location, or the identity in the file of the federation; or forget the store that "
+                f"was there before: lipstick federation forget FILE {alias}."
+            )
+    claims: dict[str, list[str]] = {}
+    for alias, head in heads.items():
+        if alias not in refuted:
+            claims.setdefault(head.store, []).append(alias)
+    for store, aliases in claims.items():
+        known = owners.get(store, [])
+        everyone = list(dict.fromkeys([*known, *aliases]))
+        if len(everyone) > 1:
+            for alias in aliases:
+                if known != [alias]:
+                    others = " and ".join(each for each in everyone if each != alias)
+                    refuted[alias] = (
+                        f"{alias} and {others} claim to be one store, {store}.\nOne of them is a "
+                        "copy, or lies: leave it out, or give both their `store` in the file."
                     )
-                owner = self.heads[self.exporters[channel]]
-                if owner.store != taken.store or export.commit != taken.commit:
-                    raise CrossingError(
-                        f"{alias} imports {taken.name} of commit {taken.commit} of store "
-                        f"{taken.store}, but it was exported by commit {export.commit} of "
-                        f"{owner.store}.\nThe exporting store was replaced or restored: ask its "
-                        "owner."
+    return refuted
+
+
+def _false_exports(heads: Mapping[str, Head]) -> dict[str, str]:
+    """Return why exports of members cannot be theirs, by alias.
+
+    The channel of a dataset is a hash of its exporter's identity, so that a claim to another's is
+    refuted by computing it; only members know the key of a channel that has one, and there the
+    exporter that importers name is believed.
+    """
+    refuted: dict[str, str] = {}
+    claims: dict[str, list[str]] = {}
+    for alias, head in heads.items():
+        for channel, export in head.exports.items():
+            claims.setdefault(channel, []).append(alias)
+            if channel in export.channels:
+                refuted[alias] = (
+                    f"{alias} says that {export.name} is made from itself: there is a cycle."
+                )
+    for channel, aliases in claims.items():
+        if len(aliases) > 1:
+            owners = _owners(heads, channel, aliases)
+            for alias in aliases:
+                if owners != [alias]:
+                    others = " and ".join(each for each in aliases if each != alias)
+                    refuted[alias] = (
+                        f"{alias} and {others} both export channel {channel}.\nOne of them is a "
+                        "copy of the other, or lies: leave it out."
                     )
+    return refuted
+
+
+def _owners(heads: Mapping[str, Head], channel: str, aliases: Iterable[str]) -> list[str]:
+    """Return the members, among those that claim a channel, whose claim is borne out."""
+    computed = []
+    for alias in aliases:
+        export = heads[alias].exports[channel]
+        with suppress(StoreError):
+            if channel_id(heads[alias].store, export.name, export.version) == channel:
+                computed.append(alias)
+    named = {head.imports[channel].store for head in heads.values() if channel in head.imports}
+    return computed or [alias for alias in aliases if heads[alias].store in named]
+
+
+def _disputes(
+    heads: Mapping[str, Head], exporters: Mapping[str, str]
+) -> dict[tuple[str, str], str]:
+    """Return, by importer and channel, how the exporter and the importer contradict each other."""
+    disputes: dict[tuple[str, str], str] = {}
+    for alias, head in heads.items():
+        for channel, taken in head.imports.items():
+            if channel not in exporters:
+                continue
+            owner = heads[exporters[channel]]
+            export = owner.exports[channel]
+            if taken.count > export.count:
+                disputes[alias, channel] = (
+                    f"{alias} imports {taken.count} rows of {taken.name}, which has "
+                    f"{export.count}.\nThe exporting store was replaced, or the import is false."
+                )
+            elif owner.store != taken.store or export.commit != taken.commit:
+                disputes[alias, channel] = (
+                    f"{alias} imports {taken.name} of commit {taken.commit} of store "
+                    f"{taken.store}, but it was exported by commit {export.commit} of "
+                    f"{owner.store}.\nThe exporting store was replaced or restored: ask its owner."
+                )
+    return disputes

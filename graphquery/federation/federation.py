@@ -28,6 +28,7 @@ from graphquery.federation.question import Options, Question
 from graphquery.federation.refreshing import fetch_boundary, fetch_directory
 from graphquery.federation.relation import Relation
 from graphquery.federation.transport import Exchange, LocalTransport, Transport
+from graphquery.federation.wire import REPLY, Limits
 from graphquery.graph import ProvenanceGraph
 from graphquery.store import Snapshot, Store
 from semiring.base import Semiring, TokenValuation
@@ -62,7 +63,9 @@ class Federation:
     cache
         Keeps replies of other members; None: none are kept.
     noted
-        Is told, after every question, which members it needed.
+        Called after every question with the members that it needed.
+    limits
+        Of one reply; a longer one is not read to its end, and the member is missing.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class Federation:
         home: str | None = None,
         cache: Cache | None = None,
         noted: Callable[[Collection[str]], None] | None = None,
+        limits: Limits = REPLY,
     ) -> None:
         if home is not None and home not in transports:
             raise FederationError(f"The federation has no member {home!r} to be at home in.")
@@ -83,7 +87,7 @@ class Federation:
         self._options = options or Options()
         self._cache = cache
         self._noted = noted
-        self._exchange = Exchange(self._transports, timeout, home=home, cache=cache)
+        self._exchange = Exchange(self._transports, timeout, limits, home, cache)
         self._relations: dict[str, Relation] = {}
         self._boundary = BoundaryGraph([])
         self._zoomed: Mapping[str, frozenset[str]] = MappingProxyType({})
@@ -338,6 +342,8 @@ class Federation:
 
     def _snapshots(self) -> dict[str, Snapshot]:
         """The members' snapshots, if all of them can be read here."""
+        for dispute in self._directory.disputes.values():
+            raise FederationError(f"The stores have no merged graph: {dispute}")
         snapshots = {}
         for alias, transport in self._transports.items():
             if (

@@ -16,7 +16,7 @@ from graphquery.federation import crossing_rows as crossing
 from graphquery.federation import requests
 from graphquery.federation.answer import OUTSIDE, Missing, Verdict
 from graphquery.federation.crossing_rows import Rows
-from graphquery.federation.errors import WireError
+from graphquery.federation.errors import FederationError
 from graphquery.federation.hashing import Hashes, row_hashes
 from graphquery.federation.question import Question
 from graphquery.federation.sketches import Sketches
@@ -275,7 +275,7 @@ def _sketches(question: Question, reply: Message, rows: Rows) -> Sketches | None
         return None
     try:
         column = Sketches.from_arrow(reply.tables["sketches"], int(reply.header["blocks"]))
-    except (KeyError, TypeError, ValueError, WireError):
+    except (FederationError, KeyError, OverflowError, TypeError, ValueError):
         return None  # of what cannot be read, anything may be behind
     return column if len(column) == crossing.count(rows) else None
 

@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.federation import node_sets as stored
+from graphquery.federation.answer import DAMAGED, UNTRUSTED
 from graphquery.federation.errors import WireError
-from graphquery.federation.question import SEPARATOR
+from graphquery.federation.question import SEPARATOR, Question
+from graphquery.federation.transport import Failure, printable
 from graphquery.federation.wire import Message
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
@@ -52,6 +54,49 @@ class Joined:
     names: list[str]
     sources: Mapping[str, Array]
     targets: Mapping[str, Array]
+
+
+def ask_fragments(question: Question, batch: Mapping[str, Message]) -> Joined:
+    """Ask members for fragments (`requests.between`) and join them.
+
+    A member whose reply is no fragment, or has crossing rows that its head does not have, is
+    missing as damaged, and the others are joined without it.
+    """
+    replies = {
+        alias: reply
+        for alias, reply in question.ask(batch).items()
+        if _crosses_by_its_head(question, alias, reply)
+    }
+    try:
+        return join(replies)
+    except WireError:
+        for alias in list(replies):
+            try:
+                join({alias: replies[alias]})
+            except WireError as error:
+                question.lose(alias, Failure(DAMAGED, printable(str(error))))
+                del replies[alias]
+    try:
+        return join(replies)
+    except WireError as error:  # each is a graph, and together they are none
+        for alias in replies:
+            question.lose(alias, Failure(UNTRUSTED, printable(str(error))))
+        return join({})
+
+
+def _crosses_by_its_head(question: Question, alias: str, reply: Message) -> bool:
+    """Return whether the crossing rows of a fragment are of its member; else it is missing."""
+    head, disputes = question.directory.heads[alias], question.directory.disputes
+    imported = [channel for channel in head.imports if (alias, channel) not in disputes]
+    for name, known in (("entries", imported), ("exits", head.exports)):
+        channels = reply.header.get(name)
+        if not isinstance(channels, list) or not all(
+            isinstance(channel, str) and channel in known for channel in channels
+        ):
+            text = "It speaks of crossing rows that its head does not have, or that are disputed."
+            question.lose(alias, Failure(DAMAGED, text))
+            return False
+    return True
 
 
 def join(replies: Mapping[str, Message]) -> Joined:

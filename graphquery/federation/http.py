@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import http.client
+import secrets
 import ssl
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from graphquery.federation.answer import DAMAGED, INTERRUPTED, REFUSED, TIMEOUT, UNREACHABLE
+from graphquery.federation import keys
+from graphquery.federation.answer import (
+    DAMAGED,
+    INTERRUPTED,
+    REFUSED,
+    TIMEOUT,
+    UNREACHABLE,
+    UNTRUSTED,
+)
 from graphquery.federation.errors import FederationError
-from graphquery.federation.server import CONTENT_TYPE, PATH
-from graphquery.federation.transport import TransportError
-from graphquery.federation.wire import Read
+from graphquery.federation.server import CONTENT_TYPE, PATH, is_loopback
+from graphquery.federation.transport import Incoming, TransportError
+from graphquery.federation.wire import Message, Read
 
 _IDLE = 8
 """Connections to one server that are kept when nothing is asked."""
@@ -40,6 +51,8 @@ class HttpTransport:
         That is sent with each request; only over TLS, or to this machine.
     certificate
         A file with the certificates that the server's is checked by; None: those of the system.
+    key
+        The public key that the server signs by; None: the first one that it shows is pinned.
 
     Raises
     ------
@@ -50,20 +63,22 @@ class HttpTransport:
     remote = True
 
     def __init__(
-        self, address: str, token: str | None = None, certificate: str | Path | None = None
+        self,
+        address: str,
+        token: str | None = None,
+        certificate: str | Path | None = None,
+        key: str | None = None,
     ) -> None:
-        parts = urlsplit(address)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
-            raise FederationError(f"{address!r} is no address of a server: http(s)://host:port.")
+        secure, self._host, self._port = parse_address(address)
         self.address = address
-        self._host, self._port = parts.hostname, parts.port
-        local = self._host in ("localhost", "::1") or self._host.startswith("127.")
-        if token is not None and parts.scheme == "http" and not local:
+        self.key = key
+        """The public key that replies have to be signed by; None as long as none was seen."""
+        if token is not None and not secure and not is_loopback(self._host):
             raise FederationError(
                 f"A token sent to {address} could be read by others.\nUse https, or no token."
             )
         self._tls: ssl.SSLContext | None = None
-        if parts.scheme == "https":
+        if secure:
             try:
                 self._tls = ssl.create_default_context(cafile=certificate)
             except OSError as error:
@@ -82,13 +97,15 @@ class HttpTransport:
             connection.close()
 
     @contextlib.contextmanager
-    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
         """See `Transport`."""
         until = None if timeout is None else time.monotonic() + timeout
-        connection, response = self._sent(request, until)
+        nonce = secrets.token_hex(16)
+        connection, response = self._sent(request, nonce, until)
         whole = False
         try:
-            yield self._reading(connection, response, until)
+            verify = partial(self._verify, nonce, request)
+            yield Incoming(self._reading(connection, response, until), verify)
             # The end mark has been read; what is left is the end of the chunks.
             whole = response.read(1) == b"" and not response.will_close
         except (http.client.HTTPException, OSError) as error:
@@ -100,8 +117,28 @@ class HttpTransport:
                 response.close()
                 connection.close()
 
+    def _verify(self, nonce: str, request: bytes, reply: Message) -> None:
+        """Raise unless a reply is signed by the pinned key, which is the first one seen.
+
+        A server that shows no key is taken as it is until it shows one.
+        """
+        with self._mutex:
+            key = self.key
+        shown = reply.seal.get("key")
+        if key is None and (shown is None or not keys.is_available()):
+            return
+        checksum = hashlib.sha256(request).hexdigest()
+        if not keys.is_sealed_by(reply.seal, key or shown or "", nonce, checksum, reply.checksum):
+            raise TransportError(
+                UNTRUSTED,
+                f"What answers at {self.address} has not the key that was pinned for it.\nAsk its "
+                "owner whether the key was replaced; if so, forget it: lipstick federation forget.",
+            )
+        with self._mutex:
+            self.key = key or shown
+
     def _sent(
-        self, request: bytes, until: float | None
+        self, request: bytes, nonce: str, until: float | None
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """Send a request, on a kept connection if there is one that still lives."""
         with self._mutex:
@@ -110,7 +147,7 @@ class HttpTransport:
             used = connection or self._connected(until)
             try:
                 _limit(used, until)
-                used.request("POST", PATH, request, self._headers)
+                used.request("POST", PATH, request, self._headers | {keys.NONCE: nonce})
                 response = used.getresponse()
             except (http.client.HTTPException, OSError) as error:
                 used.close()
@@ -163,6 +200,28 @@ class HttpTransport:
                 self._idle.append(connection)
                 return
         connection.close()
+
+
+def parse_address(address: str) -> tuple[bool, str, int | None]:
+    """Return whether an address asks for TLS, its host, and its port if it names one.
+
+    Raises
+    ------
+    FederationError
+        The text is not ``http(s)://host:port``.
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # brackets that do not match, a port beyond 65,535
+        host, port = None, None
+    plain = host and not (parts.path.strip("/") or parts.query or parts.fragment or parts.username)
+    if not host or not plain or parts.scheme not in ("http", "https"):
+        raise FederationError(
+            f"{address!r} is not the address of a server: http(s)://host:port, with a port of at "
+            "most 65535."
+        )
+    return parts.scheme == "https", host, port
 
 
 def _limit(connection: http.client.HTTPConnection, until: float | None) -> None:

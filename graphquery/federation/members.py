@@ -7,7 +7,8 @@
     store = "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
 
 Relative locations are from the folder of the file. `store` is the identity of the store there, and
-may be left out; where it is given, another store at the location is refused. `copy` is a folder for
+may be left out; the one that is there at first contact is expected from then on. So is `key`, the
+public key that a server signs by. `copy` is a folder for
 a copy of the store (`graphquery.federation.copies`). A table [precaching] says what is copied ahead
 (`graphquery.federation.gossip`).
 """
@@ -28,7 +29,8 @@ from graphquery.federation.errors import FederationError
 VERSION = 1
 _ALIAS = re.compile(r"[A-Za-z0-9_.-]+")
 _IDENTITY = re.compile(r"[0-9a-f]{32}")
-_FIELDS = frozenset({"location", "store", "disclosure", "token_file", "certificate", "copy"})
+_KEY = re.compile(r"[0-9a-f]{64}")
+_FIELDS = frozenset({"location", "store", "key", "disclosure", "token_file", "certificate", "copy"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Member:
     copy
         The folder of a copy. Of a store on another file system, it is the one that is asked; of
         others, it is asked while they do not answer.
+    key
+        The public key that its server signs by; None: the one that it shows first is pinned.
     """
 
     alias: str
@@ -62,6 +66,7 @@ class Member:
     token_file: Path | None = None
     certificate: Path | None = None
     copy: Path | None = None
+    key: str | None = None
 
     @property
     def remote(self) -> bool:
@@ -176,6 +181,9 @@ def _member(alias: str, fields: Any, folder: Path, file: str) -> Member:
     store = fields.get("store")
     if store is not None and _IDENTITY.fullmatch(store) is None:
         raise FederationError(f"{where}: an identity of a store has 32 hexadecimal digits.")
+    key = fields.get("key")
+    if key is not None and _KEY.fullmatch(key) is None:
+        raise FederationError(f"{where}: a key has 64 hexadecimal digits.")
     return Member(
         alias,
         location if "://" in location else str(folder / location),
@@ -184,6 +192,7 @@ def _member(alias: str, fields: Any, folder: Path, file: str) -> Member:
         _file(fields, "token_file", folder),
         _file(fields, "certificate", folder),
         _file(fields, "copy", folder),
+        key,
     )
 
 

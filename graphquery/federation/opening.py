@@ -16,6 +16,7 @@ from graphquery.federation.http import HttpTransport
 from graphquery.federation.members import Member, read_members, read_precaching
 from graphquery.federation.noting import noting, with_copies
 from graphquery.federation.peers import read_token
+from graphquery.federation.pins import Pin, read_pins, write_pins
 from graphquery.federation.question import Options
 from graphquery.federation.transport import LocalTransport, Transport
 
@@ -30,6 +31,9 @@ def open_federation(
 ) -> Federation:
     """Open the federation of a file; see `graphquery.federation.members`.
 
+    Members are pinned at first contact (`graphquery.federation.pins`): one that is another store
+    later, or signs by another key, is missing as untrusted.
+
     Members that do not answer are no error: answers say what is missing.
 
     Raises
@@ -38,11 +42,15 @@ def open_federation(
         The file says something else than members, or members contradict each other.
     """
     members, precaching = read_members(path), read_precaching(path)
+    pins = read_pins(path)
     if precaching is not None:
         members = with_copies(members, precaching)
-    transports = {alias: transport_to(member) for alias, member in members.items()}
-    expected = {alias: member.store for alias, member in members.items()}
-    return Federation(
+    transports = {alias: transport_to(member, pins.get(alias)) for alias, member in members.items()}
+    expected = {
+        alias: member.store or (pins[alias].store if alias in pins else None)
+        for alias, member in members.items()
+    }
+    federation = Federation(
         transports,
         expected,
         options=options,
@@ -51,10 +59,28 @@ def open_federation(
         cache=cache,
         noted=None if precaching is None else noting(precaching),
     )
+    seen = {
+        alias: Pin(head.store, _key(transports[alias]))
+        for alias, head in federation.directory.heads.items()
+    }
+    if any(pins.get(alias) != pin for alias, pin in seen.items()):
+        write_pins(path, {**pins, **seen})
+    return federation
 
 
-def transport_to(member: Member) -> Transport:
-    """The way to a member.
+def _key(transport: Transport) -> str | None:
+    """Return the key that a member's server has shown, if it is behind one."""
+    origin = transport.origin if isinstance(transport, CopiedTransport) else transport
+    return origin.key if isinstance(origin, HttpTransport) else None
+
+
+def transport_to(member: Member, pin: Pin | None = None) -> Transport:
+    """Return the way to a member.
+
+    Parameters
+    ----------
+    pin
+        What the member was at first contact; None before it.
 
     Raises
     ------
@@ -64,7 +90,8 @@ def transport_to(member: Member) -> Transport:
     origin: Transport
     if member.remote:
         token = None if member.token_file is None else read_token(member.token_file)
-        origin = HttpTransport(member.location, token, member.certificate)
+        key = member.key or (None if pin is None else pin.key)
+        origin = HttpTransport(member.location, token, member.certificate, key)
     elif "://" in member.location:
         files, location = file_system(member.location)
         folder = member.copy or default_folder(member.location)

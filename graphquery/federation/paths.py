@@ -8,12 +8,10 @@ import numpy as np
 
 from graphquery.federation import crossing_rows as crossing
 from graphquery.federation import requests
-from graphquery.federation.answer import DAMAGED, Verdict
-from graphquery.federation.errors import WireError
+from graphquery.federation.answer import Verdict
 from graphquery.federation.flow import Flow, at_hand, flow
-from graphquery.federation.fragments import join
+from graphquery.federation.fragments import ask_fragments
 from graphquery.federation.question import Question
-from graphquery.federation.transport import Failure
 from semiring.base import Array
 
 
@@ -48,11 +46,7 @@ def paths(
                 named=True,
                 zoomed=question.zoom(alias),
             )
-    try:
-        joined = join(question.ask(batch))
-    except WireError as error:
-        question.lose("?", Failure(DAMAGED, str(error)))
-        return verdict, []
+    joined = ask_fragments(question, batch)
     from_ids = np.concatenate([*joined.sources.values(), np.empty(0, np.int64)])
     to_ids = np.concatenate([*joined.targets.values(), np.empty(0, np.int64)])
     ends_known = (from_ids[from_ids >= 0], to_ids[to_ids >= 0])

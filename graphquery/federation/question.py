@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from graphquery.federation import crossing_rows as crossing
-from graphquery.federation.answer import DAMAGED, Cost, Missing
+from graphquery.federation.answer import DAMAGED, UNTRUSTED, Cost, Missing
 from graphquery.federation.boundary import BoundaryGraph
 from graphquery.federation.crossing_rows import Rows
 from graphquery.federation.directory import Directory
 from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.replies import fault
-from graphquery.federation.transport import Exchange, Failure
+from graphquery.federation.transport import Exchange, Failure, printable
 from graphquery.federation.wire import Message
 from semiring.base import Array
 
@@ -148,10 +148,9 @@ class Question:
         lost = {}
         for channel, numbers in rows.items():
             exporter = self.directory.exporters.get(channel)
-            if exporter is None:
+            if exporter is None or (alias, channel) in self.directory.disputes:
                 lost[channel] = numbers
             else:
-                self._check_count(alias, channel, numbers)
                 rows_by_exporter.setdefault(exporter, {})[channel] = numbers
         self.add(self.directory.reason(alias, lost))
         return rows_by_exporter
@@ -164,7 +163,11 @@ class Question:
         rows_by_importer: dict[str, dict[str, Array]] = {}
         for channel, numbers in rows.items():
             for importer in self.directory.importers.get(channel, ()):
-                rows_by_importer.setdefault(importer, {})[channel] = numbers
+                dispute = self.directory.disputes.get((importer, channel))
+                if dispute is None:
+                    rows_by_importer.setdefault(importer, {})[channel] = numbers
+                else:
+                    self.add([Missing(importer, UNTRUSTED, channel, numbers, dispute)])
         if rows:
             self.add(self.directory.all_absent())
         return rows_by_importer
@@ -181,19 +184,23 @@ class Question:
         except WireError as error:
             self.lose(alias, Failure(DAMAGED, str(error)))
             return {}
-        strange = [channel for channel in rows if channel not in known]
-        if strange:
-            text = f"It speaks of channel {strange[0]}, which is not among those of its head."
-            self.lose(alias, Failure(DAMAGED, text))
-        return {channel: numbers for channel, numbers in rows.items() if channel in known}
-
-    def _check_count(self, alias: str, channel: str, rows: Array) -> None:
-        export = self.directory.exported(channel)
-        if export is not None and len(rows) and int(rows[-1]) >= export.count:
-            raise FederationError(
-                f"{alias} imports row {int(rows[-1])} of {export.name}, which has {export.count} "
-                "rows.\nThe exporting store was replaced, or the import is false."
-            )
+        counts = {channel: known[channel].count for channel in rows if channel in known}
+        for channel, numbers in rows.items():
+            if channel not in counts:
+                text = f"It speaks of channel {channel}, which is not among those of its head."
+            elif int(numbers[-1]) >= counts[channel]:
+                text = (
+                    f"It speaks of row {int(numbers[-1])} of {known[channel].name}, which has "
+                    f"{counts[channel]} rows by its head."
+                )
+            else:
+                continue
+            self.lose(alias, Failure(DAMAGED, printable(text)))
+        return {
+            channel: numbers[numbers < counts[channel]]
+            for channel, numbers in rows.items()
+            if channel in counts
+        }
 
 
 def _rows_asked(request: Message) -> Rows:

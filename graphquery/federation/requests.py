@@ -25,8 +25,12 @@ NODES, ROWS = "nodes", "rows"
 """What is wanted of nodes reached or removed: which they are, or nothing of them."""
 
 
-def needed(header: Mapping[str, Any]) -> Disclosure:
-    """The disclosure that a request needs; all of it for what is unknown."""
+def needed(request: Message) -> Disclosure:
+    """Return the disclosure that a request needs: all of it for an unknown request.
+
+    Distances are lengths of paths inside the store, which no level below `NODES` discloses.
+    """
+    header = request.header
     op = header.get("op")
     if op == "head":
         return Disclosure.CHANNELS
@@ -35,7 +39,10 @@ def needed(header: Mapping[str, Any]) -> Disclosure:
     if op == "boundary":
         return Disclosure.BOUNDARY
     named = any(header.get(name) for name in ("names", "sources", "targets", "hits", "zoomed"))
-    if op == "reach" and header.get("want") == ROWS and not named:
+    measured = header.get("distance") is not None or any(
+        "left" in table.column_names for table in request.tables.values()
+    )
+    if op == "reach" and header.get("want") == ROWS and not named and not measured:
         return Disclosure.BOUNDARY
     return Disclosure.NODES
 

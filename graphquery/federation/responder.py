@@ -84,7 +84,7 @@ class Responder:
 
     def _answer(self, request: Message, level: Disclosure) -> Message:
         header = request.header
-        if level is Disclosure.NOTHING or needed(header) > level:
+        if level is Disclosure.NOTHING or needed(request) > level:
             return refusal("refused", "The store does not disclose this.")
         if header.get("protocol") != PROTOCOL:
             raise WireError(f"This store speaks version {PROTOCOL} of the protocol.")

@@ -1,28 +1,38 @@
 """A server for one store: requests and replies of a federation over HTTP.
 
 A request is a POST whose body is a message; the reply's body is one, in chunks, with an end mark of
-its own. Whoever is not told anything is refused before the body is read. Connections that are slow
-or many are closed; what one peer does, others do not notice.
+its own, signed where the server has a key. Peers without any disclosure are refused before the body
+is read. A request has one deadline for all of it, headers included. A connection that has not
+authenticated itself is a newcomer: newcomers have places of their own, of which the oldest gives
+way to the next, so that they cannot keep peers out.
+
+Requests without a token are answered only where their `Host` is this machine's own, so that a page
+in a browser cannot read a store through a name that it rebinds.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import io
 import ipaddress
 import logging
 import socket
 import ssl
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import FederationError, WireError
+from graphquery.federation.keys import NONCE, Signer
 from graphquery.federation.peers import Peer, Peers
 from graphquery.federation.responder import Responder, refusal
 from graphquery.federation.wire import REQUEST, Limits, Message, received
@@ -46,7 +56,10 @@ class Settings:
     seconds
         That one request may take, from its first byte to the last of the reply.
     connections
-        At a time; more are closed at once.
+        Of peers at a time; requests on more are refused.
+    newcomers
+        Connections at a time that have not sent the head of a request that is allowed; for one
+        more, the oldest is closed.
     working
         Requests that are worked on at a time; more wait, as long as they may take.
     """
@@ -55,6 +68,7 @@ class Settings:
     reply_bytes: int = 1 << 34
     seconds: float = 60.0
     connections: int = 64
+    newcomers: int = 64
     working: int = 4
 
 
@@ -72,6 +86,8 @@ class Server:
         tells nothing without a token.
     certificate, private_key
         Files in PEM, for TLS.
+    signer
+        Signs replies; None: they are not signed.
 
     Raises
     ------
@@ -90,11 +106,13 @@ class Server:
         port: int = 0,
         certificate: str | Path | None = None,
         private_key: str | Path | None = None,
+        signer: Signer | None = None,
         settings: Settings | None = None,
     ) -> None:
         _check_place(host, peers, certificate)
         self.settings = settings or Settings()
         self.peers = peers
+        self.signer = signer
         self.responder = Responder(path)
         self.working = threading.BoundedSemaphore(self.settings.working)
         self.tls: ssl.SSLContext | None = None
@@ -140,10 +158,7 @@ class Server:
 
 
 def _check_place(host: str, peers: Peers, certificate: object) -> None:
-    try:
-        local = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        local = host == "localhost"
+    local = is_loopback(host)
     if not local and certificate is None:
         raise FederationError(
             f"{host} is not this machine alone, and what is sent there can be read by others.\n"
@@ -154,6 +169,14 @@ def _check_place(host: str, peers: Peers, certificate: object) -> None:
             f"At {host} anybody could ask, and {peers.everyone.name.lower()} is told to everyone.\n"
             "Give peers tokens, and tell everyone nothing."
         )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine's own: a loopback address, or ``localhost``."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 class _Http(ThreadingHTTPServer):
@@ -168,28 +191,56 @@ class _Http(ThreadingHTTPServer):
             self.address_family = socket.AF_INET6
         self.federation = server
         self._places = threading.BoundedSemaphore(server.settings.connections)
+        self._newcomers: OrderedDict[Any, socket.socket] = OrderedDict()
+        self._admitted: set[Any] = set()
+        self._mutex = threading.Lock()
         super().__init__(address, _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._places.acquire(blocking=False):
-            LOG.warning("%s closed: too many connections", client_address[0])
-            self.shutdown_request(request)
-            return
+        with self._mutex:
+            self._newcomers[client_address] = request
+            crowded = len(self._newcomers) > self.federation.settings.newcomers
+            oldest = self._newcomers.popitem(last=False) if crowded else None
+        if oldest is not None:
+            LOG.warning("%s closed: too many connections", oldest[0][0])
+            with contextlib.suppress(OSError):
+                oldest[1].shutdown(socket.SHUT_RDWR)
         super().process_request(request, client_address)
+
+    def admit(self, client_address: Any) -> bool:
+        """Give a connection the place of a peer; return whether it has one."""
+        with self._mutex:
+            if client_address in self._admitted:
+                return True
+            # A newcomer that gave way to others is being closed.
+            if client_address not in self._newcomers or not self._places.acquire(blocking=False):
+                return False
+            del self._newcomers[client_address]
+            self._admitted.add(client_address)
+            return True
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._places.release()
+            with self._mutex:
+                self._newcomers.pop(client_address, None)
+                if client_address in self._admitted:
+                    self._admitted.discard(client_address)
+                    self._places.release()
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         request.settimeout(self.federation.settings.seconds)
         tls = self.federation.tls
-        if tls is not None:
-            # In the thread of the connection, so that a slow handshake keeps nobody waiting.
-            request = tls.wrap_socket(request, server_side=True)
         try:
+            if tls is not None:
+                # In the thread of the connection, so that a slow handshake keeps nobody waiting.
+                request = tls.wrap_socket(request, server_side=True, do_handshake_on_connect=False)
+                with self._mutex:
+                    if client_address not in self._newcomers:
+                        return
+                    self._newcomers[client_address] = request
+                request.do_handshake()
             super().finish_request(request, client_address)
         finally:
             if tls is not None:
@@ -198,6 +249,26 @@ class _Http(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         LOG.info("%s broken off", client_address[0], exc_info=LOG.isEnabledFor(logging.DEBUG))
+
+
+class _Deadline(io.RawIOBase):
+    """Reads a connection, each read within what is left of its handler's request."""
+
+    def __init__(self, handler: _Handler) -> None:
+        super().__init__()
+        self._handler = handler
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._handler.left()
+        if left <= 0:
+            raise TimeoutError("The request took too long.")
+        self._handler.connection.settimeout(left)
+        count: int = self._handler.connection.recv_into(buffer)
+        self._handler.begin()
+        return count
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -209,20 +280,37 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: _Http
 
+    def setup(self) -> None:
+        """Read the connection by the deadlines of requests."""
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(_Deadline(self))
+
     def handle_one_request(self) -> None:
-        """Handle a request within its time, which begins with waiting for it."""
+        """Handle a request within its time, which begins anew with its first byte."""
+        self._begun = False
         self._until = time.monotonic() + self.server.federation.settings.seconds
-        self.connection.settimeout(self.server.federation.settings.seconds)
         super().handle_one_request()
+
+    def begin(self) -> None:
+        """Start the time of a request, if this is its first byte."""
+        if not self._begun:
+            self._begun = True
+            self._until = time.monotonic() + self.server.federation.settings.seconds
 
     def do_POST(self) -> None:
         """Answer a message."""
         federation = self.server.federation
         started = time.monotonic()
-        self._until = started + federation.settings.seconds
         peer = self._peer()
         if peer is None:
             self._refuse(HTTPStatus.UNAUTHORIZED, "unauthorized")
+            return
+        if not self.headers.get("Authorization") and not self._is_own_host():
+            self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "the host is not this machine")
+            return
+        if self.headers.get_content_type() != CONTENT_TYPE:
+            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "not a message")
             return
         if self.path != PATH:
             self._refuse(HTTPStatus.NOT_FOUND, "not found")
@@ -237,6 +325,9 @@ class _Handler(BaseHTTPRequestHandler):
         if peer.level is Disclosure.NOTHING:
             self._refuse(HTTPStatus.FORBIDDEN, "forbidden")
             return
+        if not self.server.admit(self.client_address):
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections")
+            return
         try:
             request = received(self._body(int(length)), federation.settings.request)
         except WireError as error:
@@ -244,7 +335,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         op = str(request.header.get("op"))[:20]
-        if not federation.working.acquire(timeout=max(0.0, self._left())):
+        if not federation.working.acquire(timeout=max(0.0, self.left())):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "busy")
             return
         try:
@@ -264,15 +355,32 @@ class _Handler(BaseHTTPRequestHandler):
 
         def read(size: int) -> bytes:
             nonlocal left
-            self.connection.settimeout(max(0.001, self._left()))
             data: bytes = self.rfile.read1(min(size, left))
             left -= len(data)
+            self._digest.update(data)
             return data
 
+        self._digest = hashlib.sha256()
         return read
 
-    def _left(self) -> float:
+    def left(self) -> float:
+        """Return the seconds that are left of the request; negative after its deadline."""
         return self._until - time.monotonic()
+
+    def _is_own_host(self) -> bool:
+        """Return whether the request names this machine as the host that it is for."""
+        try:
+            host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
+        except ValueError:
+            return False
+        return host is not None and is_loopback(host)
+
+    def _seal(self, checksum: str) -> dict[str, str]:
+        """Return the seal of a reply, if replies are signed and the asker drew a number."""
+        signer, nonce = self.server.federation.signer, self.headers.get(NONCE, "")
+        if signer is None or not nonce:
+            return {}
+        return dict(signer.seal(nonce, self._digest.hexdigest(), checksum))
 
     def _reply(self, reply: Message, peer: Peer, op: str, started: float) -> None:
         self.send_response(HTTPStatus.OK)
@@ -281,7 +389,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         sent = 0
         for piece in self._pieces(reply):
-            self.connection.settimeout(max(0.001, self._left()))
+            self.connection.settimeout(max(0.001, self.left()))
             self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             sent += len(piece)
         self.wfile.write(b"0\r\n\r\n")
@@ -292,11 +400,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pieces(self, reply: Message) -> Iterator[bytes]:
         left = self.server.federation.settings.reply_bytes
-        for frame in reply.frames():
+        for frame in reply.frames(self._seal):
             for start in range(0, len(frame), 1 << 18):
                 piece = frame[start : start + (1 << 18)]
                 left -= len(piece)
-                if left < 0 or self._left() < 0:
+                if left < 0 or self.left() < 0:
                     raise TimeoutError("The reply is too long, or takes too long.")
                 yield piece
 

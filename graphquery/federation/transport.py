@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import io
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,26 @@ class TransportError(FederationError):
         self.reason = reason
 
 
+def _trust(reply: Message) -> None:
+    """Take a reply from a folder, whose files this process reads itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A reply on its way.
+
+    Parameters
+    ----------
+    read
+        Reads its bytes.
+    verify
+        Raises a `TransportError` unless the reply, read whole, is by the store that was asked.
+    """
+
+    read: Read
+    verify: Callable[[Message], None] = _trust
+
+
 class Transport(Protocol):
     """The way to one store.
 
@@ -50,8 +70,8 @@ class Transport(Protocol):
 
     def exchange(
         self, request: bytes, timeout: float | None
-    ) -> contextlib.AbstractContextManager[Read]:
-        """Send a request; within the context, read the reply.
+    ) -> contextlib.AbstractContextManager[Incoming]:
+        """Send a request; within the context, read the reply and verify it.
 
         Parameters
         ----------
@@ -85,7 +105,7 @@ class LocalTransport:
         self._mutex = threading.Lock()
 
     @contextlib.contextmanager
-    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
         """See `Transport`."""
         try:
             with self._mutex:
@@ -94,7 +114,7 @@ class LocalTransport:
         except LipstickError as error:
             raise TransportError(reasons.UNREACHABLE, str(error)) from error
         question = received(reader(request), REQUEST)
-        yield io.BytesIO(self._responder.answer(question, self.level).to_bytes()).read
+        yield Incoming(io.BytesIO(self._responder.answer(question, self.level).to_bytes()).read)
 
     def close(self) -> None:
         """See `Transport`."""
@@ -187,18 +207,19 @@ class Exchange:
     def _exchanged(self, alias: str, message: Message, data: bytes) -> Message | Failure:
         counted = _Counted()
         try:
-            with self._transports[alias].exchange(data, self._timeout) as read:
-                reply = received(counted.of(read), self._limits)
+            with self._transports[alias].exchange(data, self._timeout) as incoming:
+                reply = received(counted.of(incoming.read), self._limits)
+                incoming.verify(reply)
         except TransportError as error:
-            return Failure(error.reason, str(error))
+            return Failure(error.reason, printable(str(error)))
         except CutOffError as error:
-            return Failure(reasons.INTERRUPTED, str(error))
+            return Failure(reasons.INTERRUPTED, printable(str(error)))
         except WireError as error:
-            return Failure(reasons.DAMAGED, str(error))
+            return Failure(reasons.DAMAGED, printable(str(error)))
         finally:
             if alias != self.home:
                 self._count(Cost(1, 0, len(data), counted.count))
-        checked_reply = _checked(alias, reply)
+        checked_reply = _checked(alias, message, reply)
         key = self._key(alias, message, data)
         if self._cache is not None and key is not None and isinstance(checked_reply, Message):
             header = message.header
@@ -226,13 +247,40 @@ class _Counted:
         return counting
 
 
-def _checked(alias: str, reply: Message) -> Message | Failure:
-    """A reply, or what a store says of why there is none."""
+_TEXT = 500
+"""Characters of a text by a member that are shown at most."""
+
+_BY_NAME = ("names", "sources", "targets", "hits", "asked", "given", "zoomed")
+"""Arguments of requests that are names of nodes or modules, which whoever asked wrote."""
+
+
+def printable(text: str) -> str:
+    """Return a text by a member as it may be shown: no control characters, and no more than fits.
+
+    A terminal acts on control characters, and some format characters reorder what is read.
+    """
+    shown = "".join(c if c.isprintable() or c == "\n" else _escaped(c) for c in text[: _TEXT + 1])
+    return shown if len(text) <= _TEXT else f"{shown[:_TEXT]}..."
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def _checked(alias: str, request: Message, reply: Message) -> Message | Failure:
+    """Return a reply, or why a store does not give one.
+
+    Raises
+    ------
+    FederationError
+        The store does not know a name that the question has for it. A store that is asked about
+        rows alone cannot find fault with the question.
+    """
     kind = reply.header.get("error")
     if kind is None:
         return reply
-    text = str(reply.header.get("message", ""))
-    if kind == "question":
+    text = printable(str(reply.header.get("message", "")))
+    if kind == "question" and any(request.header.get(name) for name in _BY_NAME):
         raise FederationError(f"{alias}: {text}")
     known = {"refused": reasons.REFUSED, "behind": reasons.BEHIND, "failed": reasons.UNREACHABLE}
     return Failure(known.get(str(kind), reasons.DAMAGED), text)

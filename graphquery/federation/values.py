@@ -19,12 +19,13 @@ from graphquery.federation import requests
 from graphquery.federation.answer import DAMAGED, OUTSIDE
 from graphquery.federation.closure import Reached, walk
 from graphquery.federation.crossing_rows import Rows
-from graphquery.federation.errors import WireError
 from graphquery.federation.evaluating import SEMIRINGS, unpacked
-from graphquery.federation.fragments import Joined, join
+from graphquery.federation.fragments import Joined, ask_fragments
 from graphquery.federation.question import SEPARATOR, Question
-from graphquery.federation.transport import Failure
+from graphquery.federation.transport import Failure, printable
+from graphquery.federation.wire import Message
 from semiring.base import Array, Semiring, TokenValuation
+from semiring.errors import LipstickError
 
 _NUMBERED = re.compile(r"(?P<segment>.*)\[(?P<ordinal>\d+)\]")
 
@@ -98,7 +99,9 @@ def _by_values(
         for alias, exits in batch.items():
             if alias not in replies:
                 return {}
-            column = replies[alias].tables["exits"].column("value").combine_chunks()
+            column = _column(question, alias, semiring, replies[alias], "exits")
+            if column is None:
+                return {}
             start = 0
             for channel, numbers in exits.items():
                 values[channel] = (numbers, column.slice(start, len(numbers)))
@@ -124,10 +127,31 @@ def _by_values(
     for alias, own_names in named.items():
         if alias not in replies:
             return {}
-        column = replies[alias].tables["nodes"].column("value").combine_chunks()
+        column = _column(question, alias, semiring, replies[alias], "nodes")
+        if column is None:
+            return {}
         for name, value in zip(own_names, unpacked(semiring, column), strict=True):
             result[f"{alias}{SEPARATOR}{name}"] = value
     return {name: result[name] for name in names}
+
+
+def _column(
+    question: Question, alias: str, semiring: Semiring[Any], reply: Message, table: str
+) -> pa.Array | None:
+    """Return the values in a reply; None if they are none of the semiring's: they are missing."""
+    column = reply.tables[table].column("value").combine_chunks()
+    try:
+        if column.null_count:
+            raise ValueError("NULL")
+        if pa.types.is_string(column.type):
+            unpacked(semiring, column)
+        else:
+            semiring.from_arrow(column)
+    except (LipstickError, ArithmeticError, TypeError, ValueError, pa.ArrowException) as error:
+        text = printable(f"Its reply has values that are none of {semiring.name}: {error}")
+        question.lose(alias, Failure(DAMAGED, text))
+        return None
+    return column
 
 
 def _levels(question: Question, reached: Reached) -> list[dict[str, dict[str, Array]]]:
@@ -196,13 +220,9 @@ def _by_fragments(
         for alias in question.directory.heads
         if alias in named or reached.asked.get(alias)
     }
-    replies = question.ask(batch)
-    if len(replies) < len(batch):
-        return {}
-    try:
-        joined = join(replies)
-    except WireError as error:
-        question.lose("?", Failure(DAMAGED, str(error)))
+    lost = len(question.missing)
+    joined = ask_fragments(question, batch)
+    if len(question.missing) > lost:
         return {}
     if isinstance(valuation, Mapping):
         valuation = _placed(question, joined, valuation)

@@ -26,6 +26,9 @@ _FRAME = struct.Struct("<cQ")
 _SMALL = 400
 """Bytes of a table up to which it is not compressed."""
 
+SEAL = ("key", "signature")
+"""The fields of a seal in an end frame."""
+
 Read = Callable[[int], bytes]
 """Reads up to so many bytes; none at the end."""
 
@@ -52,19 +55,37 @@ class Limits:
 REQUEST = Limits(size=1 << 26, header=1 << 24, tables=16)
 """Of requests, unless told otherwise."""
 
-REPLY = Limits()
+REPLY = Limits(size=1 << 30)
 """Of replies, unless told otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """A request or a reply."""
+    """A request or a reply.
+
+    Parameters
+    ----------
+    header, tables
+        The content.
+    checksum
+        Of a message that was received: the SHA-256 of its frames before the end.
+    seal
+        What its end frame says beyond the checksum: the sender's signature (`keys.Signer`).
+    """
 
     header: Mapping[str, Any]
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    checksum: str = ""
+    seal: Mapping[str, str] = field(default_factory=dict)
 
-    def frames(self) -> Iterator[bytes]:
-        """The message as bytes, piece by piece."""
+    def frames(self, sign: Callable[[str], Mapping[str, str]] | None = None) -> Iterator[bytes]:
+        """Yield the message as bytes, frame by frame.
+
+        Parameters
+        ----------
+        sign
+            Returns the seal of a checksum, which the end frame carries; None: no seal.
+        """
         digest = hashlib.sha256()
         small = small_tables(self.tables)
         large = {name: table for name, table in self.tables.items() if name not in small}
@@ -75,7 +96,9 @@ class Message:
             digest.update(piece)
             yield piece
         rows = sum(len(table) for table in self.tables.values())
-        end = {"tables": len(self.tables), "rows": rows, "checksum": digest.hexdigest()}
+        checksum = digest.hexdigest()
+        end = {"tables": len(self.tables), "rows": rows, "checksum": checksum}
+        end |= {} if sign is None else sign(checksum)
         content = json.dumps(end, separators=(",", ":")).encode()
         yield _FRAME.pack(b"E", len(content)) + content
 
@@ -109,9 +132,10 @@ def received(read: Read, limits: Limits = REPLY) -> Message:
             )
         content = _exactly(read, length)
         if kind == b"E":
-            _check_end(content, header, tables, digest.hexdigest())
+            checksum = digest.hexdigest()
+            seal = _check_end(content, header, tables, checksum)
             assert header is not None  # checked
-            return Message(header, tables)
+            return Message(header, tables, checksum, seal)
         digest.update(start + content)
         if kind == b"H" and header is None:
             header, tables, size = _unpacked_header(content, min(left, limits.header))
@@ -257,12 +281,15 @@ def _slot(data: bytes, table: int, field: int) -> int:
 
 def _check_end(
     content: bytes, header: object, tables: Mapping[str, pa.Table], checksum: str
-) -> None:
+) -> dict[str, str]:
+    """Hold the end of a message against what came before it; return its seal."""
     try:
         end = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise WireError(f"The end of the message cannot be read: {error!r}.") from error
     rows = sum(len(table) for table in tables.values())
     expected = {"tables": len(tables), "rows": rows, "checksum": checksum}
-    if header is None or end != expected:
+    known = isinstance(end, dict) and {name: end.get(name) for name in expected} == expected
+    if header is None or not known:
         raise WireError("The message is not what was sent: its end mark does not fit it.")
+    return {name: str(end[name]) for name in SEAL if name in end}

@@ -32,7 +32,9 @@ def reported() -> Iterator[None]:
         yield
     except LipstickError as error:
         _end_as_a_script(error)
-        raise (Damaged if _is_damage(error) else Failure)(str(error)) from error
+        from lipstick.cli.output import printable
+
+        raise (Damaged if _is_damage(error) else Failure)(printable(str(error))) from error
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -12,7 +12,7 @@ import click
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.federation_copy import copy, gossip
 from lipstick.cli.federation_demo import demo
-from lipstick.cli.federation_store import export, serve, token
+from lipstick.cli.federation_store import export, forget, serve, token
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def federation() -> None:
     """
 
 
-for each in (demo, copy, gossip, export, serve, token):
+for each in (demo, copy, gossip, export, forget, serve, token):
     federation.add_command(each)
 
 

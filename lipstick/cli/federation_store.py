@@ -78,6 +78,11 @@ def export(
 @click.option(
     "--seconds", type=float, default=60.0, show_default=True, help="That a request may take."
 )
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File of the key that signs replies, created if there is none.  [default: one per store]",
+)
 @click.option("--verbose", is_flag=True, help="Log every request to standard error.")
 def serve(
     store: Path,
@@ -88,6 +93,7 @@ def serve(
     certificate: Path | None,
     private_key: Path | None,
     seconds: float,
+    key: Path | None,
     verbose: bool,
 ) -> None:
     """Answer questions of federations about a STORE, until interrupted.
@@ -97,14 +103,18 @@ def serve(
     """
     import logging
 
-    from graphquery.federation import Disclosure
+    from graphquery.federation import Disclosure, keys
     from graphquery.federation.peers import Peers, read_peers
     from graphquery.federation.server import Server, Settings
+    from graphquery.store.format import check_format
 
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     with reported():
         known = Peers(Disclosure.named(disclosure)) if peers is None else read_peers(peers)
+        signer = None
+        if key is not None or keys.is_available():
+            signer = keys.Signer.of_file(key or keys.default_key_file(check_format(store).store))
         server = Server(
             store,
             known,
@@ -112,15 +122,31 @@ def serve(
             port=port,
             certificate=certificate,
             private_key=private_key,
+            signer=signer,
             settings=Settings(seconds=seconds),
         )
     click.echo(f"{store} is served at {server.address}")
+    if signer is None:
+        click.echo("Replies are not signed: install lipstick-spark[federation].", err=True)
+    else:
+        click.echo(f'key = "{signer.key}"')
     try:
         server.serve()
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
     finally:
         server.close()
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("member")
+def forget(file: Path, member: str) -> None:
+    """Trust MEMBER of the federation FILE anew: the next contact counts as the first."""
+    from graphquery.federation import pins
+
+    with reported():
+        pins.forget(file, member)
 
 
 @click.command()

@@ -62,8 +62,8 @@ class Answer:
     # -- tables ----------------------------------------------------------------------------
 
     def say(self, text: str) -> None:
-        """Add a line."""
-        self._parts.append(text)
+        """Add a line; control characters are escaped, since others may have written the text."""
+        self._parts.append(printable(text))
 
     def table(self, rows: Sequence[dict[str, Any]], total: int | None = None) -> None:
         """Add rows under the names of their values; columns without any value are left out.
@@ -136,7 +136,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else str(value)
+    return "" if value is None else printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Return a text with its control characters escaped, which a terminal would act on."""
+    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
 def _taken_apart(drawing: str) -> tuple[str, str]:

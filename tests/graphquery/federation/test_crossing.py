@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from graphquery.federation.answer import UNTRUSTED
 from graphquery.federation.crossing import Summaries, export, import_rows
-from graphquery.federation.errors import CrossingError
+from graphquery.federation.errors import CrossingError, FederationError
 from graphquery.federation.federation import Federation
 from graphquery.federation.offer import MANIFEST, Offer, offer_of
 from graphquery.model import EdgeSet, Kind, Segment
@@ -261,13 +262,20 @@ def test_members_that_contradict_each_other_are_named(
         false = Offer(offer.channel, offer.store, offer.name, offer.version, offer.commit, 5)
         import_rows(transaction, false, Segment("s", Kind.TOKEN, "", 5))
         transaction.commit()
-    with pytest.raises(CrossingError, match="B imports 5 rows of data, which has 2"):
-        federation_of({"A": exporting.path, "B": store.path})
-    with pytest.raises(Exception, match="A and C are one store"):
-        federation_of({"A": exporting.path, "C": exporting.path})
+    federation = federation_of({"A": exporting.path, "B": store.path})
+    [missing] = federation.ancestors("B::s[0]").missing
+    assert (missing.store, missing.reason, len(missing.rows)) == ("A", UNTRUSTED, 1)
+    assert "B imports 5 rows of data, which has 2" in missing.message
+    [missing] = federation.descendants("A::out[0]").missing
+    assert (missing.store, missing.reason) == ("B", UNTRUSTED)
+    with pytest.raises(FederationError, match="no merged graph: B imports 5 rows"):
+        federation.merged()
+    twice = federation_of({"A": exporting.path, "C": exporting.path}).directory.absent
+    assert [each.reason for each in twice.values()] == [UNTRUSTED] * 2
+    assert "A and C claim to be one store" in twice["A"].message
     transports = federation_of({"A": exporting.path})._transports
-    with pytest.raises(Exception, match="A is to be the store 0b0b"):
-        Federation(transports, {"A": "0b" * 16})
+    other = Federation(transports, {"A": "0b" * 16}).directory.absent["A"]
+    assert "A is to be the store 0b0b" in other.message
 
 
 def test_compaction_and_vacuum_leave_what_crosses_as_it_is(tmp_path: Path) -> None:

@@ -21,11 +21,12 @@ from graphquery.federation.errors import FederationError
 from graphquery.federation.federation import Federation
 from graphquery.federation.http import HttpTransport
 from graphquery.federation.peers import Peer, Peers, new_token, read_peers, read_token, token_digest
-from graphquery.federation.server import PATH, Server, Settings
+from graphquery.federation.server import CONTENT_TYPE, PATH, Server, Settings
 from tests.graphquery.federation.oracle import check_question, check_values, federation_of
 from tests.graphquery.federation.stores import random_stores
 
 OPEN = Peers(Disclosure.NODES)
+HEAD = f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {CONTENT_TYPE}\r\n"
 
 
 @contextlib.contextmanager
@@ -110,8 +111,25 @@ def test_other_machines_need_tls_and_tokens(stores: dict[str, Path]) -> None:
         Server(stores["A"], OPEN, host="0.0.0.0", certificate="x")
     with pytest.raises(FederationError, match="could be read by others"):
         HttpTransport("http://example.org:1", "token")
-    with pytest.raises(FederationError, match="is no address of a server"):
-        HttpTransport("http://host/path")
+    for address in (
+        "http://127.attacker.example:80",
+        "http://127.0.0.1.nip.example",
+        "http://localhost.example",
+        "http://[::2]:80",
+    ):
+        with pytest.raises(FederationError, match="could be read by others"):
+            HttpTransport(address, "token")
+    for address in ("http://127.8.9.1:80", "http://[::1]", "http://LOCALHOST:80"):
+        HttpTransport(address, "token").close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://host/path", "http://host:99999", "http://[::1", "ftp://host", "http://", "http://a?b"],
+)
+def test_addresses_are_parsed(address: str) -> None:
+    with pytest.raises(FederationError, match="is not the address of a server"):
+        HttpTransport(address)
 
 
 @pytest.fixture(scope="session")
@@ -158,7 +176,13 @@ def _connected(server: Server) -> socket.socket:
 
 
 def _status(server: Server, head: str, body: bytes = b"") -> int:
-    """The status of the reply to a request written by hand."""
+    """Return the status of the reply to a request written by hand.
+
+    The headers that every request has are added where `head` does not have them.
+    """
+    for line in ("Host: localhost", f"Content-Type: {CONTENT_TYPE}"):
+        if line.partition(":")[0] not in head:
+            head += f"\n{line}"
     with _connected(server) as connection:
         connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body)
         response = http.client.HTTPResponse(connection)
@@ -180,6 +204,11 @@ def _status(server: Server, head: str, body: bytes = b"") -> int:
         (f"POST {PATH} HTTP/1.1\nAuthorization: Basic eA==\nContent-Length: 0", 401),
         (f"POST {PATH} HTTP/1.1\nAuthorization: Bearer x\nContent-Length: 0", 401),
         ("POST " + "x" * 70_000 + " HTTP/1.1", 414),
+        (f"POST {PATH} HTTP/1.1\nHost: evil.example\nContent-Length: 0", 421),
+        (f"POST {PATH} HTTP/1.1\nHost: 127.0.0.1.evil.example\nContent-Length: 0", 421),
+        (f"POST {PATH} HTTP/1.1\nHost: [::1\nContent-Length: 0", 421),
+        (f"POST {PATH} HTTP/1.1\nHost: \nContent-Length: 0", 421),
+        (f"POST {PATH} HTTP/1.1\nContent-Type: text/plain\nContent-Length: 0", 415),
     ],
 )
 def test_requests_that_are_none_are_refused_by_their_head(
@@ -212,8 +241,8 @@ def test_slow_and_many_clients_are_closed_and_others_answered(stores: dict[str, 
     with Server(stores["D"], OPEN, settings=settings) as server:
         slow = [_connected(server) for _ in range(15)]
         for number, connection in enumerate(slow):
-            head = f"POST {PATH} HTTP/1.1\r\nContent-Length: 1000\r\n\r\n"
-            connection.sendall(head.encode()[: 5 * number])
+            head = f"{HEAD}Content-Length: 1000\r\n\r\n"
+            connection.sendall(head.encode()[: 10 * number])
         with asking({"D": server}) as federation:
             assert len(federation.ancestors("D::d3")) == 5
         for connection in slow:
@@ -234,7 +263,7 @@ def test_slow_and_many_clients_are_closed_and_others_answered(stores: dict[str, 
 def test_readers_that_do_not_read_do_not_keep_a_server(stores: dict[str, Path]) -> None:
     with Server(stores["D"], OPEN, settings=Settings(seconds=1.0, working=1)) as server:
         body = requests.head().to_bytes()
-        head = f"POST {PATH} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        head = f"{HEAD}Content-Length: {len(body)}\r\n\r\n".encode()
         with _connected(server) as lazy:
             lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
             lazy.sendall((head + body) * 50)
@@ -286,3 +315,56 @@ def test_a_server_that_is_closed_is_missing_and_comes_back(stores: dict[str, Pat
         assert (len(answer), [each.store for each in answer.missing]) == (14, ["B"])
         with Server(stores["B"], OPEN, port=port):
             assert len(federation.ancestors("D::d3")) == 20
+
+
+def test_newcomers_that_never_finish_their_headers_keep_nobody_out(stores: dict[str, Path]) -> None:
+    """More sockets than there are places send a header line now and then, for ever."""
+    settings = Settings(seconds=1.5, connections=4, newcomers=8)
+    with Server(stores["D"], OPEN, settings=settings) as server:
+        stop = threading.Event()
+        crowd = [_connected(server) for _ in range(30)]
+
+        def trickle() -> None:
+            while not stop.wait(0.1):
+                for connection in crowd:
+                    with contextlib.suppress(OSError):
+                        connection.sendall(b"X-More: 1\r\n")
+
+        for connection in crowd:
+            with contextlib.suppress(OSError):
+                connection.sendall(HEAD.encode())
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        try:
+            with asking({"D": server}) as federation:
+                assert len(federation.ancestors("D::d3")) == 5
+            # Headers have a deadline however often a line of them comes.
+            time.sleep(2.0)
+            closed = 0
+            for connection in crowd:
+                connection.settimeout(2.0)
+                with contextlib.suppress(OSError):
+                    closed += connection.recv(1) == b""
+            assert closed > 20
+        finally:
+            stop.set()
+            thread.join()
+            for connection in crowd:
+                connection.close()
+
+
+def test_a_kept_connection_has_the_whole_time_for_its_next_request(stores: dict[str, Path]) -> None:
+    with (
+        Server(stores["D"], OPEN, settings=Settings(seconds=1.0)) as server,
+        _connected(server) as connection,
+    ):
+        body = requests.head().to_bytes()
+        for _ in range(2):
+            time.sleep(0.7)
+            connection.sendall(f"{HEAD}Content-Length: {len(body)}\r\n\r\n".encode())
+            time.sleep(0.6)
+            connection.sendall(body)
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            assert response.status == 200
+            response.read()

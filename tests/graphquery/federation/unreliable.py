@@ -8,8 +8,7 @@ from pathlib import Path
 
 from graphquery.federation.answer import UNREACHABLE
 from graphquery.federation.disclosure import Disclosure
-from graphquery.federation.transport import LocalTransport, TransportError
-from graphquery.federation.wire import Read
+from graphquery.federation.transport import Incoming, LocalTransport, TransportError
 
 
 class Unreliable(LocalTransport):
@@ -38,12 +37,12 @@ class Unreliable(LocalTransport):
         self.sent = b""
 
     @contextlib.contextmanager
-    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
         self.asked += 1
         if self.down:
             raise TransportError(UNREACHABLE, "it is down")
-        with super().exchange(request, timeout) as read:
-            data = bytearray(read(-1))
+        with super().exchange(request, timeout) as incoming:
+            data = bytearray(incoming.read(-1))
             self.sent += data
             if self.flip is not None:
                 data[self.flip % len(data)] ^= 1
@@ -56,4 +55,4 @@ class Unreliable(LocalTransport):
                 read_so_far += len(part)
                 return part
 
-            yield reading
+            yield Incoming(reading)
