@@ -82,10 +82,19 @@ class Questions(Analyses, Generic[T]):
     def tensors(
         self, column: str, limit: int | None = 20, *, expand: bool = False
     ) -> list[tuple[Row, Value]]:
-        """Return the first rows of the answer, each with the tensor of an aggregated column.
+        """Return the first rows of the answer, each with the formal value of a column.
 
-        Where a deletion may change what is aggregated, other formal values stand for tensors.
+        An aggregate has a tensor; arithmetic, CASE and functions over aggregates, windows and
+        subqueries have functions of tensors; a value that no deletion changes is 1⊗v. Under a
+        valuation by 0 and 1, ``value.evaluate(...)`` is what the column has in that world.
         ``expand`` as in :meth:`polynomials`.
+
+        Raises
+        ------
+        CaptureError
+            When the answer has no such column, or several.
+        ExactnessError
+            Where a value depends on too many rows, through an order, a window or changing keys.
         """
         capture = self._captured
         tensors = capture.memory.tensors(column, limit)

@@ -200,24 +200,24 @@ class Memory:
         return list(islice(self._formal.rows(), limit))
 
     def tensors(self, column: str, limit: int | None = None) -> list[tuple[dict[str, Any], Value]]:
-        """Rows of the answer, in its order, with the tensor of an aggregated column.
+        """Return rows of the answer, in its order, with the formal value of a column.
 
-        Where a deletion may change what is aggregated, other formal values stand for tensors.
+        Of an aggregate it is a tensor; of a value that no deletion changes the tensor 1⊗v.
 
         Parameters
         ----------
         column
-            A column of the answer that is an aggregate of its last grouping, in any case.
+            A column of the answer, in any case.
         limit
             At most so many rows; None: all of them.
 
         Raises
         ------
         CaptureError
-            When the column is something else, or its values are not in the capture.
+            When there is no such column, or its values are not in the capture.
         """
         positions = self._positions(None)[:limit]
-        tensors = self._formal.tensors(column, positions)
+        tensors = self._formal.values(column, positions)
         return list(zip(self._shown(positions), tensors, strict=True))
 
     def lineage(self, where: Where = None) -> dict[str, pa.Table]:

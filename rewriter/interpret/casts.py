@@ -50,6 +50,8 @@ def cast(vector: Vector, kind: pa.DataType) -> Vector:
         return Vector(kind, floats, vector.null, vector.failed)
     if isinstance(vector.values, pa.Array) and _widening(source, kind):
         return Vector(kind, vector.values.cast(kind), vector.null, vector.failed)
+    if pa.types.is_string(kind) and (pa.types.is_signed_integer(source) or _is_boolean(source)):
+        return from_arrow(vector.to_arrow(len(vector)).cast(kind))
     if pa.types.is_struct(source) and pa.types.is_struct(kind):
         return _cast_struct(vector, kind)
     if pa.types.is_list(source) and pa.types.is_list(kind):
@@ -100,6 +102,10 @@ def _cast_map(vector: Vector, kind: pa.MapType) -> Vector:
     keys, items = (part.to_arrow(len(members)) for part in parts)
     null = array.is_null().to_numpy(zero_copy_only=False)
     return from_arrow(maps_of(offsets, keys, items, null).cast(kind))
+
+
+def _is_boolean(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_boolean(kind))
 
 
 def _truncated(values: Array, scale: int) -> Array:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.interpret import arithmetic, casts, lambdas, logic, structs, times
+from rewriter.interpret import arithmetic, casts, lambdas, logic, structs, texts, times
 from rewriter.interpret.functions import function
 from rewriter.interpret.literals import decimal_of, digits_of, literal
 from rewriter.interpret.once import once
@@ -110,6 +110,10 @@ def _compile(node: Scalar) -> Run:
         return lambda _: value
     if type(node) in _ARITHMETIC:
         return _arithmetic(node)
+    if isinstance(node, exp.DPipe):
+        return _binary(lambda a, b: texts.concat([a, b]), *_sides(node))
+    if isinstance(node, exp.Like) and isinstance(node.expression, exp.Literal):
+        return _binary(texts.like, *_sides(node))
     if isinstance(node, exp.Neg):
         return _unary(arithmetic.negative, node.this)
     if isinstance(node, exp.Cast):

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from decimal import ROUND_HALF_UP, Context, Decimal
+from math import isfinite
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rewriter.interpret import arrays, structs, times
-from rewriter.interpret.arithmetic import absolute, divide_half_up
-from rewriter.interpret.logic import coalesce, extreme
-from rewriter.interpret.vector import UninterpretableError, Vector, common_length, from_arrow
+from rewriter.interpret import arrays, structs, texts, times
+from rewriter.interpret.arithmetic import absolute, divide_half_up, to_floats
+from rewriter.interpret.logic import choose, coalesce, extreme, is_null, negation
+from rewriter.interpret.texts import Function
+from rewriter.interpret.vector import (
+    UninterpretableError,
+    Vector,
+    common_length,
+    from_arrow,
+    is_number,
+)
+from semiring.exact import shrink
 
-Function: TypeAlias = Callable[[Sequence[Vector]], Vector]
-
-
-def _array(vector: Vector, length: int | None = None) -> pa.Array:
-    return vector.to_arrow(len(vector) if length is None else length)
-
-
-def _strings(vectors: Sequence[Vector]) -> None:
-    for vector in vectors:
-        if not pa.types.is_string(vector.type):
-            raise UninterpretableError(f"a function of {vector.type}")
+_WHOLE = 2.0**53
+"""Doubles are whole numbers of their own below."""
+_DIGITS = 30
+"""Doubles are rounded to so many digits at most."""
+_WIDE = Context(prec=400)
 
 
 def _date_part(kernel: Callable[[Any], Any]) -> Function:
@@ -32,7 +36,7 @@ def _date_part(kernel: Callable[[Any], Any]) -> Function:
         (date,) = arguments
         if not pa.types.is_date32(date.type):
             raise UninterpretableError(f"a part of {date.type}")
-        return from_arrow(kernel(_array(date)).cast(pa.int32()))
+        return from_arrow(kernel(texts.array_of(date)).cast(pa.int32()))
 
     return run
 
@@ -45,7 +49,7 @@ def _instant(microseconds: int) -> Function:
         if not pa.types.is_signed_integer(count.type) or count.failed is not None:
             raise UninterpretableError(f"an instant of {count.type}")
         try:
-            since = pc.multiply_checked(_array(count).cast(pa.int64()), microseconds)
+            since = pc.multiply_checked(texts.array_of(count).cast(pa.int64()), microseconds)
         except pa.ArrowInvalid as error:
             raise UninterpretableError("an instant beyond 64 bits") from error
         return from_arrow(since.cast(pa.timestamp("us", "UTC")))
@@ -53,46 +57,85 @@ def _instant(microseconds: int) -> Function:
     return run
 
 
-def _case(kernel: Callable[[Any], Any]) -> Function:
+def _dates(sign: int) -> Function:
+    """DATE_ADD or DATE_SUB: dates moved by whole days."""
+
     def run(arguments: Sequence[Vector]) -> Vector:
-        (value,) = arguments
-        _strings(arguments)
-        array = _array(value)
-        # Beyond ASCII, Java and Arrow do not agree on every letter.
-        if not pc.all(pc.string_is_ascii(array), min_count=0).as_py():
-            raise UninterpretableError("letters beyond ASCII")
-        return from_arrow(kernel(array))
+        date, days = arguments
+        narrow = pa.types.is_signed_integer(days.type) and days.type.bit_width <= 32
+        if not pa.types.is_date32(date.type) or not narrow or days.failed is not None:
+            raise UninterpretableError(f"{days.type} days after {date.type}")
+        rows = common_length(date, days)
+        since = texts.array_of(date, rows).cast(pa.int32()).cast(pa.int64())
+        moved = pc.add(since, pc.multiply(texts.array_of(days, rows).cast(pa.int64()), sign))
+        try:
+            return from_arrow(moved.cast(pa.int32()).cast(pa.date32()))
+        except pa.ArrowInvalid as error:
+            raise UninterpretableError("a date beyond 32 bits") from error
 
     return run
 
 
-def _length(arguments: Sequence[Vector]) -> Vector:
-    _strings(arguments)
-    return from_arrow(pc.utf8_length(_array(arguments[0])).cast(pa.int32()))
+def _datediff(arguments: Sequence[Vector]) -> Vector:
+    """DATEDIFF: whole days from the second date to the first."""
+    if not all(pa.types.is_date32(date.type) for date in arguments):
+        raise UninterpretableError("days between other values than dates")
+    rows = common_length(*arguments)
+    end, start = (texts.array_of(date, rows).cast(pa.int32()) for date in arguments)
+    return from_arrow(pc.subtract(end, start))
 
 
-def _concat(arguments: Sequence[Vector]) -> Vector:
-    _strings(arguments)
-    length = common_length(*arguments)
-    arrays = [_array(argument, length) for argument in arguments]
-    return from_arrow(pc.binary_join_element_wise(*arrays, ""))
+def _sqrt(arguments: Sequence[Vector]) -> Vector:
+    """SQRT, which IEEE rounds correctly: NaN of negative numbers."""
+    (value,) = arguments
+    if not is_number(value.type):
+        raise UninterpretableError(f"a square root of {value.type}")
+    with np.errstate(all="ignore"):
+        roots = np.sqrt(to_floats(value))
+    return Vector(pa.float64(), roots, value.null, value.failed)
 
 
-def _substring(arguments: Sequence[Vector]) -> Vector:
-    value, start, size = arguments
-    _strings([value])
-    if not all(len(part) == 1 and isinstance(part.values, np.ndarray) for part in (start, size)):
-        raise UninterpretableError("a substring at places that vary")
-    first, count = int(start.values[0]), int(size.values[0])
-    if first < 0 or count < 0 or start.null is not None or size.null is not None:
-        raise UninterpretableError("a substring from the end")
-    # Position 0 is read as 1.
-    first = max(first - 1, 0)
-    return from_arrow(pc.utf8_slice_codeunits(_array(value), first, first + count))
+def _whole(up: bool) -> Function:
+    """FLOOR or CEIL, as a BIGINT; of a decimal as a decimal."""
+
+    def run(arguments: Sequence[Vector]) -> Vector:
+        (value,) = arguments
+        if pa.types.is_signed_integer(value.type):
+            return Vector(pa.int64(), value.values, value.null, value.failed)
+        if pa.types.is_decimal128(value.type):
+            precision, scale = value.type.precision, value.type.scale
+            kind = pa.decimal128(min(precision - scale + 1, 38), 0) if scale else value.type
+            values = value.values.astype(object)
+            whole = -((-values) // 10**scale) if up else values // 10**scale
+            return Vector(kind, shrink(whole), value.null, value.failed)
+        if not pa.types.is_float64(value.type):
+            raise UninterpretableError(f"a whole number of {value.type}")
+        floats = np.where(value.nulls, 0.0, value.values)
+        if not (np.abs(floats) < _WHOLE).all():
+            raise UninterpretableError("a whole number beyond doubles")
+        whole = (np.ceil if up else np.floor)(floats).astype(np.int64)
+        return Vector(pa.int64(), whole, value.null, value.failed)
+
+    return run
+
+
+def _rounded_doubles(value: Vector, digits: int) -> Vector:
+    """ROUND of doubles: of their shortest decimal texts, half away from zero."""
+    unit = Decimal(1).scaleb(-digits)
+    numbers, which = np.unique(np.where(value.nulls, 0.0, value.values), return_inverse=True)
+
+    def rounded(number: float) -> float:
+        if not isfinite(number):
+            return number
+        # Decimals of Java have no negative zero.
+        return float(Decimal(repr(number)).quantize(unit, ROUND_HALF_UP, _WIDE)) + 0.0
+
+    values = np.array([rounded(number) for number in numbers.tolist()], dtype=np.float64)
+    return Vector(value.type, values[which.reshape(-1)], value.null, value.failed)
 
 
 def _round(arguments: Sequence[Vector]) -> Vector:
-    """ROUND of exact numbers, half away from zero, to a type as Spark has it."""
+    """ROUND, half away from zero, to a type as Spark has it."""
     value, digits = arguments[0], 0
     if len(arguments) == 2:
         places = arguments[1]
@@ -101,6 +144,8 @@ def _round(arguments: Sequence[Vector]) -> Vector:
         digits = int(places.values[0])
     if pa.types.is_signed_integer(value.type) and digits >= 0:
         return value
+    if pa.types.is_float64(value.type) and abs(digits) <= _DIGITS:
+        return _rounded_doubles(value, digits)
     if not pa.types.is_decimal128(value.type) or digits < 0:
         raise UninterpretableError(f"a rounding of {value.type}")
     scale = min(digits, value.type.scale)
@@ -113,6 +158,12 @@ def _round(arguments: Sequence[Vector]) -> Vector:
     return Vector(pa.decimal128(precision, scale), rounded, value.null, value.failed)
 
 
+def _nvl2(arguments: Sequence[Vector]) -> Vector:
+    """NVL2: the second argument where the first is not NULL, else the third."""
+    value, known, unknown = arguments
+    return choose([negation(is_null(value))], [known], unknown)
+
+
 def _raise_error(arguments: Sequence[Vector]) -> Vector:
     """A value that fails wherever it is asked for: CASE asks for it in some rows alone."""
     length = common_length(*arguments)
@@ -121,6 +172,14 @@ def _raise_error(arguments: Sequence[Vector]) -> Vector:
 
 
 FUNCTIONS: dict[tuple[str, int | None], Function] = {
+    ("sqrt", 1): _sqrt,
+    ("floor", 1): _whole(up=False),
+    ("ceil", 1): _whole(up=True),
+    ("ceiling", 1): _whole(up=True),
+    ("date_add", 2): _dates(1),
+    ("date_sub", 2): _dates(-1),
+    ("datediff", 2): _datediff,
+    ("nvl2", 3): _nvl2,
     ("abs", 1): lambda arguments: absolute(arguments[0]),
     ("year", 1): _date_part(pc.year),
     ("month", 1): _date_part(pc.month),
@@ -128,12 +187,12 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("dayofmonth", 1): _date_part(pc.day),
     ("ifnull", 2): coalesce,
     ("nvl", 2): coalesce,
-    ("upper", 1): _case(pc.ascii_upper),
-    ("ucase", 1): _case(pc.ascii_upper),
-    ("lower", 1): _case(pc.ascii_lower),
-    ("lcase", 1): _case(pc.ascii_lower),
-    ("length", 1): _length,
-    ("char_length", 1): _length,
+    ("upper", 1): texts.case(pc.ascii_upper, str.upper),
+    ("ucase", 1): texts.case(pc.ascii_upper, str.upper),
+    ("lower", 1): texts.case(pc.ascii_lower, str.lower),
+    ("lcase", 1): texts.case(pc.ascii_lower, str.lower),
+    ("length", 1): texts.length,
+    ("char_length", 1): texts.length,
     ("array", 0): arrays.of_values,
     ("array", None): arrays.of_values,
     ("array_compact", 1): arrays.array_compact,
@@ -143,7 +202,8 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("array_min", 1): arrays.extreme(largest=False),
     ("array_sort", 1): arrays.array_sort,
     ("cardinality", 1): arrays.size,
-    ("concat", None): _concat,
+    ("concat", None): texts.concat,
+    ("concat_ws", None): texts.concat_ws,
     ("get", 2): arrays.get,
     ("greatest", None): lambda arguments: extreme(">", arguments),
     ("least", None): lambda arguments: extreme("<", arguments),
@@ -164,8 +224,22 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("timestamp_millis", 1): _instant(1_000),
     ("round", 1): _round,
     ("round", 2): _round,
-    ("substring", 3): _substring,
-    ("substr", 3): _substring,
+    ("trim", 1): texts.trimmed(pc.utf8_trim),
+    ("btrim", 1): texts.trimmed(pc.utf8_trim),
+    ("ltrim", 1): texts.trimmed(pc.utf8_ltrim),
+    ("rtrim", 1): texts.trimmed(pc.utf8_rtrim),
+    ("replace", 3): texts.replace,
+    ("startswith", 2): texts.found(pc.starts_with),
+    ("endswith", 2): texts.found(pc.ends_with),
+    ("contains", 2): texts.found(pc.match_substring),
+    ("md5", 1): texts.hashed("md5"),
+    ("sha", 1): texts.hashed("sha1"),
+    ("sha1", 1): texts.hashed("sha1"),
+    ("sha2", 2): texts.sha2,
+    ("substring", 2): texts.substring,
+    ("substr", 2): texts.substring,
+    ("substring", 3): texts.substring,
+    ("substr", 3): texts.substring,
 }
 """By name and number of arguments; None: any number, at least one."""
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Number
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +89,8 @@ def moments(tensor: Value, weights: Weights, decisions: int = DECISIONS) -> Mome
     chances = weights_of(tensor.tokens, weights)
     if not isinstance(tensor, Tensor):
         return _enumerated(tensor, chances)
+    for _, value in tensor.terms:
+        check_number(value)
     name = tensor.monoid.name
     if name in ("MIN", "MAX"):
         return _extreme(tensor, chances, decisions)
@@ -113,9 +117,20 @@ def _enumerated(value: Value, chances: dict[Token, float]) -> Moments:
     presence = float(weights[known].sum())
     if not presence:
         raise CapabilityError(f"{value.truncated(3)} has no value in any world.")
+    for number in values[known]:
+        check_number(number)
     known_values, weights = values[known].astype(np.float64), weights[known] / presence
     mean = float((known_values * weights).sum())
     return Moments(mean, float((weights * (known_values - mean) ** 2).sum()), presence)
+
+
+def check_number(value: Any) -> None:
+    """Raise CapabilityError for a plain value that has no mean: a text, a date, a list."""
+    if not isinstance(value, Number):
+        raise CapabilityError(
+            f"{value!r} is no number: expected values are those of numbers.\n"
+            "Ask for the probability of each value, or for a number made of it."
+        )
 
 
 @dataclass(frozen=True, slots=True)

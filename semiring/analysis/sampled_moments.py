@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from semiring.analysis.moments import Moments, no_value
+from semiring.analysis.moments import Moments, check_number, no_value
 from semiring.analysis.most import most
 from semiring.analysis.presence import WORD, unpacked
 from semiring.analysis.probability import Weights, weights_of
@@ -55,6 +55,8 @@ def sampled_moments(
             f"{tensor.truncated(3)} is not a sum, count, average or extreme of values that are "
             "known, and depends on too many tuples to look at all worlds."
         )
+    for _, value in tensor.terms:
+        check_number(value)
     chances = weights_of(tensor.tokens, weights)
     words = words_needed(error, confidence)
     random = np.random.default_rng(seed)

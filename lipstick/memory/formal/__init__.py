@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from lipstick.memory.engine import Engine
 from lipstick.memory.formal.aggregates import Aggregates
@@ -26,13 +27,16 @@ from lipstick.memory.formal.elements import Elements
 from lipstick.memory.formal.functions import typed_values
 from lipstick.memory.formal.matches import Matches
 from lipstick.memory.formal.possible import is_possible
-from lipstick.memory.formal.tensors import check_aggregate
+from lipstick.memory.formal.tensors import column_number
 from lipstick.memory.formal.tuples import Tuples
 from lipstick.memory.formal.windows import Windows
 from lipstick.memory.store import every
 from rewriter.analysis.conditional import shown_joins
 from rewriter.blocks import Block
 from semiring.base import Array
+from semiring.monoid import MAX
+from semiring.polynomial import Polynomial
+from semiring.tensor import Tensor
 from semiring.value import Operand, Value
 from semiring.values import choice
 
@@ -178,19 +182,40 @@ class Formal:
 
     # -- tensors -----------------------------------------------------------------------------
 
-    def tensors(self, column: str, positions: Array) -> list[Value]:
-        """The tensors of a column of the answer; other formal values where it aggregates, or
-        windows have, values that change.
+    def values(self, column: str, positions: Array) -> list[Value]:
+        """Return a column of rows of the answer, as they are now, as formal values.
+
+        A value that no deletion changes is a simple tensor 1⊗v; NULL is the tensor without terms.
 
         Raises
         ------
         CaptureError
-            When there is no such column, or several, or it is not just an aggregate.
+            When there is no such column, or several.
         """
-        output = check_aggregate(self.engine, column, positions)
-        values = self.columns.column(self.engine.root.name, output, positions)
-        tensors = []
-        for value in values:
-            assert isinstance(value, Value)
-            tensors.append(value)
-        return tensors
+        root = self.engine.root
+        output = root.outputs[column_number(self.engine, column)].name
+        kind = self.columns.type(root.name, output)
+        operands: list[Operand] = []
+        for at, matched in self._now_matched(positions):
+            operands += self.columns.column(root.name, output, at, matched)
+        return [_formal_value(operand, kind) for operand in operands]
+
+    def _now_matched(self, positions: Array) -> Iterator[tuple[Array, dict[str, bool]]]:
+        """Positions, with which partners of the outer joins that are shown they have now."""
+        read = self._read_joins()
+        if not read:
+            yield positions, {}
+            return
+        for position in positions.tolist():
+            for chosen in product((True, False), repeat=len(read)):
+                matched = dict(zip(read, chosen, strict=True))
+                if self._is_now(position, matched):
+                    yield np.array([position], dtype=np.int64), matched
+
+
+def _formal_value(operand: Operand, kind: pa.DataType) -> Value:
+    """An operand as a formal value: ι(v) = 1⊗v of a plain one, which every world has."""
+    if isinstance(operand, Value):
+        return operand
+    (plain,) = typed_values([operand], kind)
+    return Tensor(MAX, [(Polynomial.one(), plain)])

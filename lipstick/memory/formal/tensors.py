@@ -1,4 +1,4 @@
-"""Which columns of an answer have tensors."""
+"""Columns of an answer by their names, and which of them are aggregates alone."""
 
 from __future__ import annotations
 
@@ -14,6 +14,23 @@ from rewriter.interpret import AggregateCall, interpret
 from semiring.base import Array
 
 
+def column_number(engine: Engine, column: str) -> int:
+    """Return the place of a column of the answer, by its name in any case.
+
+    Raises
+    ------
+    CaptureError
+        When there is no such column, or several.
+    """
+    names = engine.manifest.names
+    numbers = [number for number, name in enumerate(names) if name == column]
+    numbers = numbers or [p for p, name in enumerate(names) if name.lower() == column.lower()]
+    if len(numbers) != 1:
+        problem = "has several columns" if numbers else "has no column"
+        raise CaptureError(f"The answer {problem} {column!r}; its columns: {', '.join(names)}.")
+    return numbers[0]
+
+
 def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
     """The name of the output that a column of the answer is, which must be an aggregate.
 
@@ -22,13 +39,7 @@ def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
     CaptureError
         When there is no such column, or several, or it is not just an aggregate.
     """
-    names = engine.manifest.names
-    numbers = [number for number, name in enumerate(names) if name == column]
-    numbers = numbers or [p for p, name in enumerate(names) if name.lower() == column.lower()]
-    if len(numbers) != 1:
-        problem = "has several columns" if numbers else "has no column"
-        raise CaptureError(f"The answer {problem} {column!r}; its columns: {', '.join(names)}.")
-    shown = engine.root.outputs[numbers[0]].name
+    shown = engine.root.outputs[column_number(engine, column)].name
     name, output, positions = _made_by(engine, shown, positions)
     block, rows = engine.blocks[name], engine.rows(name)
     if isinstance(rows, WindowRows) and rows.aggregated(output) is not None:
@@ -36,15 +47,15 @@ def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
     scalar = interpret(next(o.scalar for o in block.outputs if o.name == output))
     calls: Mapping[str, AggregateCall] = rows.calls if isinstance(rows, GroupRows) else {}
     if scalar.column is None or scalar.column[0] != GROUP or scalar.column[1] not in calls:
-        what = "a grouping key" if scalar.column and isinstance(rows, GroupRows) else scalar.text
         raise CaptureError(
-            f"Column {column!r} has no tensor: it is not an aggregate of the query's last grouping "
-            f"but {what}.\nSelect the aggregate itself as a column."
+            f"Column {column!r} is not an aggregate alone, whose members bring something to it.\n"
+            f"tensors({column!r}) has its formal value."
         )
     call = calls[scalar.column[1]]
     if call.function is None:
         raise CaptureError(
-            f"Column {column!r} has no tensor: {call.text} is none of SUM, COUNT, MIN, MAX, AVG."
+            f"Column {column!r} is none of SUM, COUNT, MIN, MAX, AVG.\n"
+            f"tensors({column!r}) has its formal value."
         )
     return shown
 

@@ -329,7 +329,7 @@ def test_predicates_on_other_columns_are_asked_of_the_source(
     [
         ("why", {"row": 10}, "The answer has 10 rows, none 10"),
         ("why", {"row": "0"}, "'row' is an integer"),
-        ("value", {"row": 0, "column": "l_orderkey"}, "has no tensor"),
+        ("value", {"row": 0, "column": "l_orderkey"}, "is not an aggregate alone"),
         ("value", {"row": 0, "column": "x"}, "has no column 'x'"),
         ("tornado", {"row": 0, "column": "revenue", "relation": "x"}, "reads no relation 'x'"),
         ("what_if", {"scenarios": []}, "Give 1 to 6 scenarios"),

@@ -82,26 +82,19 @@ def test_lineage_of_bag_differences(
 
 def test_values_that_only_spark_computes_hold_while_what_they_read_does(tmp_path: Path) -> None:
     sql = (
-        "SELECT g.k, upper(CAST(g.m AS STRING)) AS t FROM"
+        "SELECT g.k, initcap(CAST(g.m AS STRING)) AS t FROM"
         " (SELECT k, max(x) AS m FROM l GROUP BY k) g JOIN r ON r.k = g.k"
     )
     memory = written(sql, DATABASE, tmp_path)
     same = memory.what_if({"l": pa.table({"id": pa.array([4, 2], pa.int32())})})
     assert same.answer.to_pydict() == {"c0": [1, 3], "c1": ["5", "0"]}
     changed = memory.what_if({"l": pa.table({"id": pa.array([1], pa.int32())})})
-    with pytest.raises(NeedsSparkError, match="UPPER"):
+    with pytest.raises(NeedsSparkError, match="INITCAP"):
         changed.answer  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        ("z", r"The answer has no column 'z'; its columns: c0, c1\."),
-        ("C0", "Column 'C0' has no tensor: it is not an aggregate"),
-    ],
-)
-def test_columns_without_tensors(column: str, message: str, tmp_path: Path) -> None:
+def test_columns_that_are_not_there_have_no_tensors(tmp_path: Path) -> None:
     memory = written("SELECT k, sum(x) AS s FROM l GROUP BY k", DATABASE, tmp_path)
-    with pytest.raises(CaptureError, match=message):
-        memory.tensors(column)
+    with pytest.raises(CaptureError, match=r"The answer has no column 'z'; its columns: c0, c1\."):
+        memory.tensors("z")
     assert len(memory.tensors("c1")) == 3

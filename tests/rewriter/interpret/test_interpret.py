@@ -77,6 +77,7 @@ def _evaluate(sql: str) -> list[Any]:
         ("NULLIF(m.i, 1)", [None, 2, None]),
         ("substring(m.s, 2, 1)", ["b", "o", None]),
         ("concat(m.s, '!')", ["ab!", "Zoë!", None]),
+        ("upper(m.s)", ["AB", "ZOË", None]),
         ("length(m.s)", [2, 3, None]),
         ("year(m.t)", [2020, 1969, None]),
         ("timestamp_millis(-m.i)", [instant(-1_000), instant(-2_000), None]),
@@ -119,10 +120,10 @@ def test_scalar_has_the_values_that_spark_gives_it(sql: str, expected: list[Any]
 @pytest.mark.parametrize(
     "sql",
     [
-        "sqrt(m.i)",
+        "cbrt(m.i)",
         "timestamp_millis(m.i * 9223372036854775807L)",
-        "m.s LIKE 'a%'",
-        "upper(m.s)",
+        "m.s RLIKE 'a%'",
+        "initcap(m.s)",
         "substring(m.i, 1, 1)",
         "window(m.u, '4 microseconds', '2 microseconds', '0 microseconds')",
         "window(m.u, '1 month', '1 month', '0 microseconds')",
