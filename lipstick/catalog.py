@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 from lipstick.dataframes import query_text
 from lipstick.dataframes.streaming import deduplicated
 from lipstick.tracking import Tracked
-from lipstick.views import quoted_name
-from rewriter import TrackedRelation, Type, Variable, View
-from rewriter.errors import UntrackedError
+from lipstick.views import is_temporary, quoted_name
+from rewriter import TrackedRelation, Type, Variable, View, dialect
+from rewriter.errors import UnsupportedError, UntrackedError
 from rewriter.frames.writing.types import sql_type
 
 _VIEW_TEXT = "View Text"
@@ -94,6 +94,8 @@ class SessionCatalog:
         text = [row["data_type"] for row in rows if row["col_name"] == _VIEW_TEXT]
         frame = self._spark.table(quoted)
         if text:
+            if not is_temporary(self._spark, name):
+                self._check_tables(name, text[0])
             return View(name, text[0], tuple(frame.columns))
         dropping = deduplicated(frame)
         below, distinct = (frame, None) if dropping is None else dropping
@@ -102,6 +104,21 @@ class SessionCatalog:
         except UntrackedError:
             return None
         return View(name, written, tuple(frame.columns), distinct)
+
+    def _check_tables(self, view: str, text: str) -> None:
+        """Refuse a permanent view one of whose tables has the name of something else here.
+
+        Spark resolves the names in its text without temporary views.
+        """
+        for name in sorted(dialect.relation_names(dialect.parse(text))):
+            tracked = self._tracked.get(name)
+            of_table = tracked is not None and (tracked.source.table or "").lower() == name
+            if not of_table and (tracked is not None or is_temporary(self._spark, name)):
+                stands_for = "a temporary view" if tracked is None else tracked.source.description
+                raise UnsupportedError(
+                    f"the view {view} reads the table {name}, and {name} is {stands_for} here",
+                    f"Track the table, ls.track({name!r}, ...), or read it by another name.",
+                )
 
 
 class RegisteredFunctions:

@@ -13,6 +13,7 @@ __all__ = [
     "LipstickError",
     "NotUnderstoodError",
     "QueryError",
+    "SessionClosedError",
     "SourceChangedError",
     "SourceError",
     "TrackingError",
@@ -33,6 +34,10 @@ class SourceError(TrackingError):
 
 class SourceChangedError(LipstickError):
     """A source that has changed since it was tracked."""
+
+
+class SessionClosedError(LipstickError):
+    """A question to a session, or to a query of one, that was closed."""
 
 
 class InternalError(UnsupportedError):

@@ -26,7 +26,6 @@ from lipstick.derived.hypothesis import Hypothesis
 from lipstick.errors import UnsupportedError
 from lipstick.explain import explain, explain_passes, root_type
 from lipstick.questions import Questions
-from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
 from lipstick.whatif import WhatIf
 from lipstick.writer import AnnotatedWriter
@@ -34,7 +33,6 @@ from rewriter import PassStep
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
-from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
 
 if TYPE_CHECKING:
@@ -59,6 +57,7 @@ class AnnotatedFrame(Questions[DataFrame]):
         *,
         recursive: bool = False,
         steps: Sequence[PassStep] = (),
+        over_views: bool = False,
     ) -> None:
         self._session = session
         self._query = query
@@ -68,6 +67,7 @@ class AnnotatedFrame(Questions[DataFrame]):
         """The block that yields the answer."""
         self._recursive = recursive
         self._steps = tuple(steps)
+        self._over_views = over_views
         self._capture: Capture | None = None
 
     # -- what it is ------------------------------------------------------------------------
@@ -122,15 +122,20 @@ class AnnotatedFrame(Questions[DataFrame]):
         if self._decided_once:
             answer: DataFrame = self.capture.df
             return answer
-        if any(block.breaks_ties for block in topological(self.root)):
-            return self._named(self._session.spark.sql(plain_sql(self.root)))
-        return self._session.spark.sql(text(self._expression))
+        self._check_sources()
+        breaks_ties = any(block.breaks_ties for block in topological(self.root))
+        if not (breaks_ties or any(map(self._session.later_version, self.relations.values()))):
+            plain = self._session.plain(self._expression, over_views=self._over_views)
+            if plain is not None:
+                return plain
+        return self._named(self._session.spark.sql(plain_sql(self.root)))
 
     @property
     def annotated(self) -> DataFrame:
         """The answer's columns, then ``_prov``."""
         if self._decided_once:
             return self.capture.annotated()
+        self._check_sources()
         frame = self._session.spark.sql(self.rewritten_sql)
         return with_names(frame, [*self._schema.names, "_prov"])
 
@@ -189,8 +194,7 @@ class AnnotatedFrame(Questions[DataFrame]):
         self._capture = capture
 
     def _check_sources(self) -> None:
-        for tracked in self.relations.values():
-            check_unchanged(self._session.spark, tracked.name, tracked.source)
+        self._session.check_sources(self.relations.values())
 
     def manifest(self, values: KeptValues) -> Manifest:
         """Return what a capture of this query would say of itself, before it is written.
@@ -211,7 +215,14 @@ class AnnotatedFrame(Questions[DataFrame]):
 
     @property
     def capture(self) -> Capture:
-        """The frame's capture in the session's store, written when first asked for."""
+        """The frame's capture in the session's store, written when first asked for.
+
+        Raises
+        ------
+        SourceChangedError
+            When a source is not what it was when it was tracked.
+        """
+        self._check_sources()
         if self._capture is None:
             path = self._session.store / "captures" / uuid.uuid4().hex
             with display.progress(after=2.0) as progress:
@@ -254,6 +265,7 @@ class AnnotatedFrame(Questions[DataFrame]):
 
     def cost(self) -> Cost:
         """Estimate members, bytes and jobs of a capture; nothing runs."""
+        self._check_sources()
         return estimate_cost(self._session.spark, self.root)
 
     def what_if(

@@ -28,3 +28,13 @@ def local_builder(name: str, master: str = "local[*]") -> SparkSession.Builder:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName(name)
     return builder.config("spark.ui.showConsoleProgress", "false")
+
+
+def own_spark() -> SparkSession:
+    """Start the Spark of a session that was given none."""
+    return (
+        local_builder("lipstick")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", str(max(2, os.cpu_count() or 2)))
+        .getOrCreate()
+    )

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -15,54 +15,45 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.catalog import RegisteredFunctions, SessionCatalog
-from lipstick.comparisons import lowered
-from lipstick.dataframes import plain_frame, query_text
+from lipstick.binding import bind_text
+from lipstick.dataframes import check_names, plain_frame, query_text
 from lipstick.derived.derivation import Derivation, read_latest
 from lipstick.derived.derived_rows import naming_of, relation_rows
 from lipstick.derived.recovery import finished
 from lipstick.derived.target import Target
 from lipstick.derived.writing import write_answer
-from lipstick.errors import SourceChangedError, TrackingError, UnsupportedError
+from lipstick.errors import (
+    SessionClosedError,
+    SourceChangedError,
+    TrackingError,
+)
 from lipstick.explain import log_passes_where_asked
 from lipstick.frame import AnnotatedFrame
 from lipstick.guard import (
     Understood,
-    check_deterministic,
-    constant_bounds,
     understand,
-    volatile_literals,
 )
-from lipstick.local import local_builder
+from lipstick.local import own_spark
 from lipstick.local_relations import LocalRelations
 from lipstick.reading import reading
-from lipstick.recursion import unfolded
-from lipstick.settings import check_case, check_settings, is_case_sensitive, naming_settings
+from lipstick.settings import check_settings, naming_settings
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.streams.queries.definition import AnnotatedStream, check_followed
 from lipstick.streams.queries.recorded import track_stream
 from lipstick.streams.queries.source import StreamSource, stream_source
-from lipstick.table_functions import check_partitions, register_function
+from lipstick.table_functions import register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
 from lipstick.workers import use_own_python
 from rewriter import (
     Arguments,
-    BoundQuery,
-    PassStep,
     TableFunction,
-    bind_query,
     dialect,
-    lower_query,
-    place_of_generator,
-    substitute,
 )
-from rewriter.algebra import Draw, walk
-from rewriter.blocks import Block
+from rewriter.algebra import Scalar
 from rewriter.dialect import Action, read_write
-from rewriter.passes import log
-from rewriter.scalars.comparable import Conversions
 from rewriter.scalars.special_functions import OF_SPARK
+from rewriter.scalars.text import text
 
 if TYPE_CHECKING:
     from lipstick.crossing.exports import TableExports
@@ -83,9 +74,10 @@ class Session:
     ) -> None:
         log_passes_where_asked()
         self._owns_spark = spark is None
-        self.spark = spark if spark is not None else _local_spark()
+        self.spark = spark if spark is not None else own_spark()
         use_own_python(self.spark)
         self._tracked: dict[str, Tracked] = {}
+        self._closed = False
         self._temporary = store is None
         self.store = Path(tempfile.mkdtemp(prefix="lipstick-") if store is None else store)
         self.store.mkdir(parents=True, exist_ok=True)
@@ -154,6 +146,7 @@ class Session:
         SourceChangedError, CaptureError
             With ``derived``: when the source is not what was written, or nothing was.
         """
+        self.check_open()
         if name.lower() in self._tracked:
             raise TrackingError(
                 f"{name!r} is tracked already.\nuntrack({name!r}) first, or choose another name."
@@ -199,7 +192,13 @@ class Session:
         """Register a relation whose rows, with their tokens, are those of a frame."""
         if (pinned.table or "").strip("`") == name:
             self._views.pin(pinned.frame, name)
-        elif "." not in name:
+        elif "." in name:
+            raise TrackingError(
+                f"{name!r} has a dot, as names of tables in a schema have, and is tracked as "
+                f"{pinned.description}: queries would read another relation by it.\n"
+                "Choose a name without a dot."
+            )
+        else:
             self._views.shadow(pinned.frame, name)
         view = f"_lipstick_{self._id}_{name.replace('.', '_')}"
         if view in self._views:
@@ -244,6 +243,7 @@ class Session:
 
     def untrack(self, name: str) -> None:
         """Forget a relation. Annotated frames and captures of it stay as they are."""
+        self.check_open()
         tracked = self._tracked.pop(name.lower(), None)
         if tracked is None:
             known = ", ".join(sorted(self.tracked)) or "none"
@@ -282,6 +282,7 @@ class Session:
         TrackingError
             When a table cannot be written; see :meth:`lipstick.AnnotatedFrame.write`.
         """
+        self.check_open()
         check_settings(self.spark, query)
         write = read_write(query)
         if write is None:
@@ -305,7 +306,7 @@ class Session:
 
     def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
         """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
-        with naming_settings(self.spark):
+        with naming_settings(self.spark), self._views.in_force():
             # First, as what is no query would be run by Spark's analysis.
             with reading(query):
                 understood = understand(self.spark, query, args)
@@ -314,75 +315,29 @@ class Session:
                 return self._bound(query, args, shown, understood)
 
     def _bound(
-        self,
-        query: str,
-        args: Arguments,
-        shown: str,
-        understood: Understood,
+        self, query: str, args: Arguments, shown: str, understood: Understood
     ) -> AnnotatedFrame:
         """Bind and lower a query that is understood."""
         written, schema = understood.expression, understood.schema
-        expression = volatile_literals(self.spark, written)
-        ntz = self.spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
-        expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
-        expression = constant_bounds(self.spark, expression)
-        by_case = is_case_sensitive(self.spark)
-        if by_case:
-            check_case(query, dialect.identifiers(expression))
-        catalog = SessionCatalog(self.spark, self._tracked)
-        functions = RegisteredFunctions(self.spark)
-        sources = {t.name: t.token_source for t in self._tracked.values()}
-
-        def bound_with(converted: Conversions) -> BoundQuery:
-            return unfolded(
-                self.spark,
-                lambda levels: bind_query(
-                    query,
-                    catalog,
-                    expression=expression,
-                    functions=functions,
-                    aggregates=functions.aggregates,
-                    tables=self._tables,
-                    levels=levels,
-                    converted=converted,
-                ),
-                sources,
-            )
-
-        steps: list[PassStep] = []
-
-        def observe(step: PassStep) -> None:
-            log(step)
-            steps.append(step)
-
-        def lower_bound(bound: BoundQuery, converted: Conversions) -> Block:
-            steps.clear()
-            return lower_query(bound.root, sources, query, converted, observe)
-
-        bound, root, converted = lowered(self.spark, bound_with, lower_bound)
-        if by_case:
-            texts = [expression, *(dialect.parse(view.text) for view in catalog.views)]
-            check_case(query, catalog.columns.union(*map(dialect.identifiers, texts)))
-        if functions.used:
-            drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))
-            check_deterministic(self.spark, query, args, functions.used, drawn=drawn)
-        if len(root.outputs) != len(schema):
-            raise UnsupportedError(
-                f"the query was read to have {len(root.outputs)} columns, and has {len(schema)}",
-                "Name the columns of explode of a map: AS (key, value), or in LATERAL VIEW.",
-                query,
-                place_of_generator(expression, query),
-            )
-        check_partitions(self.spark, root, query)
-        recursive = bool(bound.recursions)
+        bound = bind_text(self.spark, query, args, understood, self._tracked, self._tables)
         frame = AnnotatedFrame(
-            self, shown, expression, schema, root, recursive=recursive, steps=steps
+            self,
+            shown,
+            bound.expression,
+            schema,
+            bound.root,
+            recursive=bool(bound.query.recursions),
+            steps=bound.steps,
+            over_views=bound.over_views,
         )
         if any(tracked.stream is not None for tracked in frame.relations.values()):
             check_followed(self.spark, written, query)
-            frame = AnnotatedStream(self, shown, expression, schema, root, bound.root, converted)
+            plan = bound.query.root
+            frame = AnnotatedStream(
+                self, shown, bound.expression, schema, bound.root, plan, bound.converted
+            )
+        self.check_sources(frame.relations.values())
         for tracked in frame.relations.values():
-            check_unchanged(self.spark, tracked.name, tracked.source)
             if self._views.is_replaced(tracked.name):
                 raise SourceChangedError(
                     f"{tracked.name!r} stands for another view than when it was tracked.\n"
@@ -416,7 +371,25 @@ class Session:
         SourceChangedError
             When a source is not what it was when it was tracked.
         """
-        return self.sql(query_text(self.spark, plain_frame(frame), self._tracked.values()))
+        self.check_open()
+        plain = plain_frame(frame)
+        if not hasattr(plain, "_jdf"):
+            # Over Connect a frame's names are resolved each time that it runs.
+            check_names(self.spark, plain, filter(self._views.is_covered, self.tracked))
+        with self._views.in_force():
+            return self.sql(query_text(self.spark, plain, self._tracked.values()))
+
+    def plain(self, expression: Scalar, *, over_views: bool) -> DataFrame | None:
+        """Return a query as Spark answers it, over the relations of this session.
+
+        None: over Spark Connect, where names of a view's text are resolved each time it runs.
+        """
+        if hasattr(self.spark, "_jsparkSession"):
+            with self._views.in_force():
+                return self.spark.sql(text(expression))
+        if over_views:
+            return None
+        return self.spark.sql(text(dialect.with_views(expression, self._views.pinned)))
 
     def register(self, name: str, function: Any) -> None:
         """Register a function with Spark, under a name for queries, as ``spark.udf`` does.
@@ -437,6 +410,7 @@ class Session:
         TrackingError
             For the name of a function of Spark's.
         """
+        self.check_open()
         if name.lower() in OF_SPARK:
             raise TrackingError(f"{name!r} is a function of Spark's.\nChoose another name.")
         table = register_function(self.spark, name, function)
@@ -444,13 +418,47 @@ class Session:
         if table is not None:
             self._tables[name.lower()] = table
 
+    def check_sources(self, relations: Iterable[Tracked]) -> None:
+        """Check that relations of the session have the files that they had when tracked.
+
+        Raises
+        ------
+        SessionClosedError, SourceChangedError
+        """
+        self.check_open()
+        with self._views.in_force():
+            for tracked in relations:
+                later = self.later_version(tracked)
+                check_unchanged(self.spark, tracked.name, (later or tracked).source)
+
+    def later_version(self, tracked: Tracked) -> Tracked | None:
+        """Return a later version of a derived relation that the session wrote; None: there is none.
+
+        The table has the later rows, the provenance those of both."""
+        latest = self._tracked.get(tracked.name.lower(), tracked)
+        own, last = tracked.derived, latest.derived
+        same = own is not None and last is not None and own.parent == last.parent
+        return latest if same and own != last else None
+
     # -- end -------------------------------------------------------------------------------
+
+    def check_open(self) -> None:
+        """Raise :class:`SessionClosedError` if the session was closed."""
+        if self._closed:
+            raise SessionClosedError(
+                "The session was closed: its views and the captures in its store are gone.\n"
+                "Open another one, lipstick.session(spark), and track the relations there. "
+                "Captures that save(path) wrote are opened by lipstick.open(path)."
+            )
 
     def close(self) -> None:
         """Drop the session's views and temporary files, and Spark if the session started it.
 
         Views of the user's that had the name of a relation are there again.
         """
+        if self._closed:
+            return
+        self._closed = True
         self._views.drop()
         self._tracked.clear()
         if self._temporary:
@@ -470,6 +478,8 @@ class Session:
         self.close()
 
     def __repr__(self) -> str:
+        if self._closed:
+            return "<lipstick session, closed>"
         relations = ", ".join(sorted(self.tracked)) or "nothing yet"
         return f"<lipstick session, tracking {relations}>"
 
@@ -495,12 +505,3 @@ def session(
         sessions that track their files go on where this one ends (``docs/federation.md``).
     """
     return Session(spark, store, exports)
-
-
-def _local_spark() -> SparkSession:
-    return (
-        local_builder("lipstick")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", str(max(2, os.cpu_count() or 2)))
-        .getOrCreate()
-    )

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from weakref import WeakKeyDictionary
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-_OWNERS: WeakKeyDictionary[SparkSession, dict[str, list[Views]]] = WeakKeyDictionary()
-"""By Spark session and name, who made a view over the one before; the last is to be seen."""
+
+@dataclass(slots=True)
+class _Names:
+    """The names that owners share in one Spark session."""
+
+    owners: dict[str, list[Views]] = field(default_factory=dict)
+    """By name, who made a view over the one before; the last is to be seen."""
+    in_force: Views | None = None
+    """The owner whose frames the names stand for at the moment."""
+    lock: Any = field(default_factory=RLock)
+    """Held while names are resolved: an owner's may stand for its own frames meanwhile."""
+
+
+_SHARED: dict[str, _Names] = {}
+"""By the id of a Spark session: Python may have several objects for one."""
+
+
+def _names_in(spark: SparkSession) -> _Names:
+    classic = getattr(spark, "_jsparkSession", None)
+    identity = spark.client._session_id if classic is None else classic.sessionUUID()
+    return _SHARED.setdefault(str(identity), _Names())
 
 
 def drop_once_read(frame: DataFrame, views: Iterable[str]) -> None:
@@ -38,6 +60,7 @@ class Views:
         self._made: dict[str, None] = {}
         self._covered: dict[str, str | None] = {}
         self._pinned: dict[str, tuple[str, bool]] = {}
+        self._shared = _names_in(spark)
 
     def __contains__(self, name: str) -> bool:
         return name in self._made
@@ -57,7 +80,7 @@ class Views:
         if first or self.is_replaced(name):
             self._covered[name] = self._keep(name)
         if first:
-            _OWNERS.setdefault(self._spark, {}).setdefault(name, []).append(self)
+            self._shared.owners.setdefault(name, []).append(self)
         frame.createOrReplaceTempView(f"`{name}`")
         self._pin(frame, name, temporary=True)
 
@@ -76,12 +99,11 @@ class Views:
     def is_replaced(self, name: str) -> bool:
         """Tell whether a pinned name stands for another view by now, made by the user.
 
-        Tables are known by their files. Another owner's view that covers the name is left apart:
-        queries of theirs read it, not ours.
+        Tables are known by their files. Another owner's view that covers the name does not count:
+        :meth:`in_force` puts it aside.
         """
         name = name.lower()
-        owners = _OWNERS.get(self._spark, {}).get(name)
-        if name not in self._pinned or (owners and owners[-1] is not self):
+        if name not in self._pinned or self.is_covered(name):
             return False
         view, temporary = self._pinned[name]
         try:
@@ -90,6 +112,50 @@ class Views:
         except PySparkException:  # there is nothing of that name
             return False
         return temporary or self._is_temporary(name)
+
+    def is_covered(self, name: str) -> bool:
+        """Tell whether a pinned name stands for the view of another owner by now."""
+        owners = self._shared.owners.get(name.lower())
+        return name.lower() in self._pinned and bool(owners and owners[-1] is not self)
+
+    @property
+    def pinned(self) -> Mapping[str, str]:
+        """Views of the frames that names stand for, by these in lower case."""
+        return {name: view for name, (view, _) in self._pinned.items()}
+
+    @contextmanager
+    def in_force(self) -> Iterator[None]:
+        """Let every pinned name stand for this owner's frame while Spark resolves names.
+
+        Another thread that reads a name which several owners have sees this owner's frame
+        meanwhile; owners wait for each other.
+        """
+        with self._shared.lock, ExitStack() as stack:
+            if self._shared.in_force is not self:
+                stack.callback(setattr, self._shared, "in_force", self._shared.in_force)
+                for name, (view, _) in self._pinned.items():
+                    if self.is_covered(name):
+                        stack.enter_context(self._uncovered(name, view))
+                self._shared.in_force = self
+            yield
+
+    @contextmanager
+    def _uncovered(self, name: str, view: str) -> Iterator[None]:
+        """Put the view of another owner, or what the user has put over that, aside for a moment."""
+        catalog, above = self._spark.catalog, self._shared.owners[name][-1]
+        theirs, aside = above._pinned[name][0], f"_lipstick_{self._label}_aside_{name}"
+        is_view = self._is_temporary(name)
+        if is_view and above.is_replaced(name):
+            theirs = aside
+            self._table(name).createOrReplaceTempView(f"`{theirs}`")
+        self._spark.table(f"`{view}`").createOrReplaceTempView(f"`{name}`")
+        try:
+            yield
+        finally:
+            catalog.dropTempView(name)
+            if is_view:
+                self._spark.table(f"`{theirs}`").createOrReplaceTempView(f"`{name}`")
+                catalog.dropTempView(aside)
 
     def drop(self) -> None:
         """Drop all views, and bring back those that they cover.
@@ -105,7 +171,7 @@ class Views:
         self._pinned.clear()
 
     def _uncover(self, name: str, kept: str | None) -> None:
-        catalog, owners = self._spark.catalog, _OWNERS[self._spark][name]
+        catalog, owners = self._spark.catalog, self._shared.owners[name]
         replaced = self.is_replaced(name)
         position = owners.index(self)
         owners.remove(self)
@@ -135,8 +201,13 @@ class Views:
         return self._spark.table(quoted_name(name.split(".")))
 
     def _is_temporary(self, name: str) -> bool:
-        catalog, quoted = self._spark.catalog, quoted_name(name.split("."))
-        return catalog.tableExists(quoted) and catalog.getTable(quoted).isTemporary
+        return is_temporary(self._spark, name)
+
+
+def is_temporary(spark: SparkSession, name: str) -> bool:
+    """Tell whether a name stands for a temporary view."""
+    quoted = quoted_name(name.split("."))
+    return spark.catalog.tableExists(quoted) and spark.catalog.getTable(quoted).isTemporary
 
 
 def quoted_name(parts: Iterable[str]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from lipstick.errors import LipstickError
+from lipstick.errors import LipstickError, TrackingError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +22,7 @@ _DEEPEST = 20_000
 FUNCTION_PREFIX = "_lipstick_udf_"
 """What the names begin with under which functions of frames are registered."""
 
-__all__ = ["FUNCTION_PREFIX", "plain_frame", "query_text"]
+__all__ = ["FUNCTION_PREFIX", "check_names", "plain_frame", "query_text", "read_paths"]
 
 
 def plain_frame(frame: Any) -> DataFrame:
@@ -46,6 +48,67 @@ def plain_frame(frame: Any) -> DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice on an index that is lost
         return frame.to_spark(None if None in index else index)  # type: ignore[no-any-return]
+
+
+def read_paths(spark: SparkSession, frame: DataFrame) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the paths that the plan of a frame reads, and the options that it reads them with.
+
+    Over Spark Connect a plan has the paths that a reader got, and not those of tables.
+    """
+    paths: dict[str, None] = {}
+    options: dict[str, str] = {}
+    if hasattr(frame, "_jdf"):
+        from lipstick.dataframes.jvm import file_relations
+
+        for relation in file_relations(frame):
+            roots = relation.location().rootPaths()
+            paths |= dict.fromkeys(roots.apply(at).toUri().toString() for at in range(roots.size()))
+            found = relation.options().iterator()
+            while found.hasNext():
+                option = found.next()
+                options[option._1()] = option._2()
+    else:
+        from lipstick.dataframes.messages import relation_of
+
+        for source in _found(relation_of(spark, frame), "data_source"):
+            paths |= dict.fromkeys(source.get("paths", []))
+            options |= source.get("options", {})
+    return tuple(paths), options
+
+
+def check_names(spark: SparkSession, frame: DataFrame, covered: Iterable[str]) -> None:
+    """Refuse a frame of Spark Connect that reads a name which another session has covered.
+
+    Raises
+    ------
+    TrackingError
+        When the frame, or a text in it, has the name.
+    """
+    from lipstick.dataframes.messages import relation_of
+
+    names = tuple(covered)
+    if not names:
+        return
+    texts = _found(relation_of(spark, frame), "unparsed_identifier", "query")
+    words = set(re.findall(r"\w+", json.dumps(texts)))
+    folded = {word.lower() for word in words}
+    for name in names:
+        if name.lower() in folded:
+            raise TrackingError(
+                f"{name!r} is two things here: another session on this Spark tracks a relation of "
+                "that name, whose rows the frame reads by it.\nClose that session, or make the "
+                f"frame of what was tracked here: the frame or path that track({name!r}, ...) got."
+            )
+
+
+def _found(value: Any, *keys: str) -> list[Any]:
+    """Return all that stands under some keys in a plan as data."""
+    if isinstance(value, list):
+        return [found for part in value for found in _found(part, *keys)]
+    if not isinstance(value, dict):
+        return []
+    own = [part for key, part in value.items() if key in keys]
+    return own + [found for part in value.values() for found in _found(part, *keys)]
 
 
 def query_text(spark: SparkSession, frame: DataFrame, tracked: Iterable[Tracked]) -> str:

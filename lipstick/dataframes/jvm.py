@@ -48,6 +48,16 @@ def analysed(frame: DataFrame) -> Plan:
     return frame._jdf.queryExecution().analyzed()
 
 
+def file_relations(frame: DataFrame) -> Iterator[Any]:
+    """Yield the relations of files that a frame of a classic session reads."""
+    leaves = analysed(frame).collectLeaves()
+    for leaf in (leaves.apply(at) for at in range(leaves.size())):
+        if leaf.getClass().getSimpleName() == "LogicalRelation":
+            relation = leaf.relation()
+            if relation.getClass().getSimpleName() == "HadoopFsRelation":
+                yield relation
+
+
 def described(plan: Plan) -> Json:
     """Return a tree as data."""
     return json.loads(plan.toJSON())  # type: ignore[no-any-return]

@@ -2,7 +2,12 @@
 
 from rewriter.dialect.bounds import computed_bounds, with_bounds
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
-from rewriter.dialect.identifiers import identifiers, name_identifiers
+from rewriter.dialect.identifiers import (
+    identifiers,
+    name_identifiers,
+    relation_names,
+    with_views,
+)
 from rewriter.dialect.literals import literals
 from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TableArgument, TypedLiteral
 from rewriter.dialect.pipes import (
@@ -46,8 +51,10 @@ __all__ = [
     "name_identifiers",
     "parse",
     "read_write",
+    "relation_names",
     "tokenize",
     "volatile_calls",
     "with_bounds",
     "with_literals",
+    "with_views",
 ]

@@ -1,11 +1,17 @@
-"""IDENTIFIER('name'): names that are given as texts, most often as parameters."""
+"""Names in queries: IDENTIFIER('name'), names as texts, and the views that names stand for."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
+from rewriter.dialect.nodes import RelationQuery, TableArgument
 from rewriter.dialect.sparksql import SparkSQL
+
+E = TypeVar("E", bound=exp.Expr)
 
 
 def name_identifiers(expression: exp.Expr) -> None:
@@ -54,3 +60,60 @@ def _column(name: exp.Table) -> exp.Column:
 def identifiers(expression: exp.Expr) -> set[str]:
     """Return the names in a tree, of relations, columns, aliases and fields, as written."""
     return {node.name for node in expression.find_all(exp.Identifier)}
+
+
+def with_views(expression: E, views: Mapping[str, str]) -> E:
+    """Return a copy of a query that reads views in the place of relations, under their names.
+
+    Parameters
+    ----------
+    views
+        By the name of a relation, in lower case: one name, without a catalog or schema.
+    """
+    copy = expression.copy()
+    for table in list(_relations(copy)):
+        name = table.name
+        if name.lower() not in views:
+            continue
+        alias, query = table.args.get("alias"), table.find_ancestor(RelationQuery)
+        if query is not None and query.args["from_"] is table.parent:
+            query.set("word", exp.var("FROM"))  # TABLE takes a name without an alias
+        if isinstance(table.parent, TableArgument):
+            pass  # so does an argument, whose columns are called by no name of a relation
+        elif alias is None:
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+        elif alias.this is None:
+            alias.set("this", exp.to_identifier(name, quoted=True))
+        table.set("this", exp.to_identifier(views[name.lower()], quoted=True))
+    return copy
+
+
+def relation_names(expression: exp.Expr) -> set[str]:
+    """Return the names of the relations that a query reads by one name, in lower case."""
+    return {table.name.lower() for table in _relations(expression)}
+
+
+def _relations(expression: exp.Expr) -> Iterator[exp.Table]:
+    """Yield the relations that are read by one name, and are no common table expressions."""
+    for table in expression.find_all(exp.Table):
+        one_name = isinstance(table.this, exp.Identifier) and table.args.get("db") is None
+        if one_name and table.name.lower() not in _named_queries(table):
+            yield table
+
+
+def _named_queries(table: exp.Expr) -> Iterator[str]:
+    """Yield the names, in lower case, of the common table expressions that a place sees."""
+    below, node = table, table.parent
+    while node is not None:
+        clause = node.args.get("with_")
+        if isinstance(node, exp.With):
+            # One of the clause's own: it sees those before it, and itself if it may recur.
+            for query in node.expressions:
+                if query is below and not node.args.get("recursive"):
+                    break
+                yield query.alias.lower()
+                if query is below:
+                    break
+        elif clause is not None and clause is not below:
+            yield from (query.alias.lower() for query in clause.expressions)
+        below, node = node, node.parent

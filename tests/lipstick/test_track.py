@@ -1,13 +1,21 @@
 """`track`: sources, how tuples are named, and what is refused."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.errors import SourceChangedError, SourceError, TrackingError, UntrackedError
+from lipstick.errors import (
+    SessionClosedError,
+    SourceChangedError,
+    SourceError,
+    TrackingError,
+    UnsupportedError,
+    UntrackedError,
+)
 from lipstick.tracking import Naming
 
 ROWS = [(1, "a", 1.5), (2, "b", None), (3, None, 0.25)]
@@ -182,6 +190,131 @@ def test_changed_source_is_refused(
     with pytest.raises(SourceChangedError):
         q.save(tmp_path / "capture")
     assert not (tmp_path / "capture").exists()
+
+
+@pytest.mark.parametrize("source", ["path", "frame", "table", "empty table"])
+def test_rows_that_came_later_are_refused_by_every_question(
+    ls: lipstick.Session, spark: SparkSession, tmp_path: Path, source: str
+) -> None:
+    """Rows are not shown of which the annotations know nothing, nor left out without a word."""
+    path, rows = str(tmp_path / "t"), spark.createDataFrame(ROWS, SCHEMA)
+    is_table = "table" in source
+    (rows.limit(0) if source == "empty table" else rows).write.parquet(path)
+    if is_table:
+        spark.sql(f"CREATE TABLE grown USING parquet LOCATION '{path}'").collect()
+    given = {"path": path, "frame": spark.read.parquet(path)}.get(source)
+    ls.track("grown", given, key="id", **({"format": "parquet"} if source == "path" else {}))
+    try:
+        q = ls.sql("SELECT count(*) AS n FROM grown")
+        before = q.df.collect()
+        assert [row for row, _ in q.polynomials()] == [row.asDict() for row in before]
+        if is_table:
+            spark.sql("INSERT INTO grown VALUES (7, 'g', 0.5)").collect()
+        else:
+            rows.limit(1).write.mode("append").parquet(path)
+        questions: list[Callable[[], object]] = [
+            lambda: q.df,
+            lambda: q.annotated,
+            q.polynomials,
+            q.lineage,
+            lambda: q.what_if({"grown": [1]}),
+            lambda: q.evaluate(lipstick.semirings.Counting()),
+            lambda: q.write.parquet(tmp_path / "written"),
+            lambda: q.save(tmp_path / "saved"),
+            lambda: ls.sql("SELECT * FROM grown"),
+        ]
+        for question in questions:
+            with pytest.raises(SourceChangedError, match=r"The source of 'grown' .* changed"):
+                question()
+        assert not list(tmp_path.glob("written*"))
+    finally:
+        if is_table:
+            spark.sql("DROP TABLE grown").collect()
+
+
+def test_two_sessions_have_relations_of_one_name(spark: SparkSession) -> None:
+    """What one session tracks, another never reads, whichever came last."""
+    rows = spark.createDataFrame(ROWS, SCHEMA)
+    text = "WITH twice AS (SELECT * FROM twice) SELECT twice.id FROM twice ORDER BY 1"
+    with lipstick.session(spark) as first, lipstick.session(spark) as second:
+        first.track("twice", rows, key="id")
+        early = first.sql(text)
+        shown = early.df
+        second.track("twice", rows.where("id < 3").select("id"), key="id")
+        late = first.sql(text)
+        assert first.sql("SELECT * FROM twice").df.columns == rows.columns
+        for answer in (shown, early.df, late.df):
+            assert [row.id for row in answer.collect()] == [1, 2, 3]
+        assert len(late.polynomials()) == 3
+        assert late.what_if({"twice": [1]}).df.count() == 2
+        assert second.sql(text).df.count() == len(second.sql(text).polynomials()) == 2
+        assert first.annotate(rows.select("id")).df.count() == 3
+        assert spark.table("twice").columns == ["id"]
+        assert second.annotate(spark.table("twice")).df.count() == 2
+        if not hasattr(spark, "_jsparkSession"):
+            for frame in (spark.table("Twice"), spark.sql("SELECT count(*) FROM `twice`")):
+                with pytest.raises(TrackingError, match="'twice' is two things here: another"):
+                    first.annotate(frame)
+        else:
+            assert first.annotate(spark.table("twice")).df.count() == 2
+
+
+def test_a_permanent_view_reads_tables(ls: lipstick.Session, spark: SparkSession) -> None:
+    """A relation, or a view, of the name of a table that it reads is none of it."""
+    spark.range(5).write.saveAsTable("below")
+    spark.sql("CREATE VIEW above AS SELECT id FROM below").collect()
+    try:
+        ls.track("below", spark.range(2), key="id")
+        with pytest.raises(
+            UnsupportedError, match="above reads the table below, and below is data"
+        ):
+            ls.sql("SELECT count(*) FROM above")
+        ls.untrack("below")
+        with lipstick.session(spark) as other:
+            with pytest.raises(UnsupportedError, match="and below is a temporary view here"):
+                other.sql("SELECT count(*) FROM above")
+            spark.catalog.dropTempView("below")
+            other.track("below", key="id")
+            assert other.sql("SELECT count(*) FROM above").df.collect() == [(5,)]
+    finally:
+        spark.sql("DROP VIEW above").collect()
+        spark.sql("DROP TABLE below").collect()
+
+
+def test_a_name_with_a_dot_is_that_of_a_table(ls: lipstick.Session, spark: SparkSession) -> None:
+    with pytest.raises(TrackingError, match=r"'a\.b' has a dot, as names of tables in a schema"):
+        ls.track("a.b", spark.range(2), key="id")
+
+
+def test_a_closed_session_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    """Whatever is asked of it, or of its queries."""
+    ls = lipstick.session(spark)
+    ls.track("gone", spark.createDataFrame(ROWS, SCHEMA), key="id")
+    q = ls.sql("SELECT * FROM gone")
+    q.polynomials()
+    ls.close()
+    ls.close()
+    questions: list[Callable[[], object]] = [
+        lambda: q.df,
+        lambda: q.annotated,
+        q.members,
+        q.polynomials,
+        q.cost,
+        lambda: q.what_if({"gone": [1]}),
+        lambda: q.what_if({"gone": [1]}, method="rerun"),
+        lambda: q.what_if_many([]),
+        lambda: q.save(tmp_path / "saved"),
+        lambda: q.write.parquet(tmp_path / "written"),
+        lambda: ls.sql("SELECT 1"),
+        lambda: ls.annotate(spark.range(1)),
+        lambda: ls.track("again", spark.range(1), key="id"),
+        lambda: ls.untrack("gone"),
+        lambda: ls.register("f", None),
+    ]
+    for question in questions:
+        with pytest.raises(SessionClosedError, match="The session was closed"):
+            question()
+    assert repr(ls) == "<lipstick session, closed>"
 
 
 def test_close_drops_the_views_of_the_session(spark: SparkSession) -> None:

@@ -164,6 +164,7 @@ def test_rows_are_added_and_replaced(dealer: lipstick.Session) -> None:
     w = after.what_if({"Cars": ["C2", "C3"]})
     assert (w.method, rows(w.df)) == ("annotations", [("Accord", 1), ("Civic", 0)])
     assert rows(before.what_if({"Cars": ["C1"]}).df) == [("Civic", 2)], "as it was"
+    assert rows(before.df) == [("Accord", 1), ("Civic", 2)]
     dealer.sql(COUNTS).write.mode("overwrite").insertInto("counts")
     assert dealer.tracked["counts"].naming is Naming.KEY
     assert annotations(dealer.sql("SELECT * FROM counts"))["Civic"] == "counts:Civic"

@@ -21,7 +21,6 @@ from rewriter import dialect
 from rewriter.algebra import Relation, Scalar
 from rewriter.blocks import Block
 from rewriter.scalars.comparable import Conversions
-from rewriter.scalars.text import text
 from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
 
 if TYPE_CHECKING:
@@ -81,7 +80,9 @@ class AnnotatedStream(AnnotatedFrame):
         super().__init__(session, query, expression, schema, root)
         check_apart(query, {name: of_stream(self.relations[name]) for name in self.streams})
         # Made now: names may stand for other relations later.
-        self._frame = session.spark.sql(text(expression))
+        plain = session.plain(expression, over_views=False)
+        assert plain is not None
+        self._frame = plain
         self._plan = plan
         self.converted = converted
         """The types that both sides of comparisons are converted to, by their place."""

@@ -1,0 +1,134 @@
+"""From a text that Spark and the rewriter understand alike to its blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from lipstick.catalog import RegisteredFunctions, SessionCatalog
+from lipstick.comparisons import lowered
+from lipstick.errors import UnsupportedError
+from lipstick.guard import Understood, check_deterministic, constant_bounds, volatile_literals
+from lipstick.recursion import unfolded
+from lipstick.settings import check_case, is_case_sensitive
+from lipstick.table_functions import check_partitions
+from lipstick.tracking import Tracked
+from rewriter import (
+    Arguments,
+    BoundQuery,
+    PassStep,
+    TableFunction,
+    bind_query,
+    dialect,
+    lower_query,
+    place_of_generator,
+    substitute,
+)
+from rewriter.algebra import Draw, walk
+from rewriter.blocks import Block
+from rewriter.passes import log
+from rewriter.scalars.comparable import Conversions
+
+
+@dataclass(frozen=True, slots=True)
+class BoundText:
+    """A query that was bound and lowered.
+
+    Parameters
+    ----------
+    expression
+        Its tree, with parameters and functions of the moment as literals.
+    query, root
+        Its operators, and the block that yields its answer.
+    converted
+        The types that both sides of comparisons are converted to, by their place.
+    over_views
+        Whether it reads views by their text.
+    """
+
+    expression: dialect.Query
+    query: BoundQuery
+    root: Block
+    converted: Conversions
+    steps: tuple[PassStep, ...]
+    over_views: bool
+
+
+def bind_text(
+    spark: SparkSession,
+    query: str,
+    args: Arguments,
+    understood: Understood,
+    tracked: Mapping[str, Tracked],
+    tables: Mapping[str, TableFunction],
+) -> BoundText:
+    """Bind and lower a query that is understood.
+
+    Parameters
+    ----------
+    tracked
+        The tracked relations, by name in lower case.
+    tables
+        The registered table functions.
+
+    Raises
+    ------
+    QueryError
+        When a part of it has no rule, or reads untracked relations.
+    """
+    expression = volatile_literals(spark, understood.expression)
+    ntz = spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
+    expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
+    expression = constant_bounds(spark, expression)
+    by_case = is_case_sensitive(spark)
+    if by_case:
+        check_case(query, dialect.identifiers(expression))
+    catalog = SessionCatalog(spark, tracked)
+    functions = RegisteredFunctions(spark)
+    sources = {t.name: t.token_source for t in tracked.values()}
+
+    def bound_with(converted: Conversions) -> BoundQuery:
+        return unfolded(
+            spark,
+            lambda levels: bind_query(
+                query,
+                catalog,
+                expression=expression,
+                functions=functions,
+                aggregates=functions.aggregates,
+                tables=tables,
+                levels=levels,
+                converted=converted,
+            ),
+            sources,
+        )
+
+    steps: list[PassStep] = []
+
+    def observe(step: PassStep) -> None:
+        log(step)
+        steps.append(step)
+
+    def lower_bound(bound: BoundQuery, converted: Conversions) -> Block:
+        steps.clear()
+        return lower_query(bound.root, sources, query, converted, observe)
+
+    bound, root, converted = lowered(spark, bound_with, lower_bound)
+    if by_case:
+        texts = [expression, *(dialect.parse(view.text) for view in catalog.views)]
+        check_case(query, catalog.columns.union(*map(dialect.identifiers, texts)))
+    if functions.used:
+        drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))
+        check_deterministic(spark, query, args, functions.used, drawn=drawn)
+    columns = len(understood.schema)
+    if len(root.outputs) != columns:
+        raise UnsupportedError(
+            f"the query was read to have {len(root.outputs)} columns, and has {columns}",
+            "Name the columns of explode of a map: AS (key, value), or in LATERAL VIEW.",
+            query,
+            place_of_generator(expression, query),
+        )
+    check_partitions(spark, root, query)
+    return BoundText(expression, bound, root, converted, tuple(steps), bool(catalog.views))
