@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphquery.reduction.edges import Edges, check_loops, cycle, joined
+from graphquery.reduction.edges import Edges, cycle, joined, without_loops
 from semiring.base import Array
 
 
@@ -36,13 +36,15 @@ class Contracted:
     dead: int
 
 
-def contract(edges: Edges, closed: Array) -> Contracted:
+def contract(edges: Edges, closed: Array, *, strict: bool = True) -> Contracted:
     """Eliminate closed vertices as long as that adds no edges.
 
     Parameters
     ----------
     closed
         Boolean array over all vertices: which may be eliminated.
+    strict
+        Whether there must be no cycle. Otherwise loops at the other vertices are dropped.
 
     Raises
     ------
@@ -71,12 +73,12 @@ def contract(edges: Edges, closed: Array) -> Contracted:
             continue
         single = there & (leaving == 1)
         if single.any():
-            edges = _bypass(edges, single)
+            edges = _bypass(edges, single, strict)
             entering = np.bincount(edges.dest, minlength=size)
             there &= ~single
         single = there & (entering == 1)
         if single.any():
-            edges = _bypass(edges.reversed(), single).reversed()
+            edges = _bypass(edges.reversed(), single, strict).reversed()
             there &= ~single
             passes += 1
             if passes < 3:
@@ -91,15 +93,15 @@ def contract(edges: Edges, closed: Array) -> Contracted:
         square = _squares(edges, there)
         if square is None:
             return Contracted(edges, there, dead)
-        edges, _ = eliminate_apart(edges, square)
+        edges, _ = eliminate_apart(edges, square, strict=strict)
         edges = edges.merged()
 
 
-def _bypass(edges: Edges, single: Array) -> Edges:
+def _bypass(edges: Edges, single: Array, strict: bool) -> Edges:
     """Eliminate vertices that one edge leaves: what enters them enters where they lead."""
     is_single = single[edges.source]
     removed, rest = edges.take(is_single), edges.take(~is_single)
-    check_loops(removed)
+    without_loops(removed)
     vertices = removed.source
     target = np.arange(len(single), dtype=np.int64)
     target[vertices] = removed.dest
@@ -128,8 +130,7 @@ def _bypass(edges: Edges, single: Array) -> Edges:
         product = edges.times(moved[entering], label[through])
         moved = _assigned(moved, entering, product)
     bypassed = Edges(rest.source, dest, moved, edges.semiring)
-    check_loops(bypassed)
-    return bypassed
+    return without_loops(bypassed, strict=strict)[0]
 
 
 def _assigned(labels: Array, places: Array, new: Array | None) -> Array:
@@ -169,7 +170,9 @@ def apart(edges: Edges, chosen: Array) -> Array:
     return stays
 
 
-def eliminate_apart(edges: Edges, chosen: Array, marks: Array | None = None) -> tuple[Edges, Array]:
+def eliminate_apart(
+    edges: Edges, chosen: Array, marks: Array | None = None, *, strict: bool = True
+) -> tuple[Edges, Array]:
     """Eliminate vertices of which no two are neighbours, whatever edges that makes.
 
     Parameters
@@ -178,6 +181,8 @@ def eliminate_apart(edges: Edges, chosen: Array, marks: Array | None = None) -> 
         Boolean array over all vertices.
     marks
         An integer per vertex. An edge that is made has the mark of the vertex it was made for.
+    strict
+        As for `contract`.
 
     Returns
     -------
@@ -201,6 +206,7 @@ def eliminate_apart(edges: Edges, chosen: Array, marks: Array | None = None) -> 
     if into.label is not None and out_of.label is not None:
         label = edges.times(into.label[left], out_of.label[right])
     composed = Edges(into.source[left], out_of.dest[right], label, edges.semiring)
-    check_loops(composed)
     of = np.zeros(0, dtype=np.int64) if marks is None else marks[into.dest[left]]
+    composed, kept = without_loops(composed, strict=strict)
+    of = of if marks is None else of[kept]
     return joined([edges.take(~(enters | leaves)), composed], edges.semiring), of

@@ -147,8 +147,14 @@ def _join_labels(labels: Sequence[Array]) -> Array:
     return np.concatenate(labels)
 
 
-def check_loops(edges: Edges) -> None:
-    """Raise where an edge leads from a vertex to itself.
+def without_loops(edges: Edges, *, strict: bool = True) -> tuple[Edges, Array | slice]:
+    """Return edges without those that lead from a vertex to itself, and the places of these edges.
+
+    Parameters
+    ----------
+    strict
+        Whether there must be none. Otherwise they are dropped: a vertex that came from itself came
+        from nothing more.
 
     Raises
     ------
@@ -156,8 +162,11 @@ def check_loops(edges: Edges) -> None:
         With the numbers of the first such vertices, in `args` behind the message.
     """
     loops = edges.source == edges.dest
-    if bool(loops.any()):
+    if not bool(loops.any()):
+        return edges, slice(None)
+    if strict:
         raise cycle(np.unique(edges.source[loops]))
+    return edges.take(~loops), ~loops
 
 
 def cycle(vertices: Array) -> CycleError:

@@ -19,7 +19,7 @@ ROOM = 8
 them: what is larger then is taken to stay larger."""
 
 
-def eliminate(edges: Edges, chosen: Array) -> Edges:
+def eliminate(edges: Edges, chosen: Array, *, strict: bool = True) -> Edges:
     """Eliminate all chosen vertices, whatever edges that makes.
 
     Vertices that lead to none of the others go first, so that every vertex is joined with edges
@@ -35,7 +35,7 @@ def eliminate(edges: Edges, chosen: Array) -> Edges:
     rest, active = edges.take(~touched), edges.take(touched)
     while left.any():
         last = _last(active, left)
-        active, _ = eliminate_apart(active, last)
+        active, _ = eliminate_apart(active, last, strict=strict)
         active = active.merged()
         left &= ~last
         done = ~(left[active.source] | left[active.dest])
@@ -60,7 +60,7 @@ class Decided:
     hubs: Array
 
 
-def decide(edges: Edges, blocked: Array, final: Array) -> Decided:
+def decide(edges: Edges, blocked: Array, final: Array, *, strict: bool = True) -> Decided:
     """Of every component of blocked vertices whose neighbours are settled, take the smaller form.
 
     Parameters
@@ -97,7 +97,7 @@ def decide(edges: Edges, blocked: Array, final: Array) -> Decided:
     inside = ready[component_of_edge]
     members = around.take(inside)
     hubs = np.bincount(component_of_edge[inside], minlength=len(blocked))
-    closure, marks = _closures(members, ready, component, hubs)
+    closure, marks = _closures(members, ready, component, hubs, strict)
     complete = ready[component] & ready
     complete[marks[ready[closure.source] | ready[closure.dest]]] = False
     smaller = complete & (np.bincount(marks, minlength=len(blocked)) <= hubs)
@@ -168,7 +168,9 @@ def components(edges: Edges, vertices: Array) -> Array:
             return component
 
 
-def _closures(members: Edges, ready: Array, component: Array, hubs: Array) -> tuple[Edges, Array]:
+def _closures(
+    members: Edges, ready: Array, component: Array, hubs: Array, strict: bool
+) -> tuple[Edges, Array]:
     """The closures of components, and of each edge the component; where one grows, it is left."""
     left = ready.copy()
     active = members
@@ -186,7 +188,7 @@ def _closures(members: Edges, ready: Array, component: Array, hubs: Array) -> tu
         left &= ~too_large[component]
         last &= left
         untouched = ~(last[active.source] | last[active.dest])
-        active, new_marks = eliminate_apart(active, last, component)
+        active, new_marks = eliminate_apart(active, last, component, strict=strict)
         marks = np.concatenate([marks[untouched], new_marks])
         active, marks = _merged(active, marks)
         left &= ~last

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.reduction.contract import contract
-from graphquery.reduction.edges import Edges, joined, no_edges
+from graphquery.reduction.cycles import condensed
+from graphquery.reduction.edges import Edges, joined, no_edges, without_loops
 from graphquery.reduction.errors import CycleError
 from graphquery.reduction.hubs import eliminate
 from graphquery.reduction.partial import Partial, encoded
@@ -28,6 +29,8 @@ def repair(
     live: pa.Array | None = None,
     still_open: pa.Array | None = None,
     semiring: Semiring[Any] | None = None,
+    *,
+    break_cycles: bool = False,
 ) -> Partial:
     """What late edges add to a reduced graph.
 
@@ -56,7 +59,7 @@ def repair(
     Raises
     ------
     CycleError
-        When late edges close a cycle.
+        When late edges close a cycle, and cycles are not broken as by `reduce`.
 
     Notes
     -----
@@ -81,12 +84,13 @@ def repair(
     stays[around[has(late.vertices.roles, Role.KEPT)]] = True
     try:
         if semiring is None:
-            edges = _through(joined([before, after], None), after, stays)
+            edges = _through(joined([before, after], None), after, stays, not break_cycles)
         else:
             edges = no_edges(semiring)
             for number in range(len(after)):
                 edge = after.take(np.array([number]))
-                edges = joined([edges, _through(before, edge, stays)], semiring)
+                crossed = _through(before, edge, stays, not break_cycles)
+                edges = joined([edges, crossed], semiring)
                 before = joined([before, edge], semiring)
             edges = edges.merged()
     except CycleError as error:
@@ -128,7 +132,7 @@ def _ends(edges: Edges, size: int, activities: Array) -> Array:
     return ends
 
 
-def _through(edges: Edges, late: Edges, stays: Array) -> Edges:
+def _through(edges: Edges, late: Edges, stays: Array, strict: bool) -> Edges:
     """Edges between vertices that stay, for the paths that lead over one of the late edges.
 
     The graph is laid out twice: effects of late edges above, causes below, and the late edges
@@ -142,10 +146,18 @@ def _through(edges: Edges, late: Edges, stays: Array) -> Edges:
     # What stays ends a path: above only as a source, below only as a destination.
     gone = ~np.concatenate([stays, stays])
     whole = joined([above, crossing, lowered], edges.semiring)
-    contracted = contract(whole, gone)
-    crossed = eliminate(contracted.edges, contracted.blocked)
+    try:
+        contracted = contract(whole, gone)
+        crossed = eliminate(contracted.edges, contracted.blocked)
+    except CycleError:
+        if strict:
+            raise
+        whole, _ = condensed(whole, gone)
+        contracted = contract(whole, gone, strict=False)
+        crossed = eliminate(contracted.edges, contracted.blocked, strict=False)
     crossed = crossed.take((crossed.source < size) & (crossed.dest >= size))
-    return Edges(crossed.source, crossed.dest - size, crossed.label, crossed.semiring).merged()
+    crossed = Edges(crossed.source, crossed.dest - size, crossed.label, crossed.semiring)
+    return without_loops(crossed, strict=strict)[0].merged()
 
 
 def _behind(edges: Edges, start: Array, stays: Array) -> Array:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from graphquery.reduction.closure import Closed, Evidence, closed
 from graphquery.reduction.contract import contract
+from graphquery.reduction.cycles import condensed
 from graphquery.reduction.edges import Edges
 from graphquery.reduction.errors import CycleError
 from graphquery.reduction.hubs import decide, eliminate
@@ -55,6 +56,8 @@ class Reduced:
         How many edges were dropped since they lead to no output or come from no input.
     excess, missing
         Keys of vertices that have more edges than declared, and of those sealed with fewer.
+    cyclic
+        Keys of vertices that cycles led through.
     """
 
     state: Partial
@@ -62,9 +65,16 @@ class Reduced:
     dead: int
     excess: pa.Array
     missing: pa.Array
+    cyclic: pa.Array
 
 
-def reduce(partial: Partial, evidence: Evidence | None = None, *, hubs: bool = True) -> Reduced:
+def reduce(
+    partial: Partial,
+    evidence: Evidence | None = None,
+    *,
+    hubs: bool = True,
+    break_cycles: bool = False,
+) -> Reduced:
     """Eliminate what is closed, and take out what is final.
 
     Parameters
@@ -73,21 +83,29 @@ def reduce(partial: Partial, evidence: Evidence | None = None, *, hubs: bool = T
         Whether vertices stay whose elimination would add edges; then a reduced graph is never
         larger than the full one. Without hubs it has pairs of outputs and inputs alone, and can
         be as large as their product.
+    break_cycles
+        Whether vertices that came from each other are taken for one, and reported: what came
+        from one of them came from all that any of them came from.
 
     Raises
     ------
     CycleError
-        When a cycle leads through closed vertices; it names some of them.
+        When a cycle leads through closed vertices, and cycles are not broken; it names some of
+        them.
 
     Notes
     -----
     O(edges) time without hubs to decide on, in numpy passes.
     """
     sides = closed(partial, evidence or Evidence())
+    cyclic = np.zeros(len(partial.keys), dtype=np.bool_)
     try:
         edges, dead, fixed = _eliminated(partial.edges, sides, hubs)
     except CycleError as error:
-        raise _named(error, partial.keys) from None
+        if not break_cycles:
+            raise _named(error, partial.keys) from None
+        edges, cyclic = condensed(partial.edges, sides.eliminable)
+        edges, dead, fixed = _eliminated(edges, sides, hubs, strict=False)
     vertices = partial.vertices
     stays = sides.final | fixed
     excess = sides.excess & ~has(vertices.roles, Role.EXCESS)
@@ -106,20 +124,23 @@ def reduce(partial: Partial, evidence: Evidence | None = None, *, hubs: bool = T
         dead,
         partial.keys.filter(pa.array(excess)),
         partial.keys.filter(pa.array(sides.missing)),
+        partial.keys.filter(pa.array(cyclic)),
     )
 
 
-def _eliminated(edges: Edges, sides: Closed, hubs: bool) -> tuple[Edges, int, Array]:
+def _eliminated(
+    edges: Edges, sides: Closed, hubs: bool, *, strict: bool = True
+) -> tuple[Edges, int, Array]:
     """The edges left, how many were dead, and which vertices have become hubs."""
-    contracted = contract(edges, sides.eliminable)
+    contracted = contract(edges, sides.eliminable, strict=strict)
     edges, dead = contracted.edges, contracted.dead
     fixed = np.zeros(len(sides.final), dtype=np.bool_)
     if contracted.blocked.any():
         if hubs:
-            decided = decide(edges, contracted.blocked, sides.final)
+            decided = decide(edges, contracted.blocked, sides.final, strict=strict)
             edges, fixed = decided.edges, decided.hubs
         else:
-            edges = eliminate(edges, contracted.blocked)
+            edges = eliminate(edges, contracted.blocked, strict=strict)
     return edges.merged(), dead, fixed
 
 

@@ -38,8 +38,10 @@ class Report:
     excess, missing
         How many vertices had more edges than declared, or were sealed with fewer. If there are
         any, the stream was not what it declared itself to be and the graph may lack pairs.
+    cyclic
+        How many vertices cycles led through.
     named
-        The first of them.
+        The first of all these.
     """
 
     received: int = 0
@@ -52,12 +54,13 @@ class Report:
     peak_bytes: int = 0
     excess: int = 0
     missing: int = 0
+    cyclic: int = 0
     named: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool:
-        """Whether all edges were as declared."""
-        return not (self.excess or self.missing)
+        """Whether all edges were as declared, and none lay on a cycle."""
+        return not (self.excess or self.missing or self.cyclic)
 
 
 class Reducer:
@@ -67,7 +70,7 @@ class Reducer:
     ----------
     semiring
         Of labels; None for reachability alone.
-    hubs
+    hubs, break_cycles
         See `reduce`.
     batch
         Raw edges to wait for before a reduction. A reduction takes time proportional to the state
@@ -85,11 +88,13 @@ class Reducer:
         hubs: bool = True,
         batch: int = BATCH,
         partial: bool = False,
+        break_cycles: bool = False,
         key_type: pa.DataType | None = None,
     ) -> None:
         self._semiring = semiring
         self._hubs = hubs
         self._batch = batch
+        self._break_cycles = break_cycles
         self._evidence = Evidence(partial=partial)
         self._empty = Partial.about({}, key_type or pa.string(), semiring)
         self._state = self._empty
@@ -148,19 +153,20 @@ class Reducer:
         Raises
         ------
         CycleError
-            When a cycle leads through closed vertices. The reducer cannot go on then.
+            When a cycle leads through closed vertices and is not broken. The reducer cannot go on
+            then.
         """
         if not self._pending:
             return
         merged = merge([self._state, *self._pending], self._semiring)
         self._pending, self._waiting = [], 0
-        reduced = reduce(merged, self._evidence, hubs=self._hubs)
+        reduced = reduce(merged, self._evidence, hubs=self._hubs, break_cycles=self._break_cycles)
         self._state = reduced.state
         if len(reduced.final.edges):
             self._final.append(reduced.final)
         held = self._state
         now = self.report
-        named = pa.chunked_array([reduced.excess, reduced.missing], held.keys.type)
+        named = pa.chunked_array([reduced.excess, reduced.missing, reduced.cyclic], held.keys.type)
         names = [*now.named, *map(str, named.slice(0, NAMED).to_pylist())]
         self.report = replace(
             now,
@@ -173,6 +179,7 @@ class Reducer:
             peak_bytes=max(now.peak_bytes, merged.nbytes),
             excess=now.excess + len(reduced.excess),
             missing=now.missing + len(reduced.missing),
+            cyclic=now.cyclic + len(reduced.cyclic),
             named=tuple(dict.fromkeys(names))[:NAMED],
         )
 

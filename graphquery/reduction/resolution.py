@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from graphquery.reduction.closure import Evidence, closed
 from graphquery.reduction.edges import Edges, joined, no_edges
-from graphquery.reduction.errors import CycleError
 from graphquery.reduction.function_inputs import Function
 from graphquery.reduction.hashing import shard_of
 from graphquery.reduction.partial import Partial
@@ -45,6 +44,8 @@ class Stepped:
         How many edges were dropped since they lead to no output or come from no input.
     excess, missing
         Keys of vertices with more edges than declared, and of those sealed with fewer.
+    cyclic
+        Keys of vertices that stay, and of which a path leads back to them: it was dropped.
     """
 
     state: Share
@@ -53,6 +54,7 @@ class Stepped:
     dead: int
     excess: pa.Array
     missing: pa.Array
+    cyclic: pa.Array
 
 
 def step(
@@ -75,11 +77,6 @@ def step(
         Its number, and how many there are.
     functions
         What all shards together have counted of functions, of edges that were delivered before.
-
-    Raises
-    ------
-    CycleError
-        When an edge leads from a vertex to itself.
 
     Notes
     -----
@@ -135,13 +132,15 @@ class _Step:
         missing = self.sides.missing & self.own & ~has(self.roles, Role.EXCESS)
         self.roles[excess | missing] |= np.uint8(Role.EXCESS)
         keys = self.share.keys
+        final, cyclic = self._finals(semiring)
         return Stepped(
             self._state(semiring),
             told,
-            self._finals(semiring),
+            final,
             self.dead,
             keys.filter(pa.array(excess)),
             keys.filter(pa.array(missing)),
+            keys.filter(pa.array(cyclic)),
         )
 
     def _replace(self, answers: Edges, empty: Array) -> None:
@@ -299,15 +298,15 @@ class _Step:
             empty=numbers[empty],
         )
 
-    def _finals(self, semiring: Semiring[Any] | None) -> Final:
+    def _finals(self, semiring: Semiring[Any] | None) -> tuple[Final, Array]:
         edges = joined(self.emitted, semiring)
         loops = edges.source == edges.dest
-        if loops.any():
-            raise cycle_through(self.share.keys, np.unique(edges.source[loops]))
+        cyclic = self._marked(edges.source[loops])
+        edges = edges.take(~loops)
         present = self._marked(edges.source) | self._marked(edges.dest)
         numbers = np.cumsum(present) - 1
         keys = self.share.keys.filter(pa.array(present))
-        return Final(keys, edges.renumbered(numbers), self.roles[present])
+        return Final(keys, edges.renumbered(numbers), self.roles[present]), cyclic
 
     def _state(self, semiring: Semiring[Any] | None) -> Share:
         known = self.share.vertices
@@ -328,15 +327,6 @@ class _Step:
             self.requests.renumbered(numbers),
             answers=no_edges(semiring),
         )
-
-
-def cycle_through(keys: pa.Array, places: Array) -> CycleError:
-    """The error of vertices that a cycle leads through."""
-    names = ", ".join(map(str, keys.take(pa.array(places[:5])).to_pylist()))
-    return CycleError(
-        f"The edges have a cycle through {names}: nothing can be the cause of itself.\n"
-        "Give versions of an entity that is written again identifiers of their own."
-    )
 
 
 def _pairs() -> Edges:

@@ -84,7 +84,7 @@ def reduce(
 
     The files are all there is: what is open at their end is closed. A run that was stopped is
     completed by the same command. With --spark a folder is reduced by a streaming job.
-    Exit code 1 if the graph may lack pairs.
+    Exit code 1 if the graph may lack pairs: lines were refused, or edges not as declared.
     """
     from graphquery.reduction.reducer import BATCH
     from lipstick.events.files import reduce_files
@@ -143,12 +143,19 @@ def _conclude(topics: dict[str, Any], refused: int, letters: Path) -> None:
         ):
             if number:
                 click.echo(f"  {counted(number, 'message')} {what}")
-        if not progress.exact:
-            exact = False
-            click.echo(f"  not as declared: {', '.join(report.named)}", err=True)
+        if not report.exact:
+            what = "on cycles, or not as declared" if report.cyclic else "not as declared"
+            click.echo(f"  {what}: {', '.join(report.named)}", err=True)
+        exact = exact and progress.exact
+    _end(exact, refused, letters)
+
+
+def _end(exact: bool, refused: int, letters: Path) -> None:
+    """Say what was refused, and whether pairs may be lacking, which is exit code 1."""
     if refused:
         click.echo(f"{counted(refused, 'refused line')}, in {letters}", err=True)
-    if not exact:
+    if refused or not exact:
+        click.echo("not exact: pairs may be lacking", err=True)
         raise SystemExit(1)
 
 
@@ -175,14 +182,15 @@ def serve(
     """Reduce the events that keep arriving in a FOLDER, until interrupted.
 
     Started again, it goes on where it was; files that were read must stay. With --spark a
-    streaming job does it, which reads PROV and OpenLineage, too.
+    streaming job does it, which reads PROV and OpenLineage, too. Exit code 1 if the graph may
+    lack pairs.
     """
     from lipstick.events import Follower, Settings
 
     spark = chosen(given)
     if spark is not None:
         with reported():
-            reduce_folder(
+            topics, refused = reduce_folder(
                 folder,
                 store,
                 spark,
@@ -193,6 +201,7 @@ def serve(
                 lateness=_micros(lateness),
                 workers=workers,
             )
+        _end(all(each.exact for each in topics.values()), refused, _letters(store))
         return
     if source != "messages":
         raise click.UsageError(f"Without --spark {source} is reduced whole: `events reduce`.")
@@ -207,13 +216,18 @@ def serve(
                     break
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
+        topics, refused = follower.topics, follower.refused
+    _end(all(each.exact for each in topics.values()), refused, _letters(store))
 
 
 @events.command()
 @store_argument
 @answer_options()
 def stats(store: Path, format: str | None, output: Path | None, limit: int | None) -> None:
-    """What a STORE has of each topic, and how it came about."""
+    """What a STORE has of each topic, and how it came about.
+
+    Exit code 1 if a topic is not exact: lines were refused, or edges not as declared.
+    """
     from graphquery.store import Store
     from lipstick.events.store import check_reduced
 
@@ -234,6 +248,7 @@ def stats(store: Path, format: str | None, output: Path | None, limit: int | Non
                 "edges": edges,
                 "ratio": round(received / edges, 2) if received and edges else None,
                 "dead": report.get("dead"),
+                "refused": progress.get("refused", 0),
                 "late": progress.get("late"),
                 "repaired": progress.get("repaired"),
                 "peak_edges": report.get("peak_edges"),
@@ -243,9 +258,11 @@ def stats(store: Path, format: str | None, output: Path | None, limit: int | Non
         )
     if told.format == JSON:
         told.send_json(rows)
-        return
-    told.table(rows)
-    told.send_table()
+    else:
+        told.table(rows)
+        told.send_table()
+    if any(row["exact"] is False for row in rows):
+        raise SystemExit(1)
 
 
 @events.command()
@@ -253,13 +270,22 @@ def stats(store: Path, format: str | None, output: Path | None, limit: int | Non
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @click.option("--show", type=int, default=10, show_default=True, help="Bad lines to print.")
-def check(paths: tuple[Path, ...], show: int) -> None:
-    """Check messages without reducing them; exit code 1 if there are bad ones."""
+@click.option(
+    "--format",
+    "source",
+    type=click.Choice(["messages", "prov", "openlineage"]),
+    default="messages",
+    show_default=True,
+    help="Of the events.",
+)
+def check(paths: tuple[Path, ...], show: int, source: str) -> None:
+    """Check events, cycles among them; exit code 1 if some would be refused."""
     from lipstick.events.files import check_files
 
     with reported():
-        good, dead = check_files(paths)
-    click.echo(f"{counted(good, 'message')} as the format says, {len(dead):,} not")
+        good, dead = check_files(paths, format=source)
+    what = {"messages": "message", "prov": "document", "openlineage": "event"}[source]
+    click.echo(f"{counted(good, what)} as the format says, {len(dead):,} not")
     for letter in dead[:show]:
         click.echo(f"{letter.origin}:{letter.line}: {letter.reason}")
     if dead:

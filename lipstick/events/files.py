@@ -7,15 +7,17 @@ are in the store already are not made twice, since every commit has the number o
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from graphquery.store import Store
-from lipstick.events.blocks import blocks_of
+from lipstick.events.blocks import parsed_blocks
 from lipstick.events.errors import EventsError
 from lipstick.events.formats import MESSAGES, PROV
-from lipstick.events.parse import DeadLetter, parse
-from lipstick.events.reduction import Outcome, Reduction
+from lipstick.events.letters import read_letters
+from lipstick.events.parse import DeadLetter
+from lipstick.events.reduction import Outcome, Reduction, cyclic_letters
 from lipstick.events.run_settings import BLOCK, Settings, described
 from lipstick.events.store import ReducedWriter
 
@@ -57,19 +59,29 @@ def reduce_files(
             into.documents(files)
         else:
             into.lineage(files)
-        return into.finish(sum(file.stat().st_size for file in files))
+        return into.finish(files)
 
 
 def check_files(
-    paths: Iterable[str | os.PathLike[str]], block: int = BLOCK
+    paths: Iterable[str | os.PathLike[str]], block: int = BLOCK, *, format: str = MESSAGES
 ) -> tuple[int, list[DeadLetter]]:
-    """How many messages in files are as the format says, and the lines that are not."""
-    good, dead = 0, []
-    for data, file, line in blocks_of(event_files(paths), block):
-        parsed = parse(data, str(file), line)
-        good += len(parsed.messages)
-        dead += parsed.dead
-    return good, dead
+    """Return how many messages, documents or events files have, and what would be refused.
+
+    What closes a cycle is refused, so that all edges are held.
+    """
+    files = event_files(paths)
+    settings = Settings(format=format, block=block)
+    good, dead = 0, list[DeadLetter]()
+    if format == MESSAGES:
+        for parsed in parsed_blocks(files, block):
+            good += len(parsed.messages)
+            dead += parsed.dead
+        cyclic = cyclic_letters(files, settings)
+        return good - len(cyclic), dead + cyclic
+    with tempfile.TemporaryDirectory() as folder:
+        letters = Path(folder) / "refused.jsonl"
+        outcome = reduce_files(files, Path(folder) / "store", settings, dead=letters)
+        return outcome.taken, read_letters(letters)
 
 
 def event_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:

@@ -121,11 +121,16 @@ class Follower:
     @property
     def topics(self) -> dict[str, Progress]:
         """The progress of every topic so far."""
-        return {name: topic.reducer.progress for name, topic in self._reduction.topics.items()}
+        return {name: self._reduction.progress_of(name) for name in self._reduction.topics}
+
+    @property
+    def refused(self) -> int:
+        """How many lines were refused so far."""
+        return self._reduction.dead
 
     def close(self) -> Outcome:
         """Say that nothing more is to come: everything that is open is closed and committed."""
-        return self._reduction.finish(sum(file.stat().st_size for file in self._files))
+        return self._reduction.finish(self._files)
 
     def _listed(self) -> list[Path]:
         if not self._folder.is_dir() or not any(self._folder.iterdir()):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import Partial
+from graphquery.reduction import CycleError, Partial
 from graphquery.reduction.late import repair
 from lipstick.events.message import EDGES
 from lipstick.events.partials import partial_of
@@ -29,12 +29,15 @@ class Mended:
         Those that are late, each once.
     repeated, abandoned
         How many had come before, and are of an attempt that does not count.
+    cyclic
+        Whether the late ones closed a cycle.
     """
 
     added: Partial | None
     late: pa.Table
     repeated: int
     abandoned: int
+    cyclic: bool = False
 
 
 def mend(
@@ -73,7 +76,13 @@ def mend(
         # An entity that was taken for an input or output stays one, and paths go on from it.
         keys = pa.concat_arrays([before.keys, after.keys])
         live = keys.filter(pa.array(stored(keys)))
-    return Mended(repair(before, after, live, waiting, semiring), late, repeated, abandoned)
+    cyclic = False
+    try:
+        repaired = repair(before, after, live, waiting, semiring)
+    except CycleError:
+        cyclic = True
+        repaired = repair(before, after, live, waiting, semiring, break_cycles=True)
+    return Mended(repaired, late, repeated, abandoned, cyclic)
 
 
 def _unknown(late: pa.Table, raw: pa.Table) -> tuple[pa.Table, int, int]:

@@ -1,53 +1,44 @@
 """OpenLineage events as edges: runs used and generated versions of datasets and their columns.
 
-A dataset that is written again is another version, named after the run that wrote it; a run reads
-the version that was the last when it started. Column lineage facets give finer edges, and a
-dataset has its columns as members. Only runs that completed have generated anything.
+A dataset is a pair of namespace and name; identifiers that symlinks name for one another are one
+dataset. Every run that writes a dataset makes a version of it, which comes from the version before
+as well, unless the run says that it replaced the content. A run reads the version that was the last
+when it started, or the one it names. Column lineage facets give finer edges, and a dataset has its
+columns as members. Only runs that completed have generated anything. Events of jobs without a run
+say what every run of them does: their versions have no time.
 
 Events are about runs, of which there are few: they are read one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from graphquery.reduction import EdgeType
+from lipstick.events.decoding import Unreadable, Value, check_identifier, json_values, read_bytes
 from lipstick.events.errors import MessageError
+from lipstick.events.openlineage_versions import (
+    COMPLETE,
+    ENDS,
+    REPLACES,
+    Column,
+    Dataset,
+    Edge,
+    Output,
+    Run,
+    Versions,
+    escaped,
+    is_static,
+    named,
+)
 from lipstick.events.prov import Document
 
-_DONE, _GONE = frozenset({"COMPLETE"}), frozenset({"FAIL", "ABORT"})
+_KINDS = frozenset({*ENDS, "START", "RUNNING", "OTHER"})
 
-Columns = dict[str, dict[str, set[tuple[str, str]]]]
-
-
-@dataclass(slots=True)
-class Run:
-    """What the events of a run say together.
-
-    Parameters
-    ----------
-    name
-        Of its job.
-    start, end
-        Of its first and last event.
-    state
-        Of the last event that ends it; None while it runs.
-    inputs, outputs
-        Datasets, and of each its version where a facet says it.
-    columns
-        Of the outputs' columns, the columns of inputs that they are made of.
-    """
-
-    name: str
-    start: datetime
-    end: datetime
-    state: str | None = None
-    inputs: dict[str, str | None] = field(default_factory=dict)
-    outputs: dict[str, str | None] = field(default_factory=dict)
-    columns: Columns = field(default_factory=dict)
+_CHANGES = frozenset({*REPLACES, "ALTER"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +63,54 @@ class Lineage:
     running: tuple[str, ...]
 
 
+def events_in(data: bytes) -> Iterator[Value | Unreadable]:
+    """Return the events in the content of a file: one, an array, or several behind each other."""
+    try:
+        yield from json_values(data)
+    except MessageError as error:
+        yield Unreadable(1, str(error), "")
+
+
+def read_events(path: Path) -> Iterator[Value | Unreadable]:
+    """Return the events of a file; see `events_in`."""
+    try:
+        data = read_bytes(path)
+    except MessageError as error:
+        return iter([Unreadable(1, str(error), "")])
+    return events_in(data)
+
+
 class Collector:
     """Takes events in any order, each any number of times.
 
     Parameters
     ----------
     runs
-        By identifier, what events have said.
-    alias
-        By other names of datasets, the one that they are known by.
+        By activity, what events have said.
+    symlinks
+        Pairs of identifiers of one dataset.
     """
 
     def __init__(
-        self, runs: Mapping[str, Run] | None = None, alias: Mapping[str, str] | None = None
+        self,
+        runs: Mapping[str, Run] | None = None,
+        symlinks: Iterable[tuple[Dataset, Dataset]] = (),
     ) -> None:
         self.runs = dict(runs or {})
-        self.alias = dict(alias or {})
+        self.symlinks = set(symlinks)
+
+    def take(self, found: Value | Unreadable) -> Unreadable | None:
+        """Take an event of a file in; return it with the reason if it is refused."""
+        if isinstance(found, Unreadable):
+            return found
+        try:
+            self.add(found.value)
+        except MessageError as error:
+            return Unreadable(found.line, str(error), found.text)
+        return None
 
     def add(self, event: Any) -> None:
-        """Take an event in; one about a job or dataset without a run says nothing of data.
+        """Take an event in, as a whole or, if it is none, not at all.
 
         Raises
         ------
@@ -99,162 +119,141 @@ class Collector:
         """
         event = _object(event, "an event")
         time = _time(event.get("eventTime"))
-        if "run" not in event and ("job" in event or "dataset" in event):
-            return
-        identity = _text(_object(event.get("run"), "run").get("runId"), "run.runId")
-        job = _object(event.get("job"), "job")
-        name = (
-            f"{_text(job.get('namespace'), 'job.namespace')}/{_text(job.get('name'), 'job.name')}"
-        )
-        sides = {
-            side: [_object(each, side) for each in _list(event.get(side), side)]
-            for side in ("inputs", "outputs")
-        }
-        named = {side: [(self._dataset(each), each) for each in sides[side]] for side in sides}
-        lineage = [(dataset, _columns(each)) for dataset, each in named["outputs"]]
-        run = self.runs.setdefault(identity, Run(name, time, time))
-        run.start, run.end = min(run.start, time), max(run.end, time)
-        kind = event.get("eventType")
-        if kind in _DONE | _GONE and (run.state is None or time >= run.end):
-            run.state = str(kind)
-        for target, side in ((run.inputs, "inputs"), (run.outputs, "outputs")):
-            for dataset, each in named[side]:
-                target[dataset] = _version(each) or target.get(dataset)
-        for dataset, columns in lineage:
-            for column, sources in columns.items():
-                known = run.columns.setdefault(dataset, {}).setdefault(column, set())
-                known |= sources
+        activity, end = _activity(event, time)
+        symlinks: set[tuple[Dataset, Dataset]] = set()
+        inputs: dict[Dataset, set[str]] = {}
+        outputs: dict[Dataset, Output] = {}
+        if activity.startswith("dataset:"):
+            event = {"outputs": [event["dataset"]]}
+        for each in _list(event.get("inputs"), "inputs"):
+            dataset = _linked(_object(each, "inputs"), symlinks)
+            inputs.setdefault(dataset, set()).update(_versions(each))
+        for each in _list(event.get("outputs"), "outputs"):
+            dataset = _linked(_object(each, "outputs"), symlinks)
+            outputs.setdefault(dataset, Output()).add(_output(each))
+        self.symlinks |= symlinks
+        if activity.startswith("dataset:"):
+            # It is written where its lifecycle changed; other facets say nothing of its content.
+            outputs = {name: each for name, each in outputs.items() if each.changes}
+            activity += "".join(f"|{named(name)}" for name in outputs).replace("/", "%2F")
+        if inputs or outputs or "run" in event:
+            said = Run(time, time, end, inputs, outputs)
+            if activity in self.runs:
+                self.runs[activity].add(said)
+            else:
+                self.runs[activity] = said
 
     @property
     def done(self) -> dict[str, Run]:
-        """The runs that completed."""
-        return {each: run for each, run in self.runs.items() if run.state in _DONE}
+        """The runs that completed, and jobs that runs are of."""
+        return {n: run for n, run in self.runs.items() if run.completed or is_static(n)}
 
     @property
     def running(self) -> tuple[str, ...]:
-        """Those of which no event says how they ended."""
-        return tuple(sorted(each for each, run in self.runs.items() if run.state is None))
+        """Runs of which no event says how they ended."""
+        return tuple(
+            sorted(
+                name.removeprefix("run:")
+                for name, run in self.runs.items()
+                if run.end is None and not is_static(name)
+            )
+        )
 
     def lineage(self) -> Lineage:
-        """The edges of all runs that completed."""
+        """Return the edges of all runs that completed."""
         done = self.done
         running = self.running
-        versions = Versions(done, self.alias)
-        edges: dict[tuple[str, str, EdgeType], None] = {}
-        for identity, run in done.items():
-            edges.update(dict.fromkeys(versions.edges(identity, run)))
+        versions = Versions(done, self.symlinks)
+        edges: dict[Edge, None] = {}
+        for name in done:
+            edges.update(dict.fromkeys(versions.edges(name)))
         edges.update(dict.fromkeys(versions.columns_read()))
         failed = len(self.runs) - len(done) - len(running)
         return Lineage(Document(tuple(edges), 0), len(done), failed, running)
 
-    def _dataset(self, dataset: Mapping[str, Any]) -> str:
-        """The name of a dataset; its other names (facet symlinks) become aliases of it."""
-        name = _dataset_name(dataset)
-        symlinks = _facets(dataset).get("symlinks")
-        if isinstance(symlinks, Mapping):
-            for each in _list(symlinks.get("identifiers"), "symlinks.identifiers"):
-                alias = _dataset_name(_object(each, "symlinks.identifiers"))
-                if alias != name:
-                    self.alias[alias] = name
-        return name
+
+def _activity(event: Mapping[str, Any], time: datetime) -> tuple[str, tuple[datetime, str] | None]:
+    """Return what an event is about, and, where it ends that, when and how."""
+    if "run" in event:
+        run = _text(_object(event["run"], "run").get("runId"), "run.runId")
+        _dataset(_object(event.get("job"), "job"), "job.")
+        kind = event.get("eventType")
+        if kind is not None and (not isinstance(kind, str) or kind not in _KINDS):
+            kinds = ", ".join(sorted(_KINDS))
+            raise MessageError(f"eventType {str(kind)[:80]!r} is none of {kinds}")
+        return f"run:{escaped(run, '/')}", (time, kind) if kind in ENDS else None
+    if "job" in event:
+        name = _dataset(_object(event["job"], "job"), "job.")
+        return f"job:{'|'.join(escaped(each, '/|') for each in name)}", None
+    if "dataset" in event:
+        _object(event["dataset"], "dataset")
+        return f"dataset:{time.isoformat()}", (time, COMPLETE)
+    raise MessageError("an event has a run, a job or a dataset, and this has none of them")
 
 
-class Versions:
-    """Which version of a dataset each run read and wrote."""
-
-    def __init__(self, runs: Mapping[str, Run], alias: Mapping[str, str]) -> None:
-        self._alias = alias
-        self._written: dict[str, list[tuple[datetime, str, str]]] = {}
-        self._stated: dict[tuple[str, str], str] = {}
-        self._columns: dict[str, set[str]] = {}
-        self._read: dict[str, tuple[str, str]] = {}
-        for identity, run in runs.items():
-            for dataset, version in run.outputs.items():
-                name = self._named(dataset)
-                entity = f"{name}@{version or identity}"
-                self._written.setdefault(name, []).append((run.end, entity, identity))
-                if version is not None:
-                    self._stated[name, version] = entity
-        self._makers = {entity: run for each in self._written.values() for _, entity, run in each}
-        for versions in self._written.values():
-            versions.sort()
-
-    def edges(self, identity: str, run: Run) -> list[tuple[str, str, EdgeType]]:
-        """What a run used and generated."""
-        activity = f"run:{identity}"
-        read = {
-            self._named(d): self._version_read(d, v, run, identity) for d, v in run.inputs.items()
-        }
-        edges = [(activity, entity, EdgeType.USED) for entity in read.values()]
-        for dataset, version in run.outputs.items():
-            name = self._named(dataset)
-            entity = f"{name}@{version or identity}"
-            edges.append((entity, activity, EdgeType.GENERATED))
-            for column, sources in run.columns.get(dataset, {}).items():
-                column_entity = f"{entity}#{column}"
-                self._columns.setdefault(entity, set()).add(column)
-                edges.append((entity, column_entity, EdgeType.MEMBER))
-                for source, source_column in sorted(sources):
-                    base = self._named(source)
-                    if base not in read:
-                        read[base] = self._version_read(source, None, run, identity)
-                    cause = f"{read[base]}#{source_column}"
-                    self._read[cause] = (read[base], source_column)
-                    edges.append((column_entity, cause, EdgeType.DERIVED))
-        return edges
-
-    def columns_read(self) -> list[tuple[str, str, EdgeType]]:
-        """Of columns that were read, and of which no facet says what they are made of, the run."""
-        return [
-            (cause, f"run:{self._makers[entity]}", EdgeType.GENERATED)
-            for cause, (entity, column) in self._read.items()
-            if entity in self._makers and column not in self._columns.get(entity, ())
-        ]
-
-    def _version_read(self, dataset: str, version: str | None, run: Run, identity: str) -> str:
-        name = self._named(dataset)
-        if version is not None and (name, version) in self._stated:
-            return self._stated[name, version]
-        # What a run itself wrote is not what it read, whenever it ended.
-        before = [
-            entity
-            for end, entity, by in self._written.get(name, ())
-            if end <= run.start and by != identity
-        ]
-        return before[-1] if before else name
-
-    def _named(self, dataset: str) -> str:
-        return self._alias.get(dataset, dataset)
+def _linked(document: Mapping[str, Any], symlinks: set[tuple[Dataset, Dataset]]) -> Dataset:
+    """Return the identifier of a dataset, and note what others its facet symlinks names."""
+    dataset = _dataset(document)
+    facet = _object(_facets(document).get("symlinks") or {}, "symlinks")
+    for each in _list(facet.get("identifiers"), "symlinks.identifiers"):
+        other = _dataset(_object(each, "symlinks.identifiers"), "symlinks.")
+        if other != dataset:
+            symlinks.add((dataset, other))
+    return dataset
 
 
-def _columns(dataset: Mapping[str, Any]) -> dict[str, set[tuple[str, str]]]:
-    facet = _facets(dataset).get("columnLineage")
-    if facet is None:
-        return {}
-    fields = _object(_object(facet, "columnLineage").get("fields", {}), "columnLineage.fields")
-    columns: dict[str, set[tuple[str, str]]] = {}
-    for column, lineage in fields.items():
-        sources = _list(_object(lineage, "columnLineage").get("inputFields"), "inputFields")
-        columns[column] = {
-            (_dataset_name(_object(each, "inputFields")), _text(each.get("field"), "field"))
-            for each in sources
-        }
+def _output(document: Mapping[str, Any]) -> Output:
+    facets = _facets(document)
+    output = Output(_versions(document))
+    change = _object(facets.get("lifecycleStateChange") or {}, "lifecycleStateChange")
+    kind = change.get("lifecycleStateChange")
+    if kind is not None:
+        if not isinstance(kind, str) or kind not in _CHANGES:
+            raise MessageError(
+                f"lifecycleStateChange {str(kind)[:80]!r} is none of {', '.join(sorted(_CHANGES))}"
+            )
+        output.changes.add(kind)
+    if change.get("previousIdentifier") is not None:
+        previous = _object(change["previousIdentifier"], "previousIdentifier")
+        output.previous.add(_dataset(previous, "previousIdentifier."))
+    lineage = _object(facets.get("columnLineage") or {}, "columnLineage")
+    fields = _object(lineage.get("fields") or {}, "columnLineage.fields")
+    for column, each in fields.items():
+        sources = _object(each, "columnLineage.fields").get("inputFields")
+        output.columns[_text(column, "a column of columnLineage.fields")] = _columns(
+            sources, "inputFields"
+        )
+    output.sources = _columns(lineage.get("dataset"), "columnLineage.dataset")
+    return output
+
+
+def _columns(values: Any, what: str) -> set[Column]:
+    """Return columns of datasets."""
+    columns = set()
+    for each in _list(values, what):
+        source = _object(each, what)
+        columns.add((*_dataset(source, f"{what}."), _text(source.get("field"), f"{what}.field")))
     return columns
 
 
-def _version(dataset: Mapping[str, Any]) -> str | None:
-    facet = _facets(dataset).get("version")
-    version = facet.get("datasetVersion") if isinstance(facet, Mapping) else None
-    return None if version is None else str(version)
+def _versions(document: Mapping[str, Any]) -> set[str]:
+    facet = _object(_facets(document).get("version") or {}, "version")
+    version = facet.get("datasetVersion")
+    if isinstance(version, int) and not isinstance(version, bool):
+        version = str(version)
+    return set() if version is None else {_text(version, "version.datasetVersion")}
 
 
-def _facets(dataset: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _object(dataset.get("facets") or {}, "facets")
+def _facets(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _object(document.get("facets") or {}, "facets")
 
 
-def _dataset_name(dataset: Mapping[str, Any]) -> str:
-    namespace = _text(dataset.get("namespace"), "namespace")
-    return f"{namespace}/{_text(dataset.get('name'), 'name')}"
+def _dataset(document: Mapping[str, Any], where: str = "") -> Dataset:
+    """Return the namespace and name of a dataset or job."""
+    return (
+        _text(document.get("namespace"), f"{where}namespace"),
+        _text(document.get("name"), f"{where}name"),
+    )
 
 
 def _object(value: Any, what: str) -> Mapping[str, Any]:
@@ -272,16 +271,18 @@ def _list(value: Any, what: str) -> Iterable[Any]:
 
 
 def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str) or not value:
+    if value is None or value == "":
         raise MessageError(f"{what} is missing")
-    return value
+    if not isinstance(value, str):
+        raise MessageError(f"{what} is a text in OpenLineage, not {type(value).__name__}")
+    return check_identifier(value)
 
 
 def _time(value: Any) -> datetime:
     try:
         time = datetime.fromisoformat(_text(value, "eventTime"))
     except ValueError as error:
-        raise MessageError(f"eventTime {value!r} is no time of ISO 8601") from error
+        raise MessageError(f"eventTime {value[:80]!r} is no time of ISO 8601") from error
     if time.tzinfo is None:
         raise MessageError(f"eventTime {value!r} has no time zone")
     return time

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
+from lipstick.errors import LipstickError
+from lipstick.events.decoding import MAX_IDENTIFIER, MAX_LINE, MAX_TEXT
 from lipstick.events.message import (
     DROPPED_TYPES,
     EDGES,
@@ -19,7 +23,7 @@ from lipstick.events.message import (
     TYPES,
     VERSION,
 )
-from semiring.base import Array
+from semiring.base import Array, Semiring
 
 _BLANK = re.compile(rb"\n[ \t\r\f\v]*(?:\n|\Z)")
 """The end of a line before one of blanks. A block without any has as many messages as lines."""
@@ -49,13 +53,31 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Messages in the form of `SCHEMA`, in their order, and the lines that are none."""
+    """What lines say.
+
+    Parameters
+    ----------
+    messages
+        In the form of `SCHEMA`, in their order.
+    dead
+        Lines that are none.
+    lines
+        int64: the number of the line of every message.
+    """
 
     messages: pa.Table
     dead: list[DeadLetter]
+    lines: Array
+
+    @classmethod
+    def refusing(cls, letter: DeadLetter) -> Parsed:
+        """Nothing but a refused line."""
+        return cls(SCHEMA.empty_table(), [letter], np.empty(0, dtype=np.int64))
 
 
-def parse(block: bytes, origin: str, first: int = 1) -> Parsed:
+def parse(
+    block: bytes, origin: str, first: int = 1, semiring: Semiring[Any] | None = None
+) -> Parsed:
     """Read and check lines.
 
     Parameters
@@ -64,6 +86,8 @@ def parse(block: bytes, origin: str, first: int = 1) -> Parsed:
         Whole lines.
     first
         The number of the first line.
+    semiring
+        Of labels, which are refused where they are no elements of it.
 
     Notes
     -----
@@ -72,18 +96,25 @@ def parse(block: bytes, origin: str, first: int = 1) -> Parsed:
     """
     body = block.removesuffix(b"\n")
     if body[:1].strip() and not _BLANK.search(body):
-        table, _ = _read(body, body.count(b"\n") + 1)
+        count = body.count(b"\n") + 1
+        table, _ = _read(body, count) if len(body) <= MAX_LINE else (None, "")
         if table is not None:
-            good, reasons = checked(table)
+            good, reasons = checked(table, semiring)
             if not reasons:
-                return Parsed(good, [])
+                return Parsed(good, [], first + np.arange(count))
     lines = block.split(b"\n")
     numbers = [number for number, line in enumerate(lines) if line.strip()]
     kept = [lines[number] for number in numbers]
     dead: list[tuple[int, str]] = []
+    for place, line in enumerate(kept):
+        if len(line) > MAX_LINE:
+            dead.append((place, f"the line has more than {MAX_LINE >> 20} MiB"))
+            kept[place] = line[:MAX_TEXT]
+    long = {place for place, _ in dead}
     tables: list[pa.Table] = []
     places: list[int] = []
-    waiting = [(0, len(kept))] if kept else []
+    bounds = [-1, *sorted(long), len(kept)]
+    waiting = [(a + 1, b) for a, b in pairwise(bounds) if b > a + 1][::-1]
     while waiting:
         start, stop = waiting.pop()
         table, reason = _read(b"\n".join(kept[start:stop]), stop - start)
@@ -96,19 +127,21 @@ def parse(block: bytes, origin: str, first: int = 1) -> Parsed:
             middle = (start + stop) // 2
             waiting += [(middle, stop), (start, middle)]
     messages = pa.concat_tables(tables) if tables else SCHEMA.empty_table()
-    good, reasons = checked(messages)
+    good, reasons = checked(messages, semiring)
     for position, reason in reasons:
         dead.append((places[position], reason))
+    wrong = {position for position, _ in reasons}
+    good_lines = [numbers[place] for n, place in enumerate(places) if n not in wrong]
     letters = [
         DeadLetter(
             origin,
             first + numbers[position],
             reason,
-            kept[position].decode("utf-8", "backslashreplace"),
+            kept[position][: 4 * MAX_TEXT].decode("utf-8", "backslashreplace"),
         )
         for position, reason in sorted(dead)
     ]
-    return Parsed(good, letters)
+    return Parsed(good, letters, first + np.array(good_lines, dtype=np.int64))
 
 
 def _read(block: bytes, count: int) -> tuple[pa.Table | None, str]:
@@ -127,11 +160,16 @@ def _read(block: bytes, count: int) -> tuple[pa.Table | None, str]:
     return table, ""
 
 
-def checked(messages: pa.Table) -> tuple[pa.Table, list[tuple[int, str]]]:
+def checked(
+    messages: pa.Table, semiring: Semiring[Any] | None = None
+) -> tuple[pa.Table, list[tuple[int, str]]]:
     """The messages that are as the format says, and the places of others with the reason."""
     messages = messages.combine_chunks()
     wrong: dict[int, str] = {}
-    for is_wrong, reason in _rules(messages):
+    rules = _rules(messages)
+    if semiring is not None:
+        rules.append(_labels_wrong(messages, semiring))
+    for is_wrong, reason in rules:
         for position in np.flatnonzero(is_wrong).tolist():
             wrong.setdefault(position, reason)
     if not wrong:
@@ -172,7 +210,38 @@ def _rules(messages: pa.Table) -> list[tuple[Array, str]]:
         values = _numbers(pc.struct_field(column["counts"], field), 0)
         rules.append((values < 0, f"counts.{field} is negative"))
     rules.append((kinds[EDGES] & column["edges"].is_null().to_numpy(), "edges are missing"))
+    rules += [
+        (_too_long(column[name]), f"{name} has more than {MAX_IDENTIFIER:,} bytes")
+        for name in ("topic", "exec", "function", "worker")
+    ]
     return rules + _edge_rules(messages)
+
+
+def _too_long(column: pa.Array | pa.ChunkedArray) -> Array:
+    lengths: Array = np.asarray(pc.fill_null(pc.binary_length(column), 0))
+    return lengths > MAX_IDENTIFIER
+
+
+def _labels_wrong(messages: pa.Table, semiring: Semiring[Any]) -> tuple[Array, str]:
+    """The messages with labels that are no elements of a semiring; one by one only if some are."""
+    labels = messages.column("labels").combine_chunks()
+    integral = np.issubdtype(semiring.dtype, np.integer)
+
+    def is_wrong(values: Array) -> bool:
+        if integral and not np.equal(np.mod(values, 1), 0).all():
+            return True
+        try:
+            semiring.from_arrow(pa.array(values.astype(np.int64) if integral else values))
+        except (ValueError, TypeError, LipstickError):
+            return True
+        return False
+
+    wrong = np.zeros(len(messages), dtype=np.bool_)
+    if len(labels) and is_wrong(pc.list_flatten(labels).to_numpy(zero_copy_only=False)):
+        for place in np.flatnonzero(np.asarray(labels.is_valid())).tolist():
+            values = np.asarray(labels[place].as_py(), dtype=np.float64)
+            wrong[place] = is_wrong(values)
+    return wrong, f"a label is no element of {semiring.name}"
 
 
 def _edge_rules(messages: pa.Table) -> list[tuple[Array, str]]:
@@ -197,6 +266,11 @@ def _edge_rules(messages: pa.Table) -> list[tuple[Array, str]]:
     source, dest, relation = (parts.take(pa.array(np.arange(n, len(parts), 3))) for n in range(3))
     empty = [_missing(part) for part in (source, dest, relation)]
     rules.append((told(empty[0] | empty[1] | empty[2], owner), "an edge has an empty end"))
+    long = _too_long(source) | _too_long(dest)
+    rules.append((told(long, owner), f"an end of an edge has more than {MAX_IDENTIFIER:,} bytes"))
+    loop = np.asarray(pc.fill_null(pc.equal(source, dest), False))
+    loop &= np.asarray(pc.is_in(relation, pa.array(list(TYPES))))
+    rules.append((told(loop, owner), "an edge leads from an entity to itself, its own cause"))
     known = pa.array([*TYPES, *sorted(DROPPED_TYPES)])
     unknown = ~pc.is_in(relation, known).to_numpy(zero_copy_only=False)
     rules.append((told(unknown, owner), "an edge has a relation that PROV has not"))

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence, Set
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import CycleError, Partial, Reducer
+from graphquery.reduction import CycleError, Partial, Reducer, merge
 from lipstick.events.attempts import Attempts
-from lipstick.events.blocks import blocks_of, by_topic
-from lipstick.events.cyclic import acyclic
-from lipstick.events.errors import EventsError, MessageError
-from lipstick.events.letters import append_letters, read_letters
+from lipstick.events.blocks import by_topic, parsed_blocks
+from lipstick.events.cyclic import acyclic, have_cycles, reason_of_cycle
+from lipstick.events.decoding import Unreadable
+from lipstick.events.errors import EventsError
+from lipstick.events.formats import OPENLINEAGE
+from lipstick.events.letters import append_letters, letter_of, read_letters
 from lipstick.events.message import SCHEMA
-from lipstick.events.openlineage import Collector
-from lipstick.events.parse import DeadLetter, parse
-from lipstick.events.prov import Document, read_documents
+from lipstick.events.openlineage import Collector, read_events
+from lipstick.events.parse import DeadLetter
+from lipstick.events.prov import read_documents
 from lipstick.events.run_settings import Settings, goes_on
 from lipstick.events.store import ReducedWriter
 from lipstick.events.topic import Progress, TopicReducer
 from lipstick.events.watermark import Watermark
+from semiring.base import Semiring
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +45,20 @@ class Outcome:
         Lines and documents that were refused.
     unfinished
         Runs that no event ends (OpenLineage).
+    taken
+        Documents or events that were taken in.
     """
 
     topics: dict[str, Progress]
     bytes_in: int
     dead: int
     unfinished: tuple[str, ...] = ()
+    taken: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing was refused or lost."""
+        return not self.dead and all(each.exact for each in self.topics.values())
 
 
 @dataclass(slots=True)
@@ -80,6 +92,7 @@ class Reduction:
     dead: int = 0
     refused: set[tuple[str, int]] | None = None
     unfinished: tuple[str, ...] = ()
+    taken: int = 0
     block: int = 0
 
     def messages(self, files: Sequence[Path]) -> None:
@@ -88,8 +101,7 @@ class Reduction:
 
     def read(self, file: Path, files: Sequence[Path]) -> None:
         """Reduce the messages of one of some files, a commit a block; those before it are read."""
-        for block, _, line in blocks_of([file], self.settings.block):
-            parsed = parse(block, str(file), line)
+        for parsed in parsed_blocks([file], self.settings.block, self.settings.semiring):
             self.refuse(parsed.dead)
             for name, rows in by_topic(parsed.messages):
                 self._take(name, rows, files)
@@ -110,7 +122,11 @@ class Reduction:
         finals = reducer.take_final()
         # Who looks at the store while it is written sees how far the reduction is.
         if finals or self.run.get("follows"):
-            told = {"run": self.run, "progress": asdict(reducer.progress), "oldest": _oldest(rows)}
+            told = {
+                "run": self.run,
+                "progress": asdict(self.progress_of(name)),
+                "oldest": _oldest(rows),
+            }
             self.writer.write(name, finals, batch=self.block, told=told)
 
     def _reducer(self, name: str, files: Sequence[Path]) -> TopicReducer:
@@ -120,7 +136,8 @@ class Reduction:
             watermark = Watermark(given.lateness, given.workers)
 
         def raw() -> pa.Table:
-            return _counted(files, name, self.topics[name].blocks, given.block)
+            blocks = self.topics[name].blocks
+            return _counted(files, name, blocks, given.block, given.semiring)
 
         return TopicReducer(
             given.semiring,
@@ -135,49 +152,69 @@ class Reduction:
     def documents(self, files: Sequence[Path]) -> None:
         """Read documents; one with a cycle, also by what those before it say, is refused."""
         reducer = self._plain()
-        parts: list[tuple[str, Partial]] = []
+        parts: list[tuple[tuple[str, int], Partial]] = []
         for file in files:
-            try:
-                for document in read_documents(file):
-                    if document.edges:
-                        document.check_acyclic()
-                        parts.append((str(file), document.partial(self.settings.semiring)))
-            except (MessageError, CycleError) as error:
-                self.refuse([DeadLetter(str(file), 1, str(error), "")])
+            for found in read_documents(file):
+                if isinstance(found, Unreadable):
+                    self.refuse([letter_of(found, str(file))])
+                    continue
+                try:
+                    found.check_acyclic()
+                except CycleError as error:
+                    self.refuse([DeadLetter(str(file), found.line, str(error), "")])
+                    continue
+                self.taken += 1
+                if found.edges:
+                    parts.append(((str(file), found.line), found.partial(self.settings.semiring)))
         good, letters = acyclic(parts, self.settings.semiring, hubs=self.settings.hubs)
         self.refuse(letters)
-        for part in good:
-            reducer.add(part)
+        self.taken -= len(letters)
+        if good:
+            reducer.add(merge(good, self.settings.semiring))
 
     def lineage(self, files: Sequence[Path]) -> None:
+        """Read events of OpenLineage, in any order, and reduce what they say together."""
         reducer = self._plain()
         collector = Collector()
         for file in files:
-            for number, line in enumerate(file.read_bytes().split(b"\n"), 1):
-                if not line.strip():
-                    continue
-                try:
-                    collector.add(json.loads(line))
-                except (ValueError, MessageError) as error:
-                    text = line.decode("utf-8", "backslashreplace")
-                    self.refuse([DeadLetter(str(file), number, str(error), text)])
+            for found in read_events(file):
+                refused = collector.take(found)
+                if refused is None:
+                    self.taken += 1
+                else:
+                    self.refuse([letter_of(refused, str(file))])
         told = collector.lineage()
         self.unfinished = told.running
-        self._document(reducer, told.document)
+        if told.document.edges:
+            reducer.add(told.document.partial(self.settings.semiring))
 
-    def finish(self, size: int) -> Outcome:
-        progress = {}
-        for name, topic in self.topics.items():
+    def finish(self, files: Sequence[Path]) -> Outcome:
+        """Close everything that is open, and commit it."""
+        for topic in self.topics.values():
             topic.reducer.close()
-            finals = topic.reducer.take_final()
-            progress[name] = topic.reducer.progress
-            self._close(name, finals, progress[name])
-        for name, plain in self.plain.items():
+        for plain in self.plain.values():
             plain.seal()
-            finals = plain.take_final()
-            progress[name] = Progress(plain.report, 0, 0, 0, 0, 0, 0, True)
-            self._close(name, finals, progress[name])
-        return Outcome(progress, size, self.dead, self.unfinished)
+        cyclic = {n for n in self.topics if self.progress_of(n).report.cyclic}
+        if cyclic:
+            self.refuse(cyclic_letters(files, self.settings, cyclic))
+        for name, plain in self.plain.items():
+            if plain.report.cyclic:
+                reason = reason_of_cycle(plain.report.named)
+                self.refuse([DeadLetter(f"topic {name}", 0, reason, "")])
+        reducers: dict[str, TopicReducer | Reducer] = dict(self.plain)
+        reducers |= {name: topic.reducer for name, topic in self.topics.items()}
+        progress = {name: self.progress_of(name) for name in reducers}
+        for name, reducer in reducers.items():
+            self._close(name, reducer.take_final(), progress[name])
+        size = sum(file.stat().st_size for file in files)
+        return Outcome(progress, size, self.dead, self.unfinished, self.taken)
+
+    def progress_of(self, name: str) -> Progress:
+        """What became of the messages of a topic so far."""
+        if name in self.plain:
+            report = self.plain[name].report
+            return Progress(report, 0, 0, 0, 0, 0, 0, sealed=True, refused=self.dead)
+        return replace(self.topics[name].reducer.progress, refused=self.dead)
 
     def _close(self, name: str, finals: list[Any], progress: Progress) -> None:
         told = {
@@ -191,14 +228,11 @@ class Reduction:
     def _plain(self) -> Reducer:
         given = self.settings
         self._check_new(given.topic)
-        reducer = Reducer(given.semiring, hubs=given.hubs, batch=given.batch)
+        # Documents with cycles were refused; runs can read what they made by what events say.
+        breaks = given.format == OPENLINEAGE
+        reducer = Reducer(given.semiring, hubs=given.hubs, batch=given.batch, break_cycles=breaks)
         self.plain[given.topic] = reducer
         return reducer
-
-    def _document(self, reducer: Reducer, document: Document) -> None:
-        if not document.edges:
-            return
-        reducer.add(document.partial(self.settings.semiring))
 
     def _check_new(self, topic: str) -> None:
         """Refuse a topic that other files have given already."""
@@ -220,20 +254,44 @@ class Reduction:
         append_letters(self.letters, new)
 
 
+def cyclic_letters(
+    files: Sequence[Path], settings: Settings, topics: Set[str] | None = None
+) -> list[DeadLetter]:
+    """Return the messages of some topics, or of all, that have edges of a cycle.
+
+    All messages are read again, and held.
+    """
+    rows: dict[str, list[pa.Table]] = {}
+    places: dict[str, list[tuple[str, int]]] = {}
+    for file in files:
+        for parsed in parsed_blocks([file], settings.block, settings.semiring):
+            of_line = pa.table({"topic": parsed.messages["topic"], "line": parsed.lines})
+            for name, messages in by_topic(parsed.messages):
+                if topics is None or name in topics:
+                    rows.setdefault(name, []).append(messages)
+                    lines = of_line.filter(pc.equal(of_line["topic"], name))["line"].to_pylist()
+                    places.setdefault(name, []).extend((str(file), line) for line in lines)
+    return [
+        DeadLetter(*places[name][place], reason_of_cycle(()), "")
+        for name, tables in rows.items()
+        for place in np.flatnonzero(have_cycles(pa.concat_tables(tables))).tolist()
+    ]
+
+
 def _oldest(rows: pa.Table) -> int | None:
     """When the oldest of some messages was sent, in microseconds since 1970."""
     oldest: int | None = pc.min(rows.column("event_time")).as_py()
     return oldest
 
 
-def _counted(files: Sequence[Path], topic: str, blocks: int, size: int) -> pa.Table:
+def _counted(
+    files: Sequence[Path], topic: str, blocks: int, size: int, semiring: Semiring[Any] | None
+) -> pa.Table:
     """The messages of a topic that counted in the first blocks, read again."""
     attempts = Attempts()
     counted = [SCHEMA.empty_table()]
-    for number, (block, file, line) in enumerate(blocks_of(files, size)):
-        if number == blocks:
-            break
-        rows = parse(block, str(file), line).messages
+    for parsed in islice(parsed_blocks(files, size, semiring), blocks):
+        rows = parsed.messages
         of_topic = rows.filter(pc.equal(rows.column("topic"), topic))
         if len(of_topic):
             counted.append(attempts.take(of_topic).counting)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -38,6 +38,8 @@ class Progress:
         Messages of attempts that have not ended.
     sealed
         Whether the topic is over.
+    refused
+        Lines of the whole input, of any topic, that could not be read.
     """
 
     report: Report
@@ -48,11 +50,15 @@ class Progress:
     repaired: int
     waiting: int
     sealed: bool
+    refused: int = 0
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was lost: edges were as declared, and all late ones repaired."""
-        return self.report.exact and self.late == self.repaired
+        """Whether nothing was lost.
+
+        Nothing was refused, edges were as declared and on no cycle, and all late ones repaired.
+        """
+        return self.report.exact and self.late == self.repaired and not self.refused
 
 
 class TopicReducer:
@@ -86,7 +92,7 @@ class TopicReducer:
         stored: Callable[[pa.Array], Array] | None = None,
     ) -> None:
         self._semiring = semiring
-        self._reducer = Reducer(semiring, hubs=hubs, batch=batch)
+        self._reducer = Reducer(semiring, hubs=hubs, batch=batch, break_cycles=True)
         self._attempts = Attempts(overlap=overlap)
         self._watermark = watermark
         self._raw = raw
@@ -194,5 +200,8 @@ class TopicReducer:
         self._abandoned += mended.abandoned
         self._late += len(mended.late)
         self._repaired += len(mended.late)
+        if mended.cyclic:
+            report = self._reducer.report
+            self._reducer.report = replace(report, cyclic=report.cyclic + 1)
         if mended.added is not None:
             self._reducer.mend(mended.added)

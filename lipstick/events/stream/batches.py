@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphquery.store import Store, Writer
+from lipstick.events.cyclic import reason_of_cycle
 from lipstick.events.errors import EventsError
 from lipstick.events.letters import (
     NONE_KEPT,
@@ -29,7 +30,7 @@ from lipstick.events.mending import mend
 from lipstick.events.message import SCHEMA
 from lipstick.events.parse import DeadLetter
 from lipstick.events.store import ReducedWriter
-from lipstick.events.stream.cyclic import logged, may_lack_documents, resettled
+from lipstick.events.stream.cyclic import cyclic_letters, logged, may_lack_documents, resettled
 from lipstick.events.stream.gathered import Gathered, added, gather
 from lipstick.events.stream.openlineage_runs import take_events, tell_runs
 from lipstick.events.stream.plan import STATE, BatchPlan, TopicPlan
@@ -195,7 +196,7 @@ class Batches:
     @property
     def progress(self) -> dict[str, Progress]:
         """The progress of every topic."""
-        return {name: progress_of(known) for name, known in self.topics.items()}
+        return {name: progress_of(known, self.dead) for name, known in self.topics.items()}
 
     def _advance(self, gathered: Gathered, topic: str, batch: int) -> None:
         """Take the watermark on, and see whether as many edges have come as a seal says."""
@@ -230,7 +231,9 @@ class Batches:
             if may_lack_documents(self.settings, known) and not settling.is_resolved:
                 settling, letters = resettled(plan, topic, known)
                 self._refuse(letters)
-            settling.check_resolved()
+            if not settling.is_resolved:
+                settling.break_cycles()
+                self._refuse(cyclic_letters(plan, topic, settling.known))
         gathered.finals.setdefault(topic, []).extend(settling.finals)
         gathered.topics[topic] = settling.write()
 
@@ -263,6 +266,9 @@ class Batches:
         )
         if known.kept_from:
             self._refuse(late_letters(mended.late, SOME_FORGOTTEN))
+        if mended.cyclic:
+            settling.known = added(settling.known, cyclic=1)
+            self._refuse(late_letters(mended.late, reason_of_cycle(())))
         if mended.added is not None:
             received = pc.sum(pc.list_value_length(mended.late.column("edges"))).as_py() or 0
             settling.known = added(settling.known, received=received)
@@ -291,13 +297,14 @@ class Batches:
         topics = {}
         for name, known in list(gathered.topics.items()):
             finals = gathered.finals.get(name, [])
-            was_complete = self._reduced.topic(name).get("complete", False)
+            before = self._reduced.topic(name)
             is_same = known == self.topics.get(name) and not finals
-            if is_same and (was_complete or not complete):
+            is_same &= before.get("progress", {}).get("refused", 0) == self.dead
+            if is_same and (before.get("complete", False) or not complete):
                 continue
             now = added(known, kept=sum(len(final.edges) for final in finals))
             gathered.topics[name] = now
-            progress = progress_of(now)
+            progress = progress_of(now, self.dead)
             told = {
                 "batch": batch,
                 "progress": asdict(progress),

@@ -38,7 +38,7 @@ def cut(plan: BatchPlan, batches: Iterable[pa.RecordBatch], task: int) -> Iterat
     for batch in (batch for batch in batches if batch.num_rows):
         times = pc.min(batch.column("time")).as_py()
         oldest = times if oldest is None else min(oldest, times or oldest)
-        for part in parts_of(plan.format, plan.events_topic, batch):
+        for part in parts_of(plan.format, plan.events_topic, batch, plan.semiring):
             size += part.size
             for letter in part.letters:
                 yield Row(0, task_messages.LETTER, "", 0, 0, json.dumps(asdict(letter)).encode())

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphquery.reduction import Partial
-from lipstick.events.cyclic import acyclic
+from lipstick.events.cyclic import acyclic, have_cycles, reason_of_cycle
 from lipstick.events.formats import PROV
 from lipstick.events.message import SCHEMA
 from lipstick.events.parse import DeadLetter
@@ -35,10 +36,10 @@ def _batches(plan: BatchPlan, topic: str) -> Iterator[pa.Table]:
         yield concatenated((table_of(file.read_bytes()) for file in group), SCHEMA)
 
 
-def _place(document: tuple[str, Partial]) -> tuple[str, int]:
-    """Documents of a batch come by their files, and where they stand in them."""
-    path, _, number = document[0].rpartition("#")
-    return path, int(number)
+def _place(name: str) -> tuple[str, int]:
+    """The file and line of a document, by its name."""
+    path, _, line = name.rpartition("#")
+    return path, int(line)
 
 
 def may_lack_documents(settings: StreamSettings, known: TopicPlan) -> bool:
@@ -49,17 +50,32 @@ def may_lack_documents(settings: StreamSettings, known: TopicPlan) -> bool:
 
 def resettled(plan: BatchPlan, topic: str, known: TopicPlan) -> tuple[Settling, list[DeadLetter]]:
     """The shards of a topic, of which nothing is final, without documents that close cycles."""
-    documents: list[tuple[str, Partial]] = []
+    documents: list[tuple[tuple[str, int], Partial]] = []
     for batch in _batches(plan, topic):
         came = []
         for number in batch.column("seq").unique().to_pylist():
             rows = batch.filter(pc.equal(batch.column("seq"), number))
             named = rows.filter(pc.equal(rows.column("function"), DOCUMENT)).column("exec")
-            came.append((named[0].as_py(), partial_of(rows, plan.semiring)))
-        documents += sorted(came, key=_place)
+            came.append((_place(named[0].as_py()), partial_of(rows, plan.semiring)))
+        documents += sorted(came, key=lambda document: document[0])
     good, letters = acyclic(documents, plan.semiring, hubs=plan.hubs)
     settling = Settling(plan, replace(known, open={}, told={}))
     for part in good:
         settling.deliver(part)
     settling.settle()
     return settling, letters
+
+
+def cyclic_letters(plan: BatchPlan, topic: str, known: TopicPlan) -> list[DeadLetter]:
+    """The messages that are kept of a topic, and that have edges of a cycle, as refused lines."""
+    rows = logged(plan, topic)
+    reason = reason_of_cycle(known.named)
+    letters = []
+    for place in np.flatnonzero(have_cycles(rows)).tolist():
+        execution, seq = rows.column("exec")[place].as_py(), rows.column("seq")[place].as_py()
+        if rows.column("function")[place].as_py() in {DOCUMENT, PROV}:
+            continue
+        letters.append(
+            DeadLetter(f"topic {topic}, execution {execution}, seq {seq}", 0, reason, "")
+        )
+    return letters or [DeadLetter(f"topic {topic}", 0, reason, "")]

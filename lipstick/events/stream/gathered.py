@@ -159,6 +159,6 @@ def _resolved(known: TopicPlan, shards: Mapping[int, Mapping[str, Any]]) -> Topi
             sizes[shard] = tuple(report["size"])
         for to, name in report["told"].items():
             told[int(to)] = (*told.get(int(to), ()), name)
-        counts = {name: report[name] for name in ("dead", "excess", "missing")}
+        counts = {name: report[name] for name in ("dead", "excess", "missing", "cyclic")}
         known = added(known, report["named"], **counts)
     return replace(known, open=opened, sizes=sizes, told=told)

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 from graphquery.reduction import EdgeType
-from lipstick.events.openlineage import Collector, Run, Versions
+from lipstick.events.errors import EventsError
+from lipstick.events.openlineage import Collector
+from lipstick.events.openlineage_versions import Output, Run, Versions
 from lipstick.events.parse import DeadLetter
 from lipstick.events.prov import Document
 from lipstick.events.stream.gathered import Gathered, added
 from lipstick.events.stream.plan import BatchPlan, TopicPlan
 
 Edge = tuple[str, str, EdgeType]
+
+_FORMAT = 2
+_SETS = ("versions", "changes", "previous", "sources")
 
 _WORKER = "openlineage"
 """Events have no worker of their own that a time could be of."""
@@ -43,7 +48,7 @@ class StreamedRuns:
     @property
     def latest(self) -> int | None:
         """The time of the latest event, in microseconds since 1970."""
-        ends = [run.end for run in self.collector.runs.values()]
+        ends = [run.last for run in self.collector.runs.values()]
         return _micros(max(ends)) if ends else None
 
     def settle(self, before: int | None) -> tuple[Document, list[str]]:
@@ -59,33 +64,47 @@ class StreamedRuns:
             what has come since says.
         """
         done = self.collector.done
-        versions = Versions(done, self.collector.alias)
+        versions = Versions(done, self.collector.symlinks)
         late = []
         for name in [name for name in self.told if name in done]:
-            digest = _digest(versions.edges(name, done[name]))
+            digest = _digest(versions.edges(name))
             if digest != self.told[name]:
                 late.append(name)
                 self.told[name] = digest
-        columns = set(versions.columns_read())
+        told = set(versions.columns_read())
         edges: dict[Edge, None] = {}
         for name, run in done.items():
-            if name not in self.told and (before is None or _micros(run.end) < before):
-                run_edges = versions.edges(name, run)
+            due = before is None or (run.completed and _micros(run.until) < before)
+            if name not in self.told and due:
+                run_edges = list(versions.edges(name))
                 self.told[name] = _digest(run_edges)
                 edges.update(dict.fromkeys(run_edges))
-        edges.update({edge: None for edge in versions.columns_read() if edge not in columns})
+        edges.update({edge: None for edge in versions.columns_read() if edge not in told})
         return Document(tuple(edges), 0), late
 
     def document(self) -> dict[str, Any]:
         """All as JSON."""
         runs = {name: _run_document(run) for name, run in self.collector.runs.items()}
-        return {"runs": runs, "alias": self.collector.alias, "told": self.told}
+        symlinks = sorted(self.collector.symlinks)
+        return {"format": _FORMAT, "runs": runs, "symlinks": symlinks, "told": self.told}
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> StreamedRuns:
-        """The runs that `document` made JSON of."""
+        """The runs that `document` made JSON of.
+
+        Raises
+        ------
+        EventsError
+            When another release made it.
+        """
+        if document.get("format") != _FORMAT:
+            raise EventsError(
+                "The runs of this job were written by another release of lipstick, which read "
+                "OpenLineage otherwise.\nReduce the events again, into another store."
+            )
         runs = {name: _run_of(run) for name, run in document["runs"].items()}
-        return cls(Collector(runs, document["alias"]), dict(document["told"]))
+        symlinks = {(tuple(one), tuple(other)) for one, other in document["symlinks"]}
+        return cls(Collector(runs, symlinks), dict(document["told"]))
 
 
 def take_events(plan: BatchPlan, gathered: Gathered, events: Iterable[str]) -> None:
@@ -128,7 +147,7 @@ def tell_runs(plan: BatchPlan, gathered: Gathered, topic: str) -> list[DeadLette
         replace(known, runs=name), received=len(document.edges), late=len(late)
     )
     reason = "an event came later than was said: what this run read or wrote was told without it"
-    return [DeadLetter(f"late: run {each}", 0, reason, each) for each in late]
+    return [DeadLetter(f"late: {each.replace(':', ' ', 1)}", 0, reason, each) for each in late]
 
 
 def runs_of(plan: BatchPlan, known: TopicPlan) -> StreamedRuns:
@@ -153,18 +172,36 @@ def _digest(edges: Iterable[Edge]) -> str:
 
 
 def _run_document(run: Run) -> dict[str, Any]:
-    columns = {
-        dataset: {column: sorted(sources) for column, sources in each.items()}
-        for dataset, each in run.columns.items()
+    return {
+        "start": run.start.isoformat(),
+        "last": run.last.isoformat(),
+        "end": None if run.end is None else [run.end[0].isoformat(), run.end[1]],
+        "inputs": [[*dataset, sorted(versions)] for dataset, versions in run.inputs.items()],
+        "outputs": [[*dataset, _output_document(each)] for dataset, each in run.outputs.items()],
     }
-    times = {"start": run.start.isoformat(), "end": run.end.isoformat()}
-    return {**asdict(run), **times, "columns": columns}
+
+
+def _output_document(output: Output) -> dict[str, Any]:
+    columns = {column: sorted(sources) for column, sources in output.columns.items()}
+    sets = {name: sorted(getattr(output, name)) for name in _SETS}
+    return {name: each for name, each in sets.items() if each} | {"columns": columns}
 
 
 def _run_of(document: Mapping[str, Any]) -> Run:
-    columns = {
-        dataset: {column: {(name, at) for name, at in sources} for column, sources in each.items()}
-        for dataset, each in document["columns"].items()
+    end = document["end"]
+    return Run(
+        datetime.fromisoformat(document["start"]),
+        datetime.fromisoformat(document["last"]),
+        None if end is None else (datetime.fromisoformat(end[0]), end[1]),
+        {(space, name): set(versions) for space, name, versions in document["inputs"]},
+        {(space, name): _output_of(each) for space, name, each in document["outputs"]},
+    )
+
+
+def _output_of(document: Mapping[str, Any]) -> Output:
+    pairs: Any = {name: set(map(tuple, document.get(name, ()))) for name in ("previous", "sources")}
+    texts = {name: set(document.get(name, ())) for name in ("versions", "changes")}
+    columns: Any = {
+        column: set(map(tuple, sources)) for column, sources in document["columns"].items()
     }
-    times = {name: datetime.fromisoformat(document[name]) for name in ("start", "end")}
-    return Run(**{**document, **times, "columns": columns})
+    return Output(**texts, **pairs, columns=columns)

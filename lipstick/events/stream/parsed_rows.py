@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import json
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphquery.reduction import CycleError, EdgeType
+from lipstick.events.decoding import GZIP, Unreadable, unpack
 from lipstick.events.errors import MessageError
 from lipstick.events.formats import MESSAGES, PROV
+from lipstick.events.letters import letter_of
 from lipstick.events.message import EDGES, SCHEMA, TYPES, Message
-from lipstick.events.openlineage import Collector
+from lipstick.events.openlineage import Collector, events_in
 from lipstick.events.parse import DeadLetter, parse
 from lipstick.events.prov import Document, documents_in
-from semiring.base import Array
+from semiring.base import Array, Semiring
 
 BLOCK = 8 << 20
 """Bytes of lines that are parsed at a time."""
@@ -54,10 +57,13 @@ class Part:
     partition: int = 0
 
 
-def parts_of(form: str, topic: str, batch: pa.RecordBatch) -> Iterator[Part]:
+def parts_of(
+    form: str, topic: str, batch: pa.RecordBatch, semiring: Semiring[Any] | None = None
+) -> Iterator[Part]:
     """What rows of a stream have, in a format; the topic is that of documents."""
     if form == MESSAGES:
-        yield from map(_messages, blocks_in(batch))
+        for block in blocks_in(batch):
+            yield _messages(block, semiring)
         return
     names = ("value", "origin", "line", "time")
     for value, origin, line, time in zip(
@@ -70,24 +76,31 @@ def parts_of(form: str, topic: str, batch: pa.RecordBatch) -> Iterator[Part]:
             yield _events(data, origin, line)
 
 
-def _messages(block: Block) -> Part:
-    parsed = parse(block.data, block.origins[0], block.lines[0])
+def _messages(block: Block, semiring: Semiring[Any] | None) -> Part:
+    if block.damage:
+        letter = DeadLetter(block.origins[0], block.lines[0], block.damage, "")
+        return Part(len(block.data), letters=[letter], partition=block.partition)
+    parsed = parse(block.data, block.origins[0], block.lines[0], semiring)
     letters = [_placed(letter, block) for letter in parsed.dead]
     return Part(len(block.data), parsed.messages, letters, partition=block.partition)
 
 
-def _documents(topic: str, data: bytes, origin: str, line: int, time: int) -> Part:
-    """The documents of a file as messages; with the first that is none, the rest is refused."""
+def _documents(topic: str, data: bytes, origin: str, first: int, time: int) -> Part:
+    """Return the documents of a file as messages; those that are none are refused, each alone."""
     part = Part(len(data))
     lines: list[str] = []
-    try:
-        for number, document in enumerate(documents_in(data, origin)):
-            document.check_acyclic()
-            lines += _lines(document, topic, f"{origin}#{line + number}", time)
-    except (MessageError, CycleError) as error:
-        part.letters.append(DeadLetter(origin, line, str(error), ""))
+    for found in documents_in(data, origin):
+        line = first + found.line - 1
+        if isinstance(found, Unreadable):
+            part.letters.append(DeadLetter(origin, line, found.reason, found.text))
+            continue
+        try:
+            found.check_acyclic()
+            lines += _lines(found, topic, f"{origin}#{line}", time)
+        except CycleError as error:
+            part.letters.append(DeadLetter(origin, line, str(error), ""))
     if lines:
-        part.messages = parse("".join(lines).encode(), origin, line).messages
+        part.messages = parse("".join(lines).encode(), origin, first).messages
     return part
 
 
@@ -110,15 +123,13 @@ def _lines(document: Document, topic: str, name: str, time: int) -> Iterator[str
 
 def _events(data: bytes, origin: str, first: int) -> Part:
     part = Part(len(data))
-    for number, line in enumerate(data.split(b"\n"), first):
-        if not line.strip():
-            continue
-        try:
-            Collector().add(json.loads(line))
-            part.events.append(line.decode())
-        except (ValueError, MessageError) as error:
-            text = line.decode("utf-8", "backslashreplace")
-            part.letters.append(DeadLetter(origin, number, str(error), text))
+    for found in events_in(data):
+        refused = Collector().take(found)
+        if refused is None:
+            part.events.append(found.text)
+        else:
+            letter = letter_of(refused, origin)
+            part.letters.append(replace(letter, line=first + refused.line - 1))
     return part
 
 
@@ -134,12 +145,15 @@ class Block:
         Of every line, or, of a block with one, of the first.
     partition
         Of the source; 0 where that is not said.
+    damage
+        Why the lines cannot be read, if they cannot.
     """
 
     data: bytes
     origins: list[str]
     lines: list[int]
     partition: int
+    damage: str = ""
 
 
 def blocks_in(batch: pa.RecordBatch) -> Iterator[Block]:
@@ -147,9 +161,10 @@ def blocks_in(batch: pa.RecordBatch) -> Iterator[Block]:
     names = batch.schema.names
     columns = {name: batch.column(name) for name in names}
     partitions = columns["partition"].to_numpy() if "partition" in names else None
-    for places in _runs(pc.fill_null(pc.binary_length(columns["value"]), 0), partitions):
+    all_values = columns["value"].cast(pa.large_binary())
+    for places in _runs(all_values, partitions):
         chosen = slice(places[0], places[-1] + 1)
-        values = columns["value"].cast(pa.large_binary())[chosen]
+        values = all_values[chosen]
         origins = columns["origin"][chosen].to_pylist()
         lines = columns["line"][chosen].to_pylist()
         partition = 0 if partitions is None else int(partitions[places[0]])
@@ -166,18 +181,28 @@ def blocks_in(batch: pa.RecordBatch) -> Iterator[Block]:
         yield Block(data, origins, lines, partition)
 
 
-def _runs(lengths: pa.Array, partitions: Array | None) -> Iterator[Array]:
-    """Places of rows that are read together."""
-    sizes = lengths.to_numpy(zero_copy_only=False).astype(np.int64)
-    group = np.cumsum(sizes) // BLOCK
-    starts = np.ones(len(sizes), dtype=np.bool_)
+def _runs(values: pa.Array, partitions: Array | None) -> Iterator[Array]:
+    """Places of rows that are read together; files that are packed or have a BOM are alone."""
+    lengths = pc.fill_null(pc.binary_length(values), 0)
+    group = np.cumsum(lengths.to_numpy(zero_copy_only=False).astype(np.int64)) // BLOCK
+    starts = np.ones(len(values), dtype=np.bool_)
     starts[1:] = group[1:] != group[:-1]
+    for mark in (GZIP, codecs.BOM_UTF8):
+        head = pc.fill_null(pc.binary_slice(values, 0, len(mark)), b"")
+        alone = np.asarray(pc.equal(head, mark))
+        starts |= alone
+        starts[1:] |= alone[:-1]
     if partitions is not None:
         starts[1:] |= partitions[1:] != partitions[:-1]
-    yield from np.split(np.arange(len(sizes)), np.flatnonzero(starts)[1:])
+    yield from np.split(np.arange(len(values)), np.flatnonzero(starts)[1:])
 
 
 def _sliced(data: bytes, origin: str, line: int, partition: int) -> Iterator[Block]:
+    try:
+        data = (unpack(data) if data.startswith(GZIP) else data).removeprefix(codecs.BOM_UTF8)
+    except MessageError as error:
+        yield Block(b"", [origin], [line], partition, str(error))
+        return
     start = 0
     while start < len(data):
         end = len(data)

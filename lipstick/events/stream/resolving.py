@@ -59,7 +59,8 @@ def _stepped(
 ) -> Iterator[Row]:
     state = stepped.state
     is_open = not state.is_empty
-    named = [*stepped.excess.slice(0, 10).to_pylist(), *stepped.missing.slice(0, 10).to_pylist()]
+    reported = (stepped.excess, stepped.missing, stepped.cyclic)
+    named = [name for keys in reported for name in keys.slice(0, 10).to_pylist()]
     resolved = {
         "open": write_share(plan, state, "open") if is_open else None,
         "told": {to: write_share(plan, share, "told") for to, share in stepped.told.items()},
@@ -70,6 +71,7 @@ def _stepped(
         "dead": stepped.dead,
         "excess": len(stepped.excess),
         "missing": len(stepped.missing),
+        "cyclic": len(stepped.cyclic),
         "named": named,
     }
     yield task_messages.told(task_messages.RESOLVED, topic, shard, resolved)

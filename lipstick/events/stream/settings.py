@@ -104,13 +104,13 @@ class BatchProgress:
     lag: float | None
 
 
-def progress_of(known: TopicPlan) -> Progress:
-    """What became of a topic's messages."""
+def progress_of(known: TopicPlan, refused: int = 0) -> Progress:
+    """What became of a topic's messages, in a job that refused so many lines."""
     counts = known.counts
     edges, vertices, _ = (sum(size[n] for size in known.sizes.values()) for n in range(3))
     names = ("received", "kept", "dead", "peak_edges", "peak_vertices", "peak_bytes")
     report = Report(
-        **{name: counts.get(name, 0) for name in (*names, "excess", "missing")},
+        **{name: counts.get(name, 0) for name in (*names, "excess", "missing", "cyclic")},
         open_edges=edges,
         open_vertices=vertices,
         named=known.named,
@@ -121,6 +121,7 @@ def progress_of(known: TopicPlan) -> Progress:
         **{name: counts.get(name, 0) for name in told},
         waiting=sum(known.waiting.values()),
         sealed=known.sealed,
+        refused=refused,
     )
 
 

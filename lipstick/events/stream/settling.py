@@ -8,11 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphquery.reduction import Final
+from graphquery.reduction import Evidence, Final, Function, Partial, merge, reduce
 from graphquery.reduction.hashing import shard_of
-from graphquery.reduction.resolution import cycle_through
 from graphquery.reduction.shares import Share, split
-from lipstick.events.stream.gathered import added, with_peaks
+from lipstick.events.stream.gathered import NAMED, added, with_peaks
 from lipstick.events.stream.plan import BatchPlan, TopicPlan
 from lipstick.events.stream.resolving import stored_parts, take_step, write_share
 
@@ -80,8 +79,10 @@ class Settling:
                 self.finals.append(stepped.final)
             for target, share in stepped.told.items():
                 self._told.setdefault(target, []).append(share)
-            names = [*stepped.excess.to_pylist(), *stepped.missing.to_pylist()]
-            counts = {"excess": len(stepped.excess), "missing": len(stepped.missing)}
+            reported = {"excess": stepped.excess, "missing": stepped.missing}
+            reported["cyclic"] = stepped.cyclic
+            names = [name for keys in reported.values() for name in keys.to_pylist()]
+            counts = {name: len(keys) for name, keys in reported.items()}
             self.known = added(self.known, map(str, names), dead=stepped.dead, **counts)
         self.known = with_peaks(self.known, peaks)
         return bool(self._told)
@@ -91,18 +92,30 @@ class Settling:
         """Whether no edges are left."""
         return not any(len(part.leaving) for parts in self._parts.values() for part in parts)
 
-    def check_resolved(self) -> None:
-        """Raise where a topic that is over has edges left.
-
-        Raises
-        ------
-        CycleError
-            Naming vertices of the cycle, or that lead to it.
-        """
-        for parts in self._parts.values():
-            for part in parts:
-                if len(part.leaving):
-                    raise cycle_through(part.keys, part.leaving.source[:5])
+    def break_cycles(self) -> None:
+        """Reduce what is left when a topic is over, which are cycles, in one piece."""
+        parts = [part for parts in self._parts.values() for part in parts]
+        graphs = [
+            Partial(
+                part.keys,
+                part.leaving,
+                part.vertices,
+                {name: Function() for name in part.functions},
+            )
+            for part in parts
+        ]
+        semiring = self._plan.semiring
+        reduced = reduce(
+            merge(graphs, semiring),
+            Evidence(sealed=True),
+            hubs=self._plan.hubs,
+            break_cycles=True,
+        )
+        if len(reduced.final.edges):
+            self.finals.append(reduced.final)
+        names = map(str, reduced.cyclic.slice(0, NAMED).to_pylist())
+        self.known = added(self.known, names, dead=reduced.dead, cyclic=len(reduced.cyclic))
+        self._parts, self._told = {}, {}
 
     def write(self) -> TopicPlan:
         """Write what is open; return what is known of the topic then."""

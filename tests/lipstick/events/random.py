@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,8 @@ def run(seed: int, folder: Path) -> int:
     assert pairs_found == expected, (
         f"{where}: lost {expected - pairs_found}, new {pairs_found - expected}"
     )
-    assert progress.exact, f"{where}: {progress}"
+    assert replace(progress, refused=0).exact, f"{where}: {progress}"
+    assert outcome.exact == progress.exact == (not sent.bad), where
     if not progress.repaired:
         ends = edges_in(store)
         assert len(ends) == len(set(ends)), f"{where}: an edge is stored twice"

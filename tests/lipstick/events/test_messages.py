@@ -123,7 +123,7 @@ def test_a_run_over_other_files_is_refused_and_one_over_the_same_changes_nothing
     store = tmp_path / "store"
     for _ in range(2):
         outcome = reduce_files([file], store)
-        assert (outcome.dead, outcome.topics["t"].exact) == (1, True)
+        assert (outcome.dead, outcome.topics["t"].exact, outcome.exact) == (1, False, False)
         assert edges_in(store) == [("o", "i")]
         assert len(read_letters(tmp_path / "store.dead.jsonl")) == 1
     with pytest.raises(Exception, match="The store has topic t already, from other files"):

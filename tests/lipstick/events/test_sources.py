@@ -154,8 +154,9 @@ def test_openlineage_as_spark_airflow_dbt_and_flink_send_it(tmp_path: Path) -> N
         main,
         ["events", "reduce", str(file), "--store", str(tmp_path / "s"), "--format", "openlineage"],
     )
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 1, result.output
     assert "1 refused line" in result.output
+    assert "not exact" in result.output
     assert "runs that no event ends: flink" in result.output
     edges = edges_in(tmp_path / "s")
     assert ("db/mart@dbt", "db/raw") in edges
@@ -176,11 +177,12 @@ def test_the_command_line_reduces_tells_and_traces(tmp_path: Path) -> None:
     assert "bad.jsonl:1: " in checked.output
     store = str(tmp_path / "store")
     reduced = runner.invoke(main, ["events", "reduce", str(tmp_path / "in"), "--store", store])
-    assert reduced.exit_code == 0, reduced.output
+    assert reduced.exit_code == 1, reduced.output
     assert "jobs: 3 edges in, 2 kept" in reduced.output
     told = runner.invoke(main, ["events", "stats", store, "--format", "json"])
     (row,) = json.loads(told.output)
-    assert (row["received"], row["edges"], row["complete"], row["exact"]) == (3, 2, True, True)
+    assert (row["received"], row["edges"], row["complete"], row["refused"]) == (3, 2, True, 1)
+    assert (row["exact"], told.exit_code) == (False, 1)
     assert runner.invoke(main, ["events", "trace", store, "o"]).output == "i1\ni2\n"
     assert runner.invoke(main, ["events", "trace", store, "i1", "--forward"]).output == "o\n"
     lost = runner.invoke(main, ["events", "trace", store, "f"])

@@ -1,0 +1,65 @@
+"""Vertices that came from each other, as events may say by mistake, found and taken for one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphquery.reduction.edges import Edges
+from semiring.base import Array
+
+_PASSES = 20
+"""Passes that take off vertices without edges on a side, before components are searched."""
+
+
+def components_of(edges: Edges, size: int) -> Array:
+    """Return for every vertex the least one of its strongly connected component.
+
+    O(edges) time; what is left after some passes in numpy takes Python objects.
+    """
+    component = np.arange(size, dtype=np.int64)
+    source, dest = edges.source, edges.dest
+    for _ in range(_PASSES):
+        entered = np.bincount(dest, minlength=size) > 0
+        left = np.bincount(source, minlength=size) > 0
+        stays = entered[source] & left[dest] & (source != dest)
+        if stays.all():
+            break
+        source, dest = source[stays], dest[stays]
+    if len(source):
+        import networkx as nx  # workers, which search for no cycles, need not have it
+
+        graph = nx.DiGraph()
+        graph.add_edges_from(zip(source.tolist(), dest.tolist(), strict=True))
+        for vertices in nx.strongly_connected_components(graph):
+            component[list(vertices)] = min(vertices)
+    return component
+
+
+def in_cycles(edges: Edges, size: int) -> Array:
+    """Return a Boolean array: the edges that lie on a cycle, loops among them."""
+    component = components_of(edges, size)
+    within: Array = component[edges.source] == component[edges.dest]
+    return within
+
+
+def condensed(edges: Edges, chosen: Array) -> tuple[Edges, Array]:
+    """Return edges where vertices that cycles of chosen ones lead through are one, without loops.
+
+    Parameters
+    ----------
+    chosen
+        Boolean array over all vertices.
+
+    Returns
+    -------
+    edges
+        From and to the least vertex of every component.
+    cyclic
+        Boolean array: the vertices that any cycle leads through.
+    """
+    size = len(chosen)
+    cyclic = np.zeros(size, dtype=np.bool_)
+    cyclic[edges.source[in_cycles(edges, size)]] = True
+    component = components_of(edges.take(chosen[edges.source] & chosen[edges.dest]), size)
+    merged = edges.renumbered(component)
+    return merged.take(merged.source != merged.dest), cyclic

@@ -1,0 +1,309 @@
+"""Versions of datasets, by what the events of OpenLineage say of runs: who read and wrote which."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
+
+from graphquery.reduction import EdgeType
+
+Dataset: TypeAlias = tuple[str, str]
+Column: TypeAlias = tuple[str, str, str]
+Edge: TypeAlias = tuple[str, str, EdgeType]
+
+COMPLETE = "COMPLETE"
+ENDS = (COMPLETE, "ABORT", "FAIL")
+REPLACES = frozenset({"CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"})
+"""Changes of a dataset after which nothing of the version before is there under its name."""
+
+_AUTHORITY = re.compile(r"[^/]+://[^/]*")
+
+
+@dataclass(slots=True)
+class Output:
+    """What the events of a run say of a dataset that it wrote.
+
+    Parameters
+    ----------
+    versions
+        That facets name.
+    changes
+        Of its lifecycle.
+    previous
+        Datasets that it was renamed from.
+    columns
+        By column, the columns that it is made of.
+    sources
+        Columns that all of the dataset depends on, as those of filters and joins do.
+    """
+
+    versions: set[str] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
+    previous: set[Dataset] = field(default_factory=set)
+    columns: dict[str, set[Column]] = field(default_factory=dict)
+    sources: set[Column] = field(default_factory=set)
+
+    def add(self, other: Output) -> None:
+        """Take in what another event says."""
+        self.versions |= other.versions
+        self.changes |= other.changes
+        self.previous |= other.previous
+        self.sources |= other.sources
+        for column, sources in other.columns.items():
+            self.columns.setdefault(column, set()).update(sources)
+
+
+@dataclass(slots=True)
+class Run:
+    """What the events of a run say together.
+
+    Parameters
+    ----------
+    start, last
+        The times of its first and last event.
+    end
+        The time and type of the last event that ends it; None while it runs.
+    inputs
+        Datasets, and of each the versions that facets name.
+    outputs
+        What it wrote.
+    """
+
+    start: datetime
+    last: datetime
+    end: tuple[datetime, str] | None = None
+    inputs: dict[Dataset, set[str]] = field(default_factory=dict)
+    outputs: dict[Dataset, Output] = field(default_factory=dict)
+
+    @property
+    def completed(self) -> bool:
+        """Whether it has generated its outputs."""
+        return self.end is not None and self.end[1] == COMPLETE
+
+    @property
+    def until(self) -> datetime:
+        """When it ended, or was last heard of."""
+        return self.last if self.end is None else self.end[0]
+
+    def add(self, other: Run) -> None:
+        """Take in what another event says; the order of events makes no difference."""
+        self.start, self.last = min(self.start, other.start), max(self.last, other.last)
+        ends = [end for end in (self.end, other.end) if end is not None]
+        self.end = max(ends, key=lambda end: (end[0], ENDS.index(end[1])), default=None)
+        for dataset, versions in other.inputs.items():
+            self.inputs.setdefault(dataset, set()).update(versions)
+        for dataset, output in other.outputs.items():
+            self.outputs.setdefault(dataset, Output()).add(output)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A version of a dataset: what one run made of it.
+
+    Parameters
+    ----------
+    time
+        When the run ended.
+    run
+        Its activity.
+    dataset, entity
+        What the dataset and the version are called.
+    output
+        What events say of it.
+    """
+
+    time: datetime
+    run: str
+    dataset: str
+    entity: str
+    output: Output
+
+
+class Versions:
+    """Which version of a dataset each run read and wrote.
+
+    Parameters
+    ----------
+    runs
+        That completed, by activity.
+    symlinks
+        Pairs of identifiers of one dataset.
+    """
+
+    def __init__(
+        self, runs: Mapping[str, Run], symlinks: Iterable[tuple[Dataset, Dataset]]
+    ) -> None:
+        self._runs = runs
+        self._names = _representatives(symlinks)
+        self._writes: dict[str, list[Write]] = {}
+        self._times: dict[str, list[datetime]] = {}
+        self._static: dict[str, list[Write]] = {}
+        self._stated: dict[tuple[str, str], list[Write]] = {}
+        self._of_run: dict[str, list[Write]] = {}
+        self._read: set[tuple[str, str]] = set()
+        self._waiting: list[tuple[Write, str]] = []
+        for run, said in runs.items():
+            outputs: dict[str, Output] = {}
+            for dataset, output in said.outputs.items():
+                outputs.setdefault(self._named(dataset), Output()).add(output)
+            for name, output in outputs.items():
+                write = Write(said.until, run, name, _entity(name, run), output)
+                self._of_run.setdefault(run, []).append(write)
+                where = self._static if is_static(run) else self._writes
+                where.setdefault(name, []).append(write)
+                for version in output.versions:
+                    self._stated.setdefault((name, version), []).append(write)
+        for name, writes in self._writes.items():
+            writes.sort(key=lambda write: (write.time, write.run))
+            self._times[name] = [write.time for write in writes]
+
+    def edges(self, run: str) -> Iterator[Edge]:
+        """Return what a run used and generated."""
+        said = self._runs[run]
+        for dataset, versions in said.inputs.items():
+            name = self._named(dataset)
+            stated: Sequence[str | None] = sorted(versions) or [None]
+            for version in stated:
+                for write in self._reads(name, version, run):
+                    yield run, _entity_of(write), EdgeType.USED
+        for write in self._of_run.get(run, ()):
+            yield write.entity, run, EdgeType.GENERATED
+            for before in self._before(write):
+                yield write.entity, _entity_of(before), EdgeType.DERIVED
+            for source in sorted(write.output.sources):
+                yield from self._derived(write.entity, source, run)
+            for column in write.output.columns:
+                yield write.entity, f"{write.entity}#{column}", EdgeType.MEMBER
+                yield from self._column(write, column)
+
+    def columns_read(self) -> Iterator[Edge]:
+        """Return the origins of columns that were read since, of which no facet says any."""
+        while self._waiting:
+            write, column = self._waiting.pop()
+            if column not in write.output.columns:
+                yield f"{write.entity}#{column}", write.run, EdgeType.GENERATED
+                yield from self._column(write, column)
+
+    def _column(self, write: Write, column: str) -> Iterator[Edge]:
+        """Return what a column of a version was derived from, as far as facets and versions say."""
+        entity = f"{write.entity}#{column}"
+        sources = write.output.columns.get(column, set()) | write.output.sources
+        before = self._before(write)
+        for source in sorted(sources):
+            yield from self._derived(entity, source, write.run)
+        for version in before:
+            yield entity, self._column_of(version, column), EdgeType.DERIVED
+        if not sources and not before and column in write.output.columns:
+            # A constant is no input: it was generated, and of nothing that the run has used.
+            yield entity, f"{write.run}#", EdgeType.GENERATED
+
+    def _derived(self, entity: str, source: Column, run: str) -> Iterator[Edge]:
+        namespace, name, column = source
+        for write in self._reads(self._named((namespace, name)), None, run):
+            yield entity, self._column_of(write, column), EdgeType.DERIVED
+
+    def _column_of(self, write: Write | str, column: str) -> str:
+        if isinstance(write, str):
+            return f"{write}#{column}"
+        if (write.entity, column) not in self._read:
+            self._read.add((write.entity, column))
+            self._waiting.append((write, column))
+        return f"{write.entity}#{column}"
+
+    def _before(self, write: Write) -> list[Write | str]:
+        """Return the version that a version was made of, beside what its run read."""
+        before: list[Write | str] = []
+        if is_static(write.run):
+            return before
+        if not write.output.changes & REPLACES:
+            before += self._last_before(write, write.dataset)
+        for dataset in sorted(write.output.previous):
+            name = self._named(dataset)
+            if name != write.dataset:
+                written: Sequence[Write | str] = self._last_before(write, name)
+                before += written or self._static.get(name) or [name]
+            elif write.output.changes & REPLACES:
+                before += self._last_before(write, name)
+        return before
+
+    def _last_before(self, write: Write, name: str) -> list[Write]:
+        writes = self._writes.get(name, [])
+        place = bisect_right(self._times.get(name, []), write.time)
+        while place and (writes[place - 1].time, writes[place - 1].run) >= (write.time, write.run):
+            place -= 1
+        return writes[place - 1 : place] if place else []
+
+    def _reads(self, name: str, version: str | None, run: str) -> Sequence[Write | str]:
+        """Return the versions of a dataset that a run read; the dataset itself if there is none."""
+        start = self._runs[run].start
+        # What a run itself wrote is not what it read, whenever it ended.
+        if version is not None:
+            stated = [each for each in self._stated.get((name, version), ()) if each.run != run]
+            before = [each for each in stated if each.time <= start]
+            if stated:
+                return before or stated
+        writes = self._writes.get(name, [])
+        place = bisect_right(self._times.get(name, []), start)
+        while place and writes[place - 1].run == run:
+            place -= 1
+        static = [each for each in self._static.get(name, ()) if each.run != run]
+        if place and not is_static(run):
+            return [writes[place - 1]]
+        return [*writes[place - 1 : place], *static] if place or static else [name]
+
+    def _named(self, dataset: Dataset) -> str:
+        return named(self._names.get(dataset, dataset))
+
+
+def _representatives(symlinks: Iterable[tuple[Dataset, Dataset]]) -> dict[Dataset, Dataset]:
+    """Return the least identifier of every dataset that has several."""
+    parent: dict[Dataset, Dataset] = {}
+
+    def root(dataset: Dataset) -> Dataset:
+        while (above := parent.setdefault(dataset, dataset)) != dataset:
+            parent[dataset] = dataset = parent.setdefault(above, above)
+        return dataset
+
+    for first, second in symlinks:
+        one, other = sorted((root(first), root(second)))
+        parent[other] = one
+    return {dataset: root(dataset) for dataset in list(parent)}
+
+
+def _entity_of(version: Write | str) -> str:
+    return version if isinstance(version, str) else version.entity
+
+
+def is_static(run: str) -> bool:
+    return run.startswith("job:")
+
+
+def named(dataset: Dataset) -> str:
+    """Return the identifier of a dataset: no two have the same, whatever slashes are in them.
+
+    A namespace is written as it is if it is a scheme with an authority, or has no slash.
+    """
+    namespace, name = (escaped(each, "@#") for each in dataset)
+    if not _AUTHORITY.fullmatch(namespace):
+        namespace = namespace.replace("/", "%2F")
+        if namespace.endswith(":"):
+            namespace = f"{namespace[:-1]}%3A"
+    return f"{namespace}/{name}"
+
+
+def _entity(dataset: str, run: str) -> str:
+    """Return the identifier of the version of a dataset that a run made."""
+    kind, _, name = run.partition(":")
+    version = escaped(name, "#=") if kind == "run" else f"{kind}={escaped(name, '#')}"
+    return f"{dataset}@{version}"
+
+
+def escaped(text: str, characters: str) -> str:
+    """Return a text with some characters, and the percent sign, written by their codes."""
+    for character in f"%{characters}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
