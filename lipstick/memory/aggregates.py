@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lipstick.errors import CaptureError
 from lipstick.memory.keys import distinct
@@ -180,7 +181,23 @@ class Touched:
         null = left == 0
         if call.function == "SUM":
             return Vector(sums.type, total, null).to_arrow(self.count)
-        return _average(total, left, scale, stored.type)
+        averages = _average(total, left, scale, stored.type)
+        return self._beyond_sums(call, averages, stored, sums, self._involved(*counted))
+
+    def _beyond_sums(
+        self,
+        call: AggregateCall,
+        averages: pa.Array,
+        stored: pa.Array,
+        sums: pa.Array,
+        involved: Array,
+    ) -> pa.Array:
+        """Return averages, those of groups whose sum did not fit its type from members."""
+        if not sums.null_count:
+            return averages
+        unknown = np.flatnonzero(pc.and_(sums.is_null(), stored.is_valid()))
+        averages = overlay(averages, unknown, stored.take(pa.array(unknown)))
+        return self._again(call, averages, np.intersect1d(unknown, involved, assume_unique=True))
 
     def _floats(
         self,

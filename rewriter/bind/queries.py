@@ -70,7 +70,7 @@ class QueryBinder:
         """Bind the subquery of IN or EXISTS."""
         query = _bare(query)
         if exists:
-            query = without_limit(query)
+            query = without_limit(query, context.source)
         try:
             if isinstance(query, exp.Select):
                 inner = define_ctes(query, context, outer)

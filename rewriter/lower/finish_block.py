@@ -13,7 +13,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Scalar, SortKey
+from rewriter.algebra import Attribute, Scalar
 from rewriter.blocks import (
     EXPANDED,
     GROUP,
@@ -55,17 +55,17 @@ def close_core(
         )
         for a in attributes
     ]
-    order = tuple(
-        SortKey(members.store.reference(key.scalar), key.descending, key.nulls_first)
-        for key in core.post.order
+    order, arrival = (
+        tuple(replace(key, scalar=members.store.reference(key.scalar)) for key in keys)
+        for keys in (core.post.order, core.post.arrival)
     )
     identity, stable = identity_of_rows(members, {output.name for output in outputs})
     unique = not core.untokened and not core.copies and unique_identity(members.lookups)
     if core.post.windowed:
         scalars = [*(output.scalar for output in outputs), *(key.scalar for key in order)]
         ties = ties_of([scalar for _, scalar in identity], scalars, unique=unique)
-        outputs = [replace(o, scalar=settled(o.scalar, ties)) for o in outputs]
-        order = tuple(replace(key, scalar=settled(key.scalar, ties)) for key in order)
+        outputs = [replace(o, scalar=settled(o.scalar, ties, arrival)) for o in outputs]
+        order = tuple(replace(k, scalar=settled(k.scalar, ties, arrival)) for k in order)
     return RowsBlock(
         name=name,
         core=members.core(),

@@ -8,12 +8,7 @@ from dataclasses import replace
 from rewriter.algebra import (
     Aggregate,
     Attribute,
-    Filter,
-    Limit,
-    Project,
-    Relation,
     Scalar,
-    Sort,
     SortKey,
 )
 from rewriter.blocks import (
@@ -25,17 +20,19 @@ from rewriter.blocks import (
 )
 from rewriter.lower.aggregates import follows_order
 from rewriter.lower.context import LoweringContext
-from rewriter.lower.inputs import core_of, lowered
+from rewriter.lower.inputs import core_of
+from rewriter.lower.ordering import is_sorted, order_of_core
 from rewriter.lower.scope import OpenPost
 from rewriter.scalars.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
 
 
 def lower_aggregate(context: LoweringContext, relation: Aggregate) -> OpenPost:
-    if _is_sorted(relation.input) and any(map(follows_order, relation.aggregates)):
+    follows = any(map(follows_order, relation.aggregates))
+    if follows and is_sorted(relation.input, within_tasks=True):
         advice = "Write the order in the aggregate: min_by(x, t), or LISTAGG WITHIN GROUP."
         problem = "an aggregate that follows the order of a derived table is not supported"
         context.refuse(problem, advice, relation.span)
-    order = _order(context, relation.input)
+    order = order_of_core(context, relation.input)
     core = core_of(context, relation.input)
     if not relation.aggregates:
         # A group is there, or not, however often its rows are.
@@ -65,15 +62,6 @@ def lower_aggregate(context: LoweringContext, relation: Aggregate) -> OpenPost:
     return OpenPost(Kind.GROUP, env, core, keys, aggregates, sets)
 
 
-def _order(context: LoweringContext, relation: Relation) -> tuple[SortKey, ...]:
-    """Return what the rows of a derived table are sorted by, if nothing cuts them."""
-    if not _is_sorted(relation):
-        return ()
-    open_ = context.pending.pop(relation, None) or lowered(context, relation)
-    context.pending[relation] = open_
-    return () if isinstance(open_, OpenPost) or open_.post.final else open_.post.order
-
-
 def _in_order(
     context: LoweringContext, attribute: Attribute, call: Scalar, order: Sequence[SortKey]
 ) -> Scalar:
@@ -83,9 +71,3 @@ def _in_order(
     if not order and attribute.id not in context.observed:
         return call
     return in_order(call, () if is_distinct(call) else order)
-
-
-def _is_sorted(relation: Relation) -> bool:
-    while isinstance(relation, Project | Filter | Limit):
-        relation = relation.input
-    return isinstance(relation, Sort)

@@ -1,18 +1,26 @@
-"""ORDER BY, LIMIT and OFFSET."""
+"""ORDER BY, LIMIT and OFFSET, and the order in which the rows of a derived table come."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlglot import exp
+
 from rewriter.algebra import (
+    Filter,
     Limit,
     LocalSort,
+    Project,
+    Relation,
     Sort,
+    SortKey,
+    UnionAll,
+    Windows,
 )
 from rewriter.lower.bag_differences import refuse_copies
 from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.inputs import lowered, unlimited
-from rewriter.lower.scope import OpenCore
+from rewriter.lower.scope import OpenCore, OpenPost
 
 
 def lower_ordered(context: LoweringContext, relation: Sort | LocalSort | Limit) -> Open:
@@ -39,3 +47,40 @@ def _lower_limit(context: LoweringContext, relation: Limit) -> Open:
         open_,
         post=replace(open_.post, limit=relation.count, offset=relation.offset),
     )
+
+
+def is_sorted(relation: Relation, *, within_tasks: bool = False) -> bool:
+    """Tell whether the text sorts the rows of a relation, or those of a branch of a union.
+
+    ``within_tasks``: also by SORT BY, whose order each of Spark's tasks has for itself.
+    """
+    while isinstance(relation, Project | Filter | Limit):
+        relation = relation.input
+    if isinstance(relation, UnionAll) and within_tasks:
+        return any(is_sorted(branch, within_tasks=True) for branch in relation.branches)
+    return isinstance(relation, Sort) or (within_tasks and isinstance(relation, LocalSort))
+
+
+def order_of_core(context: LoweringContext, relation: Relation) -> tuple[SortKey, ...]:
+    """Return the sort keys of a derived table, over the sources of its core, if it has one."""
+    if not is_sorted(relation):
+        return ()
+    open_ = context.pending.pop(relation, None) or lowered(context, relation)
+    context.pending[relation] = open_
+    return () if isinstance(open_, OpenPost) or open_.post.final else open_.post.order
+
+
+def order_of_attributes(relation: Relation) -> tuple[SortKey, ...]:
+    """Return the sort keys of a derived table as its own columns; () where it lacks one."""
+    if isinstance(relation, Sort):
+        return relation.keys
+    if isinstance(relation, Filter | Limit | Windows):
+        return order_of_attributes(relation.input)
+    if not isinstance(relation, Project):
+        return ()
+    pairs = zip(relation.scalars, relation.output, strict=True)
+    columns = {s.name: a for s, a in reversed(list(pairs)) if isinstance(s, exp.Column)}
+    keys = order_of_attributes(relation.input)
+    if not all(isinstance(k.scalar, exp.Column) and k.scalar.name in columns for k in keys):
+        return ()
+    return tuple(replace(key, scalar=columns[key.scalar.name].column()) for key in keys)

@@ -32,6 +32,7 @@ from rewriter.scalars.columns import rewrite_columns, substitute
 class Post:
     """ORDER BY, LIMIT and OFFSET at the end of a block; also whether it has window functions.
 
+    ``arrival``: the sort keys of the derived table whose rows the window functions read.
     ``opaque``: its rows are made by a function of groups, which is called once for each group.
     """
 
@@ -39,6 +40,7 @@ class Post:
     limit: int | None = None
     offset: int = 0
     windowed: bool = False
+    arrival: tuple[SortKey, ...] = ()
     opaque: bool = False
 
     @property
@@ -123,14 +125,17 @@ def over_columns(core: OpenCore, change: Callable[[exp.Column], Scalar]) -> Open
     def over(scalar: Scalar) -> Scalar:
         return rewrite_columns(scalar, change)
 
-    order = (replace(key, scalar=over(key.scalar)) for key in core.post.order)
+    def sorted_by(keys: tuple[SortKey, ...]) -> tuple[SortKey, ...]:
+        return tuple(replace(key, scalar=over(key.scalar)) for key in keys)
+
+    post = core.post
     return replace(
         core,
         env={name: over(scalar) for name, scalar in core.env.items()},
         predicates=tuple(map(over, core.predicates)),
         semis=tuple(semi.replace_scalars(over) for semi in core.semis),
         outer_lookups=tuple(outer.replace_scalars(over) for outer in core.outer_lookups),
-        post=replace(core.post, order=tuple(order)),
+        post=replace(post, order=sorted_by(post.order), arrival=sorted_by(post.arrival)),
     )
 
 

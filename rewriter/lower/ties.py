@@ -2,7 +2,9 @@
 
 Rows that are equal in a window's ORDER BY stand in any order to Spark. ROW_NUMBER, LAG, FIRST_VALUE
 and every frame that is counted in rows depend on it; the answer, a capture and a hypothetical
-answer must not differ for that reason. So the identity of the rows is the last sort key.
+answer must not differ for that reason. So the identity of the rows is the last sort key. Before it
+come the sort keys of the derived table that the window functions read, if it has any, because
+Spark's sort keeps the order of rows that tie.
 
 A RANGE frame ends with rows that tie, which a further sort key would tear apart. There, functions
 that depend on the order are computed from the position of each row, which is a window function of
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Scalar, Windows, bracketed
+from rewriter.algebra import Attribute, Scalar, SortKey, Windows, bracketed
 from rewriter.lower.aggregates import decided
 from rewriter.scalars.aggregates import LISTS, chooses
 from rewriter.scalars.windows import (
@@ -47,11 +49,14 @@ class Placed:
     calls: tuple[Scalar, ...]
 
 
-def settled(scalar: Scalar, ties: Sequence[Scalar]) -> Scalar:
-    """Return an expression whose window functions sort by ``ties`` last, where that decides."""
+def settled(scalar: Scalar, ties: Sequence[Scalar], arrival: Sequence[SortKey] = ()) -> Scalar:
+    """Return an expression whose window functions sort by ``arrival``, then ``ties``.
+
+    They do where their values depend on the order of rows that tie.
+    """
 
     def replaced(node: exp.Expr) -> exp.Expr:
-        return _settled(node, ties) if isinstance(node, exp.Window) else node
+        return _settled(node, ties, arrival) if isinstance(node, exp.Window) else node
 
     result: Scalar = scalar.copy().transform(replaced, copy=False)
     return result
@@ -96,13 +101,21 @@ def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | Non
     return Placed(Windows(relation.input, tuple(positions.values()), tuple(positions)), calls)
 
 
+def is_ordered(window: exp.Window) -> bool:
+    """Tell whether ORDER BY of a window may tell rows of a partition apart."""
+    order = window.args.get("order")
+    parts = window.args.get("partition_by") or []
+    keys = [key.this for key in order.expressions] if order else []
+    return any(key.find(exp.Column, exp.Anonymous) and key not in parts for key in keys)
+
+
 def lists_by_range(relation: Windows) -> bool:
     """Tell whether some LISTAGG joins the values of rows that tie at the end of its RANGE frame."""
     windows = [call for call in relation.calls if isinstance(call, exp.Window)]
     return any(function_name(call) in LISTS and _needs_position(call) for call in windows)
 
 
-def _settled(window: exp.Window, ties: Sequence[Scalar]) -> exp.Window:
+def _settled(window: exp.Window, ties: Sequence[Scalar], arrival: Sequence[SortKey]) -> exp.Window:
     name, frame = function_name(window), frame_of(window)
     listed = depends_on_order(window)
     if chooses(window.this) and not listed and _BY_PLACE not in called(window).meta:
@@ -110,14 +123,16 @@ def _settled(window: exp.Window, ties: Sequence[Scalar]) -> exp.Window:
         window.set("this", decided(window.this, ties))
     if not depends_on_ties(window):
         return window.copy()
+    keys = [*arrival, *(SortKey(tie, descending=False, nulls_first=True) for tie in ties)]
+    last = [exp.Ordered(this=k.scalar, desc=k.descending, nulls_first=k.nulls_first) for k in keys]
     if name in _FIRST and _starts_filled(window, frame):
-        return _ordered_last(window, ties, WindowFrame(True, UNBOUNDED, CURRENT_ROW))
+        return _ordered_last(window, last, WindowFrame(True, UNBOUNDED, CURRENT_ROW))
     if listed and frame.whole:
-        return _ordered_last(window, ties, WindowFrame(True, UNBOUNDED, UNBOUNDED))
+        return _ordered_last(window, last, WindowFrame(True, UNBOUNDED, UNBOUNDED))
     if listed and not frame.rows:
         # What it lists is sorted by position.
         return window.copy()
-    return _ordered_last(window, ties)
+    return _ordered_last(window, last)
 
 
 def _needs_position(window: exp.Window) -> bool:
@@ -134,16 +149,17 @@ def _starts_filled(window: exp.Window, frame: WindowFrame) -> bool:
 
 
 def _ordered_last(
-    window: exp.Window, ties: Sequence[Scalar], frame: WindowFrame | None = None
+    window: exp.Window, last: Sequence[exp.Ordered], frame: WindowFrame | None = None
 ) -> exp.Window:
-    """Return the window sorted by ``ties`` last, its frame changed to one from the first row."""
+    """Return the window with more sort keys, its frame changed to one from the first row."""
     window = window.copy()
     order = window.args.get("order")
     keys = list(order.expressions) if order else []
     known = [*(window.args.get("partition_by") or []), *(key.this for key in keys)]
-    for tie in ties:
-        if tie not in known:
-            keys.append(exp.Ordered(this=tie.copy(), desc=False, nulls_first=True))
+    for key in last:
+        if key.this not in known:
+            known.append(key.this)
+            keys.append(key.copy())
     if keys:
         window.set("order", exp.Order(expressions=keys))
     if frame is not None:

@@ -171,3 +171,24 @@ def test_rows_that_nothing_tells_apart(on: Oracles, spark: SparkSession) -> None
         )
         assert sorted(map(tuple, q.df.collect()), key=repr) == [(1, 1, None), (1, 2, 2), (1, 3, 2)]
         assert_same_bag(from_spark(q.df), from_spark(q.capture.df), "the capture")
+
+
+def test_ties_in_the_order_of_a_derived_table(on: Oracles) -> None:
+    """Rows that tie in the order of a window are in that of their derived table, as in Spark."""
+    on.hold(
+        "SELECT id, last(x) OVER (PARTITION BY k ORDER BY x NULLS FIRST ROWS CURRENT ROW) AS l,"
+        " row_number() OVER (PARTITION BY k ORDER BY x NULLS FIRST) AS n"
+        " FROM (SELECT id, k, x FROM a ORDER BY id DESC) AS t",
+        {"a": [2]},
+        {"a": [5, 7]},
+    )
+    on.hold(
+        "SELECT id, row_number() OVER (PARTITION BY k ORDER BY k + x) AS n FROM"
+        " (SELECT * FROM a ORDER BY x NULLS LAST, id DESC LIMIT 5) AS t",
+        {"a": [4]},
+    )
+    on.hold(
+        "SELECT k, n, lag(k) OVER (ORDER BY n) AS g FROM (SELECT k, count(x) AS n FROM a"
+        " GROUP BY k ORDER BY k DESC) AS t",
+        {"a": [6, 7]},
+    )

@@ -41,6 +41,9 @@ PLAIN: Final = {
         "WITH q AS (SELECT k, x FROM r WHERE x < 5) SELECT a.k, b.x FROM q a JOIN q b ON a.x = b.x"
     ),
     "grouping": "SELECT k, sum(x) AS t, count(*) AS n, max(x) AS m FROM r GROUP BY k",
+    "exists without a bound": (
+        "SELECT id FROM s WHERE EXISTS (SELECT 1 FROM r WHERE r.k = s.k LIMIT ALL OFFSET 0)"
+    ),
     "averages": "SELECT k, avg(x) AS a FROM r GROUP BY k",
     "total": "SELECT sum(x) AS t, count(*) AS n, min(x) AS m FROM r",
     "grouping of a join": "SELECT s.id, sum(x * y) AS t FROM r JOIN s ON r.k = s.k GROUP BY s.id",

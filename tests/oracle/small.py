@@ -31,6 +31,9 @@ from tests.oracle.rows import (
 
 _ARROW: Final[dict[str, pa.DataType]] = {
     "int": pa.int32(),
+    "bigint": pa.int64(),
+    "smallint": pa.int16(),
+    "decimal(28)": pa.decimal128(28, 0),
     "string": pa.string(),
     "double": pa.float64(),
     "array<int>": pa.list_(pa.int32()),

@@ -64,19 +64,21 @@ def sorted_and_limited(
 
 
 def within_tasks(bound: Bound, query: exp.Expr) -> Bound:
-    """Return an answer as SORT BY has it, if that names columns of the answer; else as it is.
+    """Return an answer as SORT BY or CLUSTER BY has it.
 
-    The rows are the same. The order matters to what chance decides of them.
+    The rows are the same. The order matters to what chance decides of them, and is known where
+    SORT BY names columns of the answer.
     """
     sort = query.args.get("sort")
     if sort is None:
-        return bound
+        clustered = query.args.get("cluster") is not None
+        return Bound(LocalSort(bound.relation, ()), bound.scope) if clustered else bound
     keys = []
     for item in sort.expressions:
         named = isinstance(item.this, exp.Column)
         entries = [e for e in bound.scope.entries if named and e.named(item.this.name)]
         if len(entries) != 1:
-            return bound
+            return Bound(LocalSort(bound.relation, ()), bound.scope)
         scalar = entries[0].attribute.column()
         descending, nulls_first = bool(item.args.get("desc")), bool(item.args.get("nulls_first"))
         keys.append(SortKey(scalar, descending, nulls_first))
@@ -114,18 +116,28 @@ def _limited(relation: Relation, query: exp.Expr, source: Source) -> Relation:
     """Return the rows that LIMIT and OFFSET leave; which these are among equal rows is settled
     by their tokens, so that an order is not needed.
     """
-    limit, offset = query.args.get("limit"), query.args.get("offset")
-    if limit is None and offset is None:
-        return relation
-    name, clause = ("LIMIT", limit) if limit is not None else ("OFFSET", offset)
-    count = _number(limit, "LIMIT", source) if limit is not None else None
-    skipped = _number(offset, "OFFSET", source) if offset is not None else 0
+    count, skipped = row_bounds(query, source)
     if count is None and not skipped:
         return relation
-    span = source.keyword_before(clause, name) if clause is not None else None
+    name = "LIMIT" if count is not None else "OFFSET"
+    span = source.keyword_before(query.args[name.lower()], name)
     if count != 0 and not skipped and at_most_one_row(relation):
         return relation
-    return Limit(relation, count, skipped or 0, span)
+    return Limit(relation, count, skipped, span)
+
+
+def row_bounds(query: exp.Expr, source: Source) -> tuple[int | None, int]:
+    """Return the numbers of LIMIT and OFFSET; None without a limit, or with LIMIT ALL.
+
+    Raises
+    ------
+    UnsupportedError
+        One of them is an expression.
+    """
+    limit, offset = query.args.get("limit"), query.args.get("offset")
+    count = _number(limit, "LIMIT", source) if limit is not None else None
+    skipped = _number(offset, "OFFSET", source) if offset is not None else None
+    return count, skipped or 0
 
 
 def _number(clause: exp.Expr, name: str, source: Source) -> int | None:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from rewriter.algebra import Attribute, Scalar
 from rewriter.bind.clauses.grouping import EVERY_ROW
 from rewriter.bind.clauses.groups import is_grouped, without_keys
+from rewriter.bind.clauses.ordering import row_bounds
 from rewriter.bind.columns.scope import CARRIED, Bound, Outer, Scope
 from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
@@ -33,14 +34,6 @@ def bind_carried(
         for entry, attribute in zip(passed, output, strict=True)
     )
     return Bound(bound.relation, Scope(visible)), conditions
-
-
-def keeps_a_row(query: exp.Query) -> bool:
-    """Tell whether LIMIT and OFFSET, if there are any, leave the first row."""
-    limit = query.args.get("limit")
-    number = unwrap(limit.expression) if isinstance(limit, exp.Limit) else None
-    some = isinstance(number, exp.Literal) and number.this.isdigit() and int(number.this) > 0
-    return not query.args.get("offset") and (limit is None or some)
 
 
 def carrying(query: exp.Query, output: Sequence[Attribute], source: Source) -> exp.Query:
@@ -104,10 +97,12 @@ def _limit_each(query: exp.Expr, source: Source) -> None:
     """Have LIMIT be one for each outer row: a condition on the row's number, before windows."""
     if not (query.args.get("limit") or query.args.get("offset")):
         return
-    if isinstance(query, exp.Select) and without_keys(query) and keeps_a_row(query):
-        query.set("limit", None)
+    limit, offset = row_bounds(query, source)
+    keeps_one = isinstance(query, exp.Select) and without_keys(query) and limit != 0
+    if not offset and (limit is None or keeps_one):
+        for clause in ("limit", "offset"):
+            query.set(clause, None)
         return
-    bounds = [_bound(query, name, source) for name in ("limit", "offset")]
     if not isinstance(query, exp.Select) or query.args.get("distinct") or query.args.get("windows"):
         raise source.unsupported(
             "LIMIT of DISTINCT or UNION in a subquery that refers to the outer query is not "
@@ -115,7 +110,6 @@ def _limit_each(query: exp.Expr, source: Source) -> None:
             "Select an aggregate (MIN, MAX), or limit a derived table.",
             query,
         )
-    limit, offset = bounds
     number = exp.Window(
         this=exp.Anonymous(this="ROW_NUMBER"),
         partition_by=[],
@@ -124,25 +118,13 @@ def _limit_each(query: exp.Expr, source: Source) -> None:
     )
     conditions = [query.args["qualify"].this] if query.args.get("qualify") else []
     if limit is not None:
-        last = exp.Literal.number(limit + (offset or 0))
+        last = exp.Literal.number(limit + offset)
         conditions.append(exp.LTE(this=number.copy(), expression=last))
     if offset:
         conditions.append(exp.GT(this=number.copy(), expression=exp.Literal.number(offset)))
     query.set("qualify", exp.Qualify(this=exp.and_(*conditions)))
     for clause in ("order", "limit", "offset"):
         query.set(clause, None)
-
-
-def _bound(query: exp.Expr, name: str, source: Source) -> int | None:
-    clause = query.args.get(name)
-    if clause is None:
-        return None
-    value = unwrap(clause.expression)
-    if isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit():
-        return int(value.this)
-    at = source.keyword_before(clause, name.upper()) or clause
-    problem = f"{name.upper()} of an expression is not supported"
-    raise source.unsupported(problem, "Give a number, or a parameter.", at)
 
 
 def _window_order(select: exp.Select, source: Source) -> exp.Order:

@@ -13,13 +13,14 @@ from rewriter.bind.clauses.generators import selected_generator
 from rewriter.bind.clauses.grouped_rows import grouped_relation, grouping_of, having_over
 from rewriter.bind.clauses.grouping import Grouping
 from rewriter.bind.clauses.groups import is_grouped, without_keys
+from rewriter.bind.clauses.ordering import row_bounds
 from rewriter.bind.clauses.selects import answer, bind_rows
 from rewriter.bind.columns.items import Item, bind_items
 from rewriter.bind.columns.scope import Outer
 from rewriter.bind.context import BindContext, Members
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import PLACE
-from rewriter.bind.subqueries.carried import keeps_a_row
+from rewriter.bind.text import Source
 from rewriter.position import Span
 from rewriter.scalars.comparable import cast_to
 
@@ -73,13 +74,14 @@ def _is_of_rows(item: exp.Expr) -> bool:
     return selected_generator(item) or item.find(exp.Window) is not None
 
 
-def without_limit(query: exp.Query) -> exp.Query:
+def without_limit(query: exp.Query, source: Source) -> exp.Query:
     """Return a query that has rows where this one has: without ORDER BY, and LIMIT of some."""
-    if not keeps_a_row(query):
+    count, skipped = row_bounds(query, source)
+    if skipped or count == 0:
         return query
     query = query.copy()
-    query.set("order", None)
-    query.set("limit", None)
+    for clause in _BOUNDED:
+        query.set(clause, None)
     return query
 
 

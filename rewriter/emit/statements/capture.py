@@ -156,10 +156,17 @@ def _rows_to_keep(block: Block) -> exp.Select:
         block,
         CTE_TABLES,
         aggregates=True,
-        extra=supporting_aggregates(block),
+        extra=[(name, _without_overflow(call)) for name, call in supporting_aggregates(block)],
         keep_absent=True,
         post=False,
     )
+
+
+def _without_overflow(call: Scalar) -> Scalar:
+    """Return a sum that is NULL where it does not fit its type; AVG has a value there."""
+    if isinstance(call, exp.Sum):
+        return exp.AnonymousAggFunc(this="try_sum", expressions=[call.this.copy()])
+    return call
 
 
 def lookup_sql(

@@ -67,3 +67,5 @@ SELECT nm FROM emps WHERE EXISTS (SELECT dn FROM depts WHERE depts.d = emps.d EX
 SELECT nm FROM emps WHERE NOT EXISTS (SELECT d FROM depts WHERE depts.d = emps.d INTERSECT ALL SELECT d FROM depts WHERE st = 'CA');
 SELECT nm FROM emps WHERE EXISTS (SELECT * FROM perks RIGHT JOIN depts ON perks.nm = dn AND depts.d = emps.d);
 SELECT nm FROM emps WHERE NOT EXISTS (SELECT * FROM perks RIGHT JOIN (SELECT * FROM depts WHERE depts.d >= emps.d) t ON perks.nm = t.dn WHERE t.st = 'NY');
+SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM depts WHERE depts.d = emps.d OFFSET 0);
+SELECT nm FROM emps WHERE NOT EXISTS (SELECT 1 FROM depts WHERE depts.d = emps.d LIMIT ALL);

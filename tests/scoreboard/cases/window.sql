@@ -66,3 +66,5 @@ SELECT id, sum(v) OVER (PARTITION BY port, v > 1 ORDER BY id) AS s FROM tides;
 SELECT dense_rank() OVER (ORDER BY pay DESC) AS r, who FROM wages ORDER BY r, who;
 SELECT id, v, sum(v) OVER (ORDER BY v DESC NULLS FIRST, id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS s FROM tides;
 SELECT id, v, sum(v) OVER (ORDER BY v ASC NULLS LAST, id) AS s FROM tides;
+SELECT id, row_number() OVER (ORDER BY port) AS n FROM (SELECT id, port FROM tides ORDER BY v NULLS LAST, id DESC) t;
+WITH t AS (SELECT who, dept, pay FROM wages ORDER BY pay) SELECT who, collect_list(who) OVER (PARTITION BY dept ORDER BY dept, pay) AS upward FROM t;

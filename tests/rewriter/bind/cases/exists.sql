@@ -92,3 +92,11 @@ Project: a_2 'a' := `a`
   AntiJoin: `x` = `a`
     Scan t: a, b
     Scan l: x, k, j
+
+-- title: exists without a bound
+SELECT a FROM t WHERE EXISTS (SELECT 1 FROM r WHERE r.y = t.a LIMIT ALL OFFSET 0)
+-- expected
+Project: a_2 'a' := `a`
+  SemiJoin: `y` = `a`
+    Scan t: a, b
+    Scan r: y, j, k

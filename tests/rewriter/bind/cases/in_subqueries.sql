@@ -140,3 +140,16 @@ Project: i := CASE WHEN `found` THEN NULL ELSE FALSE END
   ExistenceJoin found
     Scan t: a, b
     Scan l: x, k, j
+
+-- title: in without a bound
+SELECT a FROM t WHERE b IN (SELECT r.y FROM r WHERE r.y = t.a OFFSET 0)
+-- expected
+Project: a_3 'a' := `a`
+  SemiJoin: `b` = `y_3` AND `a_2_2` IS NOT DISTINCT FROM `a`
+    [1] Scan t: a, b
+    Project: y_3 'y' := `y_2`, a_2_2 'a_2' := `a_2`
+      Filter: `y_2` = `a_2`
+        InnerJoin
+          Scan r: y_2 := y, j_2 := j, k_2 := k
+          OuterValues: a_2 'a' := `a`
+            [1] as above

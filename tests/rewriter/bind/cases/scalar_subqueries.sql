@@ -114,3 +114,17 @@ Project: a_3 'a' := `a`
       Project: max_b 'max(b)' := `max_b_2`
         Aggregate: by () compute (max_b_2 'max(b_2)' := MAX(`b_2`))
           Scan t: a_2 := a, b_2 := b
+
+-- title: scalar without a bound
+SELECT a, (SELECT r.y FROM r WHERE r.y = t.a LIMIT ALL) AS y FROM t
+-- expected
+Project: a_3 'a' := `a`, y_5 'y' := `subquery`
+  CorrelatedScalar subquery: y_4 of `a` <=> a_2_3
+    [1] Scan t: a, b
+    Aggregate: by (a_2_3 'a_2' := `a_2_2`) compute (y_4 'y' := MAX(`y_3`), rows := COUNT(*))
+      Project: y_3 'y' := `y_2`, a_2_2 'a_2' := `a_2`
+        Filter: `y_2` = `a_2`
+          InnerJoin
+            Scan r: y_2 := y, j_2 := j, k_2 := k
+            OuterValues: a_2 'a' := `a`
+              [1] as above

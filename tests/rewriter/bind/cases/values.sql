@@ -55,8 +55,9 @@ SELECT b, count(*) AS n FROM (SELECT a, b FROM t CLUSTER BY a) GROUP BY b DISTRI
 LocalSort: `n` DESC NULLS LAST
   Project: b_3 'b' := `b_4`, n := `count`
     Aggregate: by (b_4 'b' := `b_2`) compute (count 'COUNT(*)' := COUNT(*))
-      Project: a_2 'a' := `a`, b_2 'b' := `b`
-        Scan t: a, b
+      LocalSort: 
+        Project: a_2 'a' := `a`, b_2 'b' := `b`
+          Scan t: a, b
 
 -- title: values
 SELECT * FROM VALUES (1, 2) AS v(x, y)

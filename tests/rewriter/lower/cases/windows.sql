@@ -778,3 +778,66 @@ FROM (
     NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
   FROM `b2` AS t
 ) AS u
+
+-- title: window whose ties are in the order of the rows
+SELECT model, row_number() OVER (PARTITION BY model ORDER BY price) AS n FROM (SELECT model, price FROM cars ORDER BY dealer DESC) t
+-- expected
+WITH `b0_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    cars.`model` AS `model_4`,
+    cars.`price` AS `price`,
+    cars.`dealer` AS `dealer`
+  FROM `cars` AS cars
+)
+SELECT
+  m.`model_4` AS `model_4`,
+  ROW_NUMBER() OVER (PARTITION BY m.`model_4` ORDER BY m.`price`, m.`dealer` DESC, m.`car_id` ASC) AS `n`,
+  NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
+FROM `b0_members` AS m
+
+-- title: ties in an order that a limit has used
+SELECT model, row_number() OVER (ORDER BY model) AS n FROM (SELECT model, price FROM cars ORDER BY price LIMIT 3) t
+-- expected
+WITH `b1_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    cars.`model` AS `model_2`,
+    cars.`price` AS `price_2`
+  FROM `cars` AS cars
+), `b1` AS (
+  SELECT
+    m.`car_id` AS `car_id`,
+    m.`model_2` AS `model_2`,
+    m.`price_2` AS `price_2`
+  FROM `b1_members` AS m
+  ORDER BY
+    m.`price_2` ASC,
+    m.`car_id` ASC
+  LIMIT 3
+)
+SELECT
+  b1.`model_2` AS `model_3`,
+  ROW_NUMBER() OVER (ORDER BY b1.`model_2`, b1.`price_2` ASC, b1.`car_id` ASC) AS `n`,
+  NAMED_STRUCT('b1', b1.`car_id`) AS `_prov`
+FROM `b1` AS b1
+
+-- title: window without order over sorted rows
+SELECT model, last(price) OVER (PARTITION BY model) AS p FROM (SELECT model, price FROM cars ORDER BY dealer) t
+-- error
+UnsupportedError: a window without ORDER BY that follows the order of a derived table is not supported at 1:27
+  SELECT model, last(price) OVER (PARTITION BY model) AS p FRO
+                            ^^^^
+Write the order in the window: OVER (PARTITION BY ... ORDER BY ...).
+-- advised
+SELECT model, last(price) OVER (PARTITION BY model ORDER BY dealer) AS p FROM cars
+
+-- title: window with a constant order over rows sorted within tasks
+SELECT row_number() OVER (PARTITION BY model ORDER BY 1) AS n FROM (SELECT * FROM cars DISTRIBUTE BY model SORT BY price) t
+-- error
+UnsupportedError: a window without ORDER BY that follows the order of a derived table is not supported at 1:21
+  SELECT row_number() OVER (PARTITION BY model ORDER BY 1) AS 
+                      ^^^^
+Write the order in the window: OVER (PARTITION BY ... ORDER BY ...).
+-- advised
+SELECT row_number() OVER (PARTITION BY model ORDER BY price) AS n FROM cars
