@@ -9,7 +9,7 @@ from lipstick.scripts.model import Node, Place
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import key_for_reading, key_for_writing
 from lipstick.scripts.reading.opaque import effects, leave_effects
-from lipstick.scripts.reading.special import call_method
+from lipstick.scripts.reading.special import call_method, hashed
 from lipstick.scripts.reading.values import (
     COPIED,
     IMMUTABLE,
@@ -93,7 +93,8 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
     base = context.evaluate(context, target.value)
     inputs = [base, value]
     if isinstance(target, ast.Subscript):
-        inputs.append(context.evaluate(context, target.slice))
+        index = context.evaluate(context, target.slice)
+        inputs.append(index)
         name = "[ ]="
     else:
         name = f".{target.attr}="
@@ -115,7 +116,8 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
     if not (base.regions or base.kind in IMMUTABLE or isinstance(base.target, Class)):
         context.leave_all_open("the object that is stored into is not plain from the text")
     if isinstance(target, ast.Subscript):
-        called = call_method(context, base, "__setitem__", [inputs[-1], value])
+        inputs += hashed(context, [index])
+        called = call_method(context, base, "__setitem__", [index, value])
         if called is not None:
             return
     if isinstance(base.target, Class) and isinstance(target, ast.Attribute):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from lipstick.scripts.model import Place
 from lipstick.scripts.reading.arguments import Arguments
@@ -51,8 +52,14 @@ def attribute_of(context: Context, base: Value, name: str) -> Value:
                 return Value(refs, member.regions, member.kind, target, member.cls)
         case _:
             pass
+    if name == "__class__":
+        return type_of(context, base)
+    if isinstance(base.target, Function | Class):
+        base = context.filled(context.as_object(base))
     if base.cls is not None:
-        member = class_member(context, base.cls, name)
+        cls = base.cls
+        base = _with_class(context, base, cls)
+        member = class_member(context, cls, name)
         if member is not None and isinstance(member.target, Function):
             return _of_object(context, member, member.target, base, name)
         if member is not None:
@@ -60,6 +67,35 @@ def attribute_of(context: Context, base: Value, name: str) -> Value:
     if _is_method(context, base, name):
         return Value(base.refs, base.regions, "", Bound(name, base))
     return _operate(context, base, name)
+
+
+def _with_class(context: Context, base: Value, cls: Class) -> Value:
+    """An object with what was stored into its class by other names."""
+    regions = NO_REGIONS
+    if id(cls.node) in context.own_regions:
+        regions = frozenset([context.own_regions[id(cls.node)]])
+    stored = context.filled(Value(regions=regions)).refs
+    base = replace(base, refs=tuple(dict.fromkeys((*base.refs, *stored))))
+    for outer in cls.bases:
+        if isinstance(outer, Class):
+            base = _with_class(context, base, outer)
+    return base
+
+
+def type_of(context: Context, value: Value, callee: Value | None = None) -> Value:
+    """Add the class of an object; if its class is not plain, it may be any of the project."""
+    before = [value] if callee is None else [callee, value]
+    if value.cls is not None and value.cls.view in context.graph.nodes:
+        refs = tuple(ref for each in before for ref in each.refs)
+        refs = (*refs, (value.cls.view, None, None))
+        return context.filled(context.as_object(Value(refs, target=value.cls)))
+    regions = NO_REGIONS
+    if not value.kind:
+        for cls in context.classes.values():
+            context.own_region(cls)
+        regions = frozenset(context.class_regions)
+    taken = context.operate("type", "call", before, regions=regions)
+    return context.filled(Value(taken.refs, regions))
 
 
 def _of_object(
@@ -114,5 +150,11 @@ def _of_library(context: Context, base: Value, library: str, name: str) -> Value
     kind = context.facts.attributes.get((library, name), "")
     state = context.named.get(f"<{library.split('.', maxsplit=1)[0]}>")
     regions = NO_REGIONS if state is None else frozenset([state])
+    if kind and kind not in IMMUTABLE:
+        # An object of the library's that everyone shares.
+        own_state = "<process>" if kind == "environment" else f"<{full}>"
+        regions |= {context.named_region(own_state)}
+        refs = (*base.refs, *(context.lookup(context.world) or base).refs)
+        return context.filled(Value(tuple(dict.fromkeys(refs)), regions, kind))
     value = Value(base.refs, regions, kind, None if kind else Library(full))
     return context.filled(value) if regions else value

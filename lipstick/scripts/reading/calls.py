@@ -7,13 +7,15 @@ import re
 
 from lipstick.scripts.facts import Fact, Parameter, unknown_fact
 from lipstick.scripts.reading.arguments import Arguments
+from lipstick.scripts.reading.attributes import type_of
 from lipstick.scripts.reading.classes import class_member
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.invoke import instantiate, invoke
 from lipstick.scripts.reading.known import apply
+from lipstick.scripts.reading.named_files import MOVED
 from lipstick.scripts.reading.names import read_name
 from lipstick.scripts.reading.opaque import advanced
-from lipstick.scripts.reading.values import NO_REGIONS, Bound, Class, Function, Lazy, Library, Value
+from lipstick.scripts.reading.values import Bound, Class, Function, Lazy, Library, Value
 
 _BY_NAME = 1000
 """The position of a parameter that has none."""
@@ -91,36 +93,30 @@ def _library(
     elif name in _ANYTHING and not (name in ("vars", "dir") and arguments.all()):
         context.leave_all_open(f"{name} may read and change any variable")
     if name == "type" and len(arguments.positional) == 1 and not arguments.spread:
-        return _type_of(context, callee, arguments.positional[0])
+        return type_of(context, arguments.positional[0], callee)
     fact = context.facts.facts.get(name)
     if name == "print" and "file" in arguments.named:
         target = arguments.named["file"].target
         if not isinstance(target, Library) or target.name == "sys.stderr":
             fact = _PRINT_TO_FILE
-    if name.startswith("os.") and name == "os.chdir":
-        context.named_region("<folder>")
+    if name in ("os.chdir", "os.fchdir", "contextlib.chdir"):
+        context.named_region(MOVED)
     if name in _TEXT_RUN or name == "__ipython__":
         what = "a magic or command" if name == "__ipython__" else f"what {name} runs"
         fact = unknown_fact(name, f"{what} is not followed")
     if name in _TEXT_RUN and name != "__import__":
         return _text_run(context, node, callee, arguments, name)
+    method = name.rpartition(".")[0] in context.facts.classes.values()
+    if fact is not None and method and arguments.positional:
+        # A method that is called by its class: `list.append(x, 1)`.
+        owner = arguments.positional.pop(0)
+        text = arguments.texts.pop(0) if arguments.texts else node.func
+        call = ast.copy_location(ast.Call(ast.Attribute(text, "", ast.Load()), [], []), node)
+        return apply(context, call, fact, callee, arguments, owner)
     if fact is None:
         # A constructor or function that nobody has told of.
         fact = unknown_fact(name, f"nothing is known of {name}")
     return apply(context, node, fact, callee, arguments, None)
-
-
-def _type_of(context: Context, callee: Value, value: Value) -> Value:
-    """Add the class of an object; if its class is not plain, it may be any of the project."""
-    if value.cls is not None:
-        refs = context.filled(Value((*callee.refs, *value.refs, (value.cls.view, None, None)))).refs
-        if value.cls.view in context.graph.nodes:
-            return context.as_object(Value(refs, target=value.cls))
-    for cls in context.classes.values():
-        context.own_region(cls)
-    regions = frozenset(context.class_regions) if not value.kind else NO_REGIONS
-    taken = context.operate("type", "call", [callee, value], regions=regions)
-    return context.filled(Value(taken.refs, regions))
 
 
 def _text_run(

@@ -53,11 +53,12 @@ class Context(Regions):
         By region the functions that an object of a library was made with, and may call.
     dead
         Whether the text at hand is not reached: behind `return`, `break`, `continue`, `raise`.
-    world, given
-        The region of all that the text leaves open about files, the process and libraries, and
-        that of the objects in `given_away`, which unknown calls have been given and may change.
+    world
+        The region of all that the text leaves open about files, the process and libraries.
     anything
         Places whose effects may be any: on every variable and every object.
+    inserting
+        The regions of mappings that reading a key may change.
     own_regions, class_regions
         By definition the region of the attributes of a function or class, and by region the class.
     generators
@@ -86,6 +87,7 @@ class Context(Regions):
     globals_declared: set[str] = field(default_factory=set)
     modules: dict[Path, tuple[int, int]] = field(default_factory=dict)
     classes: dict[int, Class] = field(default_factory=dict)
+    inserting: set[int] = field(default_factory=set)
     own_regions: dict[int, int] = field(default_factory=dict)
     class_regions: dict[int, Class] = field(default_factory=dict)
     closed_scopes: set[int] = field(default_factory=set)
@@ -109,10 +111,8 @@ class Context(Regions):
 
     def __post_init__(self) -> None:
         self.world = self.fresh()
-        self.given = self.fresh()
-        for number, name in ((self.world, "<world>"), (self.given, "<given>")):
-            self.graph.names[number] = name
-            self.state.current[number] = Value()
+        self.graph.names[self.world] = "<world>"
+        self.state.current[self.world] = Value()
 
     # -- numbers -------------------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ class Context(Regions):
 
     def change(self, regions: Iterable[int], version: Value) -> None:
         """Let objects be as a version says from here on."""
-        for region in self.alike(regions) - {self.given}:
+        for region in self.alike(regions):
             self.write(region, Value(version.refs))
 
     def assume(self, value: Value, why: str) -> Value:
@@ -291,7 +291,7 @@ class Context(Regions):
 
     def only_doubts(self, key: Key) -> bool:
         """Whether a key holds nothing but doubts, which pass by all conditions."""
-        return key in (self.world, self.given) or (isinstance(key, tuple) and key[0] == OPEN_FILE)
+        return key == self.world or (isinstance(key, tuple) and key[0] == OPEN_FILE)
 
     def doubt(self, why: str | None) -> Reference:
         """Add a node for what the text leaves open here; what depends on it is not certain.
@@ -305,22 +305,15 @@ class Context(Regions):
     def leave_open(self, why: str, regions: Iterable[int] = (), names: Iterable[Key] = ()) -> None:
         """Note a call that may have any effect that it can reach.
 
-        It may change files, the process and libraries, what unknown calls were given before, and
-        some objects and variables.
-
-        Parameters
-        ----------
-        regions
-            Objects that it is given, and may hand to later calls.
+        It may change files, the process and libraries, and some objects and variables. An object
+        stays uncertain, so that what later calls do to it does not matter.
         """
-        doubt = self.doubt(why)
-        for region in (self.world, self.given):
-            self._add_doubt(region, doubt, chained=True)
-        reached = self.reach(regions)
-        for key in (*reached, *names):
-            if key != self.given:
-                self._add_doubt(key, doubt)
-        self.give_away(reached)
+        self._add_doubt(self.world, self.doubt(why), chained=True)
+        keys = [*self.reach(regions), *names]
+        doubt = self.doubt(why) if keys else None
+        for key in keys:
+            assert doubt is not None
+            self._add_doubt(key, doubt)
 
     def _add_doubt(self, key: Key, doubt: Reference, *, chained: bool = False) -> None:
         held = self.lookup(key) or Value()
@@ -328,7 +321,7 @@ class Context(Regions):
         if chained:
             # A doubt leads to the one before, so that versions stay small.
             for before in refs:
-                if before[0] not in self.graph.carried:
+                if before[0] in self.graph.doubts and before[0] not in self.graph.carried:
                     self.graph.link(Edge(before[0], doubt[0]), before[2])
             refs = ()
         self.write(

@@ -118,6 +118,7 @@ def define_class(context: Context, node: ast.ClassDef) -> None:
         (scope, *frame.scopes), frame.file, assigned_names(node.body), frame.function,
         frame.loop_base, frame.path_base, frame.mark,
     )  # fmt: skip
+    inner.is_class = True
     context.frames.append(inner)
     place = context.place
     before = context.state.mark()

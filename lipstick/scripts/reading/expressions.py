@@ -18,6 +18,7 @@ from lipstick.scripts.reading.operators import FRAMES, binary, sign
 from lipstick.scripts.reading.special import (
     call_method,
     compared,
+    hashed,
     text_of,
     unary_method,
 )
@@ -129,6 +130,8 @@ def _conditional(context: Context, node: ast.IfExp) -> Value:
 def _sequence(context: Context, node: ast.List | ast.Tuple | ast.Set) -> Value:
     kind = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
     values = [evaluate(context, item) for item in node.elts]
+    if kind == "set":
+        values += hashed(context, values)
     return held(context, {"list": "[]", "tuple": "()", "set": "{}"}[kind], values, kind)
 
 
@@ -151,6 +154,7 @@ def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
 def _dict(context: Context, node: ast.Dict) -> Value:
     keys = [evaluate(context, key) for key in node.keys if key is not None]
     values = [evaluate(context, value) for value in node.values]
+    values += hashed(context, keys)
     return held(context, "{:}", [*keys, *values], "dict")
 
 
@@ -164,6 +168,12 @@ def element(context: Context, base: Value, index: Value, text: ast.expr) -> Valu
     called = call_method(context, base, "__getitem__", [index])
     if called is not None:
         return called
+    inserting = base.regions & context.inserting
+    if inserting:
+        # A key that a `defaultdict` does not have is added.
+        context.change(inserting, context.operate("[ ]", "insert", [base, index, *context.guards]))
+        base = context.filled(base)
+    hashed(context, [index])
     kind = context.facts.elements.get(base.kind, "")
     if base.kind in ("frame", "column") and not isinstance(text, ast.Constant):
         kind = base.kind if index.kind in ("column", "array", "list", "frame") else ""

@@ -77,7 +77,7 @@ def with_statement(context: Context, node: ast.With | ast.AsyncWith) -> None:
 
 def _may_suppress(context: Context, text: ast.expr, value: Value) -> str | None:
     """Why a manager may hide exceptions; None: it does not."""
-    if value.kind in ("file", "connection", "excelwriter"):
+    if value.kind in ("file", "memoryfile", "tempdir", "zip", "connection", "excelwriter"):
         return None
     if isinstance(text, ast.Call) and ast.unparse(text.func).endswith("suppress"):
         return "suppress"

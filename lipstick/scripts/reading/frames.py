@@ -68,3 +68,4 @@ class Frame:
     exits: list[tuple[Value, list[Value], Changes]] = field(default_factory=list)
     yields: list[Value] = field(default_factory=list)
     around: Frame | None = None
+    is_class: bool = False

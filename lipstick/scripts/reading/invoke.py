@@ -125,17 +125,19 @@ def _bind(
     for parameter in (*positional, *args.kwonlyargs):
         if parameter.arg in named:
             bound[parameter.arg] = named.pop(parameter.arg)
-    rest = [*given[len(positional) :], *arguments.spread]
+    inside = context.inside(r for item in arguments.spread for r in item.regions)
+    spread = [*arguments.spread, *([Value(regions=inside)] if inside else [])]
+    rest = [*given[len(positional) :], *spread]
     if args.vararg is not None:
         bound[args.vararg.arg] = _collected(context, rest, "tuple")
     if args.kwarg is not None:
-        bound[args.kwarg.arg] = _collected(context, [*named.values(), *arguments.spread], "dict")
+        bound[args.kwarg.arg] = _collected(context, [*named.values(), *spread], "dict")
     defaults = Value(((function.view, None, None),))
     for parameter in parameters(function.node):
         value = bound.get(parameter.arg, _ABSENT)
         if value is _ABSENT:
             # Its default stands in the definition; with `*` and `**` it may be given, too.
-            held = _collected(context, arguments.spread, "")
+            held = _collected(context, spread, "")
             value = Value((*defaults.refs, *held.refs), held.regions | function.regions)
             value = context.filled(value)
         key = (context.frame.scopes[0], parameter.arg)

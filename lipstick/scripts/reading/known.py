@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from lipstick.scripts.facts import PLAIN, Fact, Parameter
-from lipstick.scripts.model import Key, Node, NodeKind, Window
+from lipstick.scripts.model import Node, NodeKind, Window
 from lipstick.scripts.reading.arguments import Arguments, argument, argument_text
 from lipstick.scripts.reading.assign import changed, root
 from lipstick.scripts.reading.classes import class_member, methods_of
@@ -120,13 +120,14 @@ def apply(
 def _leave_open(context: Context, fact: Fact, why: str, held: list[Value]) -> None:
     """Note what a call may change beside what its PE changes."""
     regions = [region for value in held for region in value.regions]
-    names: list[Key] = []
+    reached = context.reach(regions)
+    classes = {id(c): c for r in reached if (c := context.made.get(r)) is not None}
+    methods = [m for cls in classes.values() for m in methods_of(context, cls)]
+    later = effects(context, [*methods, *context.escaped.values()])
+    names = [*later.assigned, *later.changed]
     if fact.unknown is not None:
-        reached = context.reach(regions)
-        classes = {id(c): c for r in reached if (c := context.made.get(r)) is not None}
-        methods = [m for cls in classes.values() for m in methods_of(context, cls)]
-        later = effects(context, [*methods, *context.escaped.values()])
-        names = [*later.assigned, *later.changed]
+        # What it is given has been changed, as far as an answer is concerned.
+        regions = []
     context.leave_open(why, regions, names)
 
 
@@ -198,6 +199,8 @@ def _result(
     if not regions and kind not in IMMUTABLE:
         functions = [f for value in everything if (f := _called(context, value)) is not None]
         regions = _regions(context, fact, everything, process, functions)
+    if kind == "defaultdict":
+        context.inserting |= regions
     if kind == PLAIN or (kind in PLAIN_KINDS and not fact.shares and fact.unknown is None):
         context.plain |= regions
     regions |= _stored_regions(fact, arguments, owner)

@@ -17,6 +17,12 @@ ANY_FILE = "?"
 """The file or table whose name is computed."""
 
 
+_OPEN_KINDS = frozenset({"file", "memoryfile", "excelwriter", "connection", "none"})
+
+MOVED = "<folder>"
+"""The state that is named once the folder of the process may have been changed."""
+
+
 @dataclass(slots=True)
 class FilesRead:
     """The files that a call reads, by name and by region, and what may not be in them yet."""
@@ -35,13 +41,17 @@ def files_read(
         read.names, read.regions = files(context, fact.reads, arguments, owner)
     if fact.opens is not None and mode_of(fact, arguments)[0] in "ra+":
         read.names, read.regions = files(context, fact.opens, arguments, owner)
-    if fact.looks is not None:
-        _, looked = files(context, fact.looks, arguments, owner)
-        read.regions = (*read.regions, *looked)
+    for looks in (fact.looks, fact.touches):
+        if looks is not None:
+            _, looked = files(context, looks, arguments, owner)
+            read.regions = (*read.regions, *looked)
     if fact.writes is not None or fact.touches is not None or fact.opens is not None:
         # A file can be written where its folder has been made.
         for parameter in (fact.writes, fact.touches, fact.opens):
             read.regions = (*read.regions, *_folders(context, parameter, arguments, owner))
+    if MOVED in context.named and (read.regions or fact.opens or fact.writes):
+        # Which file a name is of depends on the folder of the process.
+        read.regions = (*read.regions, context.named_region("<process>"))
     read.regions = tuple(dict.fromkeys(read.regions))
     for region in read.regions:
         _read_open(context, region, read)
@@ -63,12 +73,12 @@ def files(
         value = argument(parameter, arguments, owner)
         if value is None and not arguments.spread:
             return (), ()
-        if value is not None and value.kind in ("file", "excelwriter", "connection", "none"):
+        if value is not None and value.kind in _OPEN_KINDS:
             # It is open already: what is in it is its own object.
             return (), tuple(sorted(value.regions))
         name = value.const if value is not None and isinstance(value.const, str) else ANY_FILE
     region = context.named_region(name)
-    moved = "<folder>" in context.named
+    moved = MOVED in context.named
     may_be = [context.named[o] for o in context.file_names if may_be_same(name, o, moved)]
     return (name,), tuple(dict.fromkeys([region, *may_be]))
 

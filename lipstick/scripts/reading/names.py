@@ -24,7 +24,8 @@ def key_for_reading(context: Context, name: str, frame: Frame | None = None) -> 
         key = (scope, name)
         if context.state.get(key) is not None:
             return key
-        if frame.locals is not None and scope == frame.scopes[0] and name in frame.locals:
+        own_scope = frame.locals is not None and scope == frame.scopes[0] and not frame.is_class
+        if own_scope and frame.locals is not None and name in frame.locals:
             return key
     return None
 

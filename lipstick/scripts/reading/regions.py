@@ -24,9 +24,6 @@ class Regions:
         By region the sets of objects, it among them, that may all refer to one another.
     made
         By region the class of the project that its object is an instance of.
-    given, given_away
-        The region that stands for what unknown calls do later to the objects they were given, and
-        these objects.
     plain
         The regions of containers made of numbers and texts, by calls that are known.
     reached, in_reached
@@ -39,8 +36,6 @@ class Regions:
     divided: set[int] = field(default_factory=set)
     connected: dict[int, list[frozenset[int]]] = field(default_factory=dict)
     made: dict[int, Class | None] = field(default_factory=dict)
-    given: int = 0
-    given_away: set[int] = field(default_factory=set)
     plain: set[int] = field(default_factory=set)
     reached: dict[frozenset[int], list[int]] = field(default_factory=dict)
     in_reached: set[int] = field(default_factory=set)
@@ -81,9 +76,6 @@ class Regions:
                     joined.add(id(connected))
                     order.extend(connected - reached)
                     reached |= connected
-            if region in self.given_away and self.given not in reached:
-                reached.add(self.given)
-                order.append(self.given)
             inner = self.contents.get(self.groups.get(region, region))
             if inner and id(inner) not in joined:
                 joined.add(id(inner))
@@ -137,7 +129,7 @@ class Regions:
 
     def connect(self, regions: Iterable[int]) -> None:
         """Let each of some objects perhaps refer to all of them."""
-        joined = frozenset(regions) - {self.given}
+        joined = frozenset(regions)
         first = next(iter(joined), None)
         if first is None or any(joined <= known for known in self.connected.get(first, ())):
             return
@@ -147,13 +139,6 @@ class Regions:
         for region in joined:
             unrelated = [e for e in self.connected.get(region, ()) if id(e) not in within]
             self.connected[region] = [*unrelated, joined]
-
-    def give_away(self, regions: Iterable[int]) -> None:
-        """Let later unknown calls change some objects, too."""
-        more = set(regions) - self.given_away - {self.given}
-        if more:
-            self._forget_reached(more)
-            self.given_away |= more
 
     def inside(self, regions: Iterable[int]) -> frozenset[int]:
         """The objects that parts of others may be; the others, where that is not known."""

@@ -63,6 +63,19 @@ def call_method(
     return invoke(context, member.target, member, Arguments(list(given)), context.filled(receiver))
 
 
+def hashed(context: Context, values: Sequence[Value]) -> list[Value]:
+    """What the methods return by which keys of dicts and elements of sets are compared."""
+    if not {"__hash__", "__eq__"} & context.methods.keys():
+        return []
+    found = []
+    for value in values:
+        for name, given in (("__hash__", []), ("__eq__", [value])):
+            result = call_method(context, value, name, given)
+            if result is not None:
+                found.append(result)
+    return found
+
+
 def _call_any(context: Context, receiver: Value, name: str, given: Sequence[Value]) -> Value | None:
     """Call a special method of one of the classes that an object may be of; None: of none."""
     if receiver.kind or name not in context.methods or not receiver.regions:

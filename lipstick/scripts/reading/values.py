@@ -36,7 +36,7 @@ COPIED = frozenset({"frame", "column", "array", "sparkframe"})
 """Kinds of values that copy what is stored into them, and whose operators make new ones."""
 
 
-ITERATORS = frozenset({"iterator", "file"})
+ITERATORS = frozenset({"iterator", "file", "memoryfile", "rows"})
 """Kinds of values that going over uses up."""
 
 

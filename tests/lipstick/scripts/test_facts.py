@@ -13,7 +13,10 @@ from lipstick.scripts import FactsError, text_provenance
 from lipstick.scripts.facts import Fact, Parameter, catalogue
 from lipstick.scripts.missing import ask_for_facts, missing_facts
 
-OPTIONAL = ("sklearn", "xarray")
+OPTIONAL = (
+    "sklearn", "xarray", "joblib", "cv2", "imageio", "geopandas", "rasterio", "scipy", "skimage",
+    "PIL", "toml",
+)  # fmt: skip
 """Libraries that the lock does not have; where they are installed their facts are checked, too."""
 
 _ESTIMATORS = ("cluster.KMeans", "linear_model.LogisticRegression", "linear_model.SGDClassifier",
@@ -65,7 +68,8 @@ def test_every_call_of_an_installed_library_is_there(library: str) -> None:
         of_any = fact.name.startswith("sklearn.base.BaseEstimator.")
         held = of_estimators(fact.name.split(".")[-1]) if of_any else found(fact.name)
         assert callable(held) or isinstance(held, property), fact.name
-        for parameter in (fact.reads, fact.writes, fact.opens, fact.mode, *fact.mutates):
+        files = (fact.reads, fact.writes, fact.opens, fact.mode, fact.looks, fact.touches)
+        for parameter in (*files, *fact.mutates, fact.out, fact.copy):
             if isinstance(parameter, Parameter) and parameter.position is not None:
                 check_parameter(fact, held, parameter)
 
