@@ -11,6 +11,7 @@ from lipstick.dataframes.hidden import (
     register_functions,
     show_constants,
     show_copies,
+    show_expressions,
     show_pivot_values,
     show_unmarked,
 )
@@ -73,6 +74,7 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         register_functions(spark, part, described_part)
         show_constants(part, described_part)
         show_copies(part, described_part)
+        show_expressions(part, described_part)
         show_pivot_values(part, described_part)
         show_unmarked(part, described_part)
     if frame.isStreaming:

@@ -21,6 +21,7 @@ from lipstick.dataframes.messages import (
     plan_of,
     relation_of,
 )
+from lipstick.dataframes.moments_connect import at_one_time, reads_clock
 from lipstick.dataframes.named import only
 from lipstick.dataframes.pivoted_connect import with_stated_pivots
 from lipstick.dataframes.sampled_connect import with_filters
@@ -203,11 +204,12 @@ def _registered(spark: SparkSession, function: Message) -> str:
 
 
 def _prove(spark: SparkSession, relation: Message, text: str) -> None:
+    names = [name for name, _ in _schema(spark, relation)] if reads_clock(relation) else None
     with temporary_settings(spark, _SETTINGS):
-        frame_plan = _explained(spark, _compared(spark, relation))
+        frame_plan = _explained(spark, at_one_time(_compared(spark, relation), names))
         try:
             other = relation_of(spark, spark.sql(text))
-            text_plan = _explained(spark, _compared(spark, other))
+            text_plan = _explained(spark, at_one_time(_compared(spark, other), names))
         except PySparkException as error:
             reason = str(error).strip().splitlines()[0]
             problem = f"The text made of this data frame is no query of Spark's: {reason}"

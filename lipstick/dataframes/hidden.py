@@ -1,11 +1,15 @@
 """What the description of a plan hides: functions, constants, values of a pivot, and metadata.
 
+The JSON of a plan has the parameters of expressions only as far as they are numbers, texts and
+trees. The rest is asked of the expression in the JVM, and written into its description.
+
 What a tracked relation is made of stays hidden: nothing is written of it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StringType, StructField
@@ -26,6 +30,8 @@ from lipstick.dataframes.jvm import (
 )
 from lipstick.errors import UnsupportedError
 from lipstick.tracking import mark_of
+from rewriter.frames.catalyst.shown import Hidden, hidden
+from rewriter.frames.catalyst.tree import is_tree
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -157,3 +163,77 @@ def show_pivot_values(plan: Plan, nodes: Json) -> None:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def show_expressions(plan: Plan, nodes: Json) -> None:
+    """Write into the description of a plan what its expressions do not say of themselves.
+
+    The names of functions whose class has several, options, characters, literals as text, and the
+    structs that changes of fields make.
+    """
+    size = sizes(nodes)
+    for position, node in untracked(nodes, size):
+        trees = list(_trees(list(node.values())))
+        if any(hidden(part) for tree in trees for part in _parts(tree)):
+            roots = elements(node_at(plan, nodes, size, position).expressions())
+            _show_trees(roots, trees)
+
+
+def _trees(values: list[Any]) -> Iterator[Json]:
+    """Yield the trees among the parameters of a node, in order."""
+    for value in values:
+        if isinstance(value, list):
+            if is_tree(value):
+                yield value
+            else:
+                yield from _trees(value)
+        elif isinstance(value, dict) and "product-class" in value:
+            yield from _trees(list(value.values()))
+
+
+def _parts(tree: Json) -> Iterator[dict[str, Any]]:
+    """Yield the nodes of a tree, and of the trees among their parameters."""
+    for node in tree:
+        yield node
+        for nested in _trees(list(node.values())):
+            yield from _parts(nested)
+
+
+def _show_trees(roots: list[Plan], trees: list[Json]) -> None:
+    """Complete the descriptions of some expressions, where it is plain which is whose."""
+    names = [root.getClass().getSimpleName().rstrip("$") for root in roots]
+    if names != [kind(tree[0]).rstrip("$") for tree in trees]:
+        return
+    for root, tree in zip(roots, trees, strict=True):
+        size = sizes(tree)
+        for position, node in enumerate(tree):
+            inner = list(_trees(list(node.values()))) if "replacement" in node else []
+            what = hidden(node)
+            if what is None and not any(hidden(part) for each in inner for part in _parts(each)):
+                continue
+            expression = node_at(root, tree, size, position)
+            if what is not None:
+                node["shown"] = _shown(expression, what)
+            if inner:
+                _show_trees(elements(expression.parameters()), inner)
+
+
+def _shown(expression: Plan, what: Hidden) -> Any:
+    match what:
+        case Hidden.FIELDS:
+            made = expression.evalExpr()
+            tree = described(made)
+            _show_trees([made], [tree])
+            return tree
+        case Hidden.OPTIONS:
+            pairs = expression.options().iterator()
+            options = {}
+            while pairs.hasNext():
+                pair = pairs.next()
+                options[str(pair._1())] = str(pair._2())
+            return options
+        case Hidden.ESCAPE:
+            return str(expression.escapeChar())
+        case Hidden.TEXT:
+            return str(expression.sql())
+    return str(expression.prettyName())

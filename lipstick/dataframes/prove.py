@@ -75,10 +75,9 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
         problem = "The text made of this data frame has other columns than the frame"
         raise NotUnderstoodError(problem, _ADVICE, text)
     with temporary_settings(spark, _SETTINGS), active(spark):
+        plans = _at_one_time(spark, analysed(frame), analysed(other))
         for prepare in (_renamed, _inlined):
-            of_frame, of_text = (
-                _optimised(spark, analysed(each), prepare) for each in (frame, other)
-            )
+            of_frame, of_text = (_optimised(spark, plan, prepare) for plan in plans)
             if same_result(spark, of_frame, of_text):
                 return
     raise _difference(text, of_frame, of_text)
@@ -93,6 +92,13 @@ def _optimised(
 ) -> Plan:
     plan = prepare(spark, _with_keys(spark, plan))
     return spark._jsparkSession.sessionState().optimizer().execute(plan)
+
+
+def _at_one_time(spark: SparkSession, *plans: Plan) -> list[Plan]:
+    """Return plans with one time of the query, as a literal: Spark reads the clock for each."""
+    catalyst = jvm_of(spark).org.apache.spark.sql.catalyst
+    union = catalyst.plans.logical.Union(sequence(spark, plans), False, False)
+    return elements(catalyst.optimizer.ComputeCurrentTime.apply(union).children())
 
 
 def _with_keys(spark: SparkSession, plan: Plan) -> Plan:

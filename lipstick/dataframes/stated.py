@@ -53,7 +53,7 @@ def _mark(spark: SparkSession, plan: Plan, nodes: Json) -> int:
                 [int(attribute.exprId().id()), attribute.name()]
                 for attribute in elements(node.output())
             ]
-            nodes[position]["text"] = {"sql": text, "columns": columns}
+            nodes[position]["stated"] = {"sql": text, "columns": columns}
             return 1
         below = children(nodes, size, position)
         return sum(visit(node.children().apply(n), child) for n, child in enumerate(below))

@@ -74,7 +74,7 @@ def _literal(call: exp.Expr, name: str, value: str) -> exp.Expr:
     literal = TypedLiteral(
         this=exp.Literal.string(value), to=exp.DataType.build(mark, dialect="spark"), prefix=mark
     )
-    if name == "current_time" and call.expressions:
+    if name == "current_time" and call.expressions and call.expressions[0].name != "6":
         precision = call.expressions[0].name
         return exp.Cast(this=literal, to=exp.DataType.build(f"time({precision})"))
     return literal

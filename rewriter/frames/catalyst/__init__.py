@@ -47,8 +47,8 @@ def query_text(plan: Sequence[dict[str, Any]], *, literal: bool = False) -> str:
         An operator or an expression of the plan has no rule.
     """
     root = tree(plan)
-    if "text" in root.fields:
-        return str(root.fields["text"]["sql"])
+    if "stated" in root.fields:
+        return str(root.fields["stated"]["sql"])
     taken = set(_taken(root))
     steps = Steps(taken, None if literal else needed(root))
     return emit(steps.query(CatalystPlans(steps, CatalystScalars({}), literal=literal).rows(root)))
@@ -59,5 +59,5 @@ def _taken(root: Node) -> Iterator[str]:
     for node in root.walk():
         if "tracked" in node.fields:
             yield node.fields["tracked"]["name"].rpartition(".")[2]
-        if "text" in node.fields:
-            yield from relations_read(node.fields["text"]["sql"]) or ()
+        if "stated" in node.fields:
+            yield from relations_read(node.fields["stated"]["sql"]) or ()

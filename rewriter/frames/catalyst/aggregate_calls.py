@@ -30,7 +30,7 @@ def aggregate(scalars: CatalystScalars, node: Node) -> exp.Expr:
 
 def first_value(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write FIRST or LAST, which may pass over NULLs."""
-    name = function_name(node.kind) or node.kind
+    name = function_name(node) or node.kind
     ignored = [exp.Boolean(this=True)] if node.fields.get("ignoreNulls") else []
     return call(name, scalars.write(node.children[0]), *ignored)
 
@@ -54,7 +54,7 @@ def mode(scalars: CatalystScalars, node: Node) -> exp.Expr:
 def percentile(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write PERCENTILE_CONT or PERCENTILE_DISC."""
     value, share = (scalars.write(child) for child in node.children[:2])
-    name = function_name(node.kind) or node.kind
+    name = function_name(node) or node.kind
     descending = bool(node.fields.get("reverse"))
     key = exp.Ordered(this=value, desc=descending, nulls_first=not descending)
     return _within(call(name, share), [key])

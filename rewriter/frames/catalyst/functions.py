@@ -2,56 +2,55 @@
 
 from __future__ import annotations
 
-import re
-
 from rewriter.dialect import AGGREGATES
 from rewriter.frames.catalyst.tree import Node
 from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
-from rewriter.scalars.special_functions import DRAWN, WINDOW_FUNCTIONS
+from rewriter.scalars.special_functions import DRAWN, OF_FILES, WINDOW_FUNCTIONS
 
 _IRREGULAR = """
 ApproximatePercentile percentile_approx ArrayAggregate aggregate ArrayExists exists
-ArrayFilter filter ArrayForAll forall ArrayTransform transform Average avg BRound bround
-Base32 to_base32 BitAndAgg bit_and BitOrAgg bit_or BitXorAgg bit_xor BitwiseCount bit_count
-BitwiseGet bit_get CovPopulation covar_pop CovSample covar_samp CreateArray array CreateMap map
-CreateNamedStruct named_struct CurrentTimeZone current_timezone DateFormatClass date_format
-DayName dayname DayOfMonth day DayOfWeek dayofweek DayOfYear dayofyear EulerNumber e
-FromUTCTimestamp from_utc_timestamp FromUnixTime from_unixtime
-HyperLogLogPlusPlus approx_count_distinct InitCap initcap IsNaN isnan
-JaroWinkler jaro_winkler_similarity LengthOfJsonArray json_array_length ListAgg listagg Log ln
-Logarithm log Luhncheck luhn_check MakeDTInterval make_dt_interval MakeYMInterval make_ym_interval
-MicrosToTimestamp timestamp_micros MillisToTimestamp timestamp_millis MonthName monthname
-Murmur3Hash hash NTile ntile NaNvl nanvl NanosToTimestamp timestamp_nanos NullIf nullif
-NullIfZero nullifzero RandStr randstr ParseToDate to_date ParseToTimestamp to_timestamp RegExpCount
-regexp_count RegExpExtract regexp_extract RegExpExtractAll regexp_extract_all RegExpInStr
-regexp_instr RegExpReplace regexp_replace RegExpSubStr regexp_substr RegrAvgX regr_avgx RegrAvgY
-regr_avgy
-RoundCeil ceil RoundFloor floor SecondsToTimestamp timestamp_seconds ShiftLeft shiftleft
-ShiftRight shiftright ShiftRightUnsigned shiftrightunsigned SoundEx soundex StringInstr instr
-StringLPad lpad StringLocate locate StringRPad rpad StringRepeat repeat StringReplace replace
-StringSpace space StringSplit split StringToMap str_to_map StringTranslate translate
-SparkPartitionID spark_partition_id StringTrimLeft ltrim StringTrimRight rtrim ToDegrees degrees
-ToRadians radians ToUTCTimestamp to_utc_timestamp TruncDate trunc TruncTimestamp date_trunc
-TypeOf typeof
-UnBase32 from_base32 UnBase64 unbase64 UnaryPositive positive VariancePop var_pop
-VarianceSamp variance WeekDay weekday WeekOfYear weekofyear XPathList xpath XxHash64 xxhash64
-ZeroIfNull zeroifnull
+ArrayFilter filter ArrayForAll forall ArrayTransform transform Average avg Base32 to_base32
+BitAndAgg bit_and BitOrAgg bit_or BitXorAgg bit_xor BitwiseCount bit_count BitwiseGet bit_get
+CallMethodViaReflection reflect CountMinSketchAgg count_min_sketch CovPopulation covar_pop
+CovSample covar_samp CreateArray array CreateMap map CreateNamedStruct named_struct
+CsvToStructs from_csv DateFormatClass date_format DayOfMonth day
+EulerNumber e Extract date_part HyperLogLogPlusPlus approx_count_distinct
+JaroWinkler jaro_winkler_similarity JsonToStructs from_json LengthOfJsonArray json_array_length
+Log ln Logarithm log MakeTimestampFromDateTime make_timestamp MicrosToTimestamp timestamp_micros
+MillisToTimestamp timestamp_millis Murmur3Hash hash NanosToTimestamp timestamp_nanos
+ParseToDate to_date ParseToTimestamp to_timestamp RoundCeil ceil RoundFloor floor
+SecondsToTimestamp timestamp_seconds SparkVersion version StringInstr instr
+StringInstrWithOccurrence instr StringLPad lpad StringLocate locate StringRPad rpad
+StringRepeat repeat StringReplace replace StringSpace space StringSplit split
+StringToMap str_to_map StringTranslate translate StringTrimBoth btrim StringTrimLeft ltrim
+StringTrimRight rtrim StructsToCsv to_csv StructsToJson to_json StructsToXml to_xml
+ToCharacter to_char ToDegrees degrees ToRadians radians TruncDate trunc TruncTimestamp date_trunc
+TryMakeTimestampFromDateTime try_make_timestamp UnBase32 from_base32 UnaryPositive positive
+VariancePop var_pop VarianceSamp variance XPathList xpath XmlToStructs from_xml
 """
 
 _WORDS = _IRREGULAR.split()
-_BY_CLASS = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
-_KNOWN = SCALAR_FUNCTIONS | AGGREGATES | WINDOW_FUNCTIONS | DRAWN
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_WITH_OPTIONS = {"SchemaOfJson", "SchemaOfCsv", "SchemaOfXml"}
-"""Classes with parameters that their arguments do not show."""
+_KNOWN = SCALAR_FUNCTIONS | AGGREGATES | WINDOW_FUNCTIONS | DRAWN | OF_FILES
+_BY_CLASS = {
+    **{name.replace("_", ""): name for name in sorted(_KNOWN, reverse=True)},
+    **dict(zip((word.lower() for word in _WORDS[::2]), _WORDS[1::2], strict=True)),
+}
+
+
+def has_own_class(kind: str) -> bool:
+    """Tell whether a class is known as that of one function."""
+    return kind.lower() in _BY_CLASS
 
 
 def draws(node: Node) -> bool:
     """Tell whether chance decides what an expression is."""
-    return any(function_name(part.kind) in DRAWN for part in node.walk())
+    return any(function_name(part) in DRAWN for part in node.walk())
 
 
-def function_name(kind: str) -> str | None:
-    """Return the function that an expression's class calls; None if none is known."""
-    name = _BY_CLASS.get(kind) or _HUMP.sub("_", kind).lower()
-    return name if name in _KNOWN and kind not in _WITH_OPTIONS else None
+def function_name(node: Node) -> str | None:
+    """Return the function that an expression calls, as Spark or its class says; None if unknown."""
+    shown = node.fields.get("shown")
+    if isinstance(shown, str) and shown in _KNOWN:
+        return shown
+    name = _BY_CLASS.get(node.kind.lower())
+    return name if name in _KNOWN else None

@@ -12,7 +12,7 @@ _COMPARED = ("CTERelationDef", "Deduplicate", "Distinct", "Except", "Intersect",
 
 def output(node: Node) -> tuple[int, ...]:
     """Return the expression ids of an operator's columns, in order."""
-    known = node.fields.get("tracked") or node.fields.get("text")
+    known = node.fields.get("tracked") or node.fields.get("stated")
     if known is not None:
         return tuple(number for number, _ in known["columns"])
     match node.kind:
@@ -45,7 +45,7 @@ def needed(root: Node) -> frozenset[int]:
     todo = [root]
     while todo:
         node = todo.pop()
-        if node.fields.keys() & {"text", "tracked"} or not node.children:
+        if node.fields.keys() & {"stated", "tracked"} or not node.children:
             continue
         todo += node.children
         if node.kind in _COMPARED:

@@ -72,8 +72,8 @@ class CatalystPlans:
         if tracked is not None:
             rows = self.steps.relation(tracked["name"], tracked["columns"])
             return beside(rows, self._around)
-        if "text" in node.fields:
-            return stated(parse(node.fields["text"]["sql"]), node.fields["text"]["columns"])
+        if "stated" in node.fields:
+            return stated(parse(node.fields["stated"]["sql"]), node.fields["stated"]["columns"])
         if is_placement(node.kind, node.fields):
             return self.rows(node.children[0])
         rule = _RULES.get(node.kind)

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
+from rewriter.dialect import parse
 from rewriter.dialect.nodes import IsNotNull, UnsignedRightShift
+from rewriter.errors import UnsupportedError
 from rewriter.frames.catalyst.aggregate_calls import (
     aggregate,
     first_value,
@@ -17,13 +19,13 @@ from rewriter.frames.catalyst.aggregate_calls import (
     percentile,
 )
 from rewriter.frames.catalyst.functions import function_name
-from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.catalyst.tree import Node, tree
 from rewriter.frames.catalyst.windows import over
 from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.errors import ADVICE, unsupported
 from rewriter.frames.writing.literals import literal
 from rewriter.frames.writing.names import identifier
-from rewriter.frames.writing.types import cast, sql_type
+from rewriter.frames.writing.types import cast, has_required_parts, sql_type, text
 
 Columns = Mapping[int, exp.Expr]
 """What stands for an attribute, by its expression id."""
@@ -93,9 +95,9 @@ class CatalystScalars:
         if node.kind in _BINARY:
             left, right = (bracketed(self.write(operand)) for operand in arguments(node))
             return _BINARY[node.kind](this=left, expression=right)
-        name = function_name(node.kind)
+        name = function_name(node)
         if name is None:
-            raise unsupported(f"the expression {node.kind} has no rule")
+            raise without_text(node)
         return call(name, *map(self.write, arguments(node)))
 
     def attribute(self, node: Node) -> exp.Expr:
@@ -123,7 +125,28 @@ def _named(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return call("coalesce", scalar) if node.fields.get("unmarked") else scalar
 
 
+def has_rule(kind: str) -> bool:
+    """Tell whether expressions of a class are written otherwise than as calls by name."""
+    return kind in _RULES or kind in _BINARY
+
+
+def without_text(node: Node) -> UnsupportedError:
+    """Return the refusal of an expression that no text is known of."""
+    shown = node.fields.get("shown")
+    if node.kind == "Product":
+        advice = "Write it as aggregate(collect_list(x), 1D, (a, b) -> a * b)."
+        return unsupported("product() is no function of SQL", advice)
+    if node.kind == "UpdateFields":
+        name = "withField() or dropFields() in this place"
+    else:
+        name = f"the function {shown}" if isinstance(shown, str) else f"the expression {node.kind}"
+    return unsupported(f"{name} has no rule")
+
+
 def _cast(scalars: CatalystScalars, node: Node) -> exp.Expr:
+    if has_required_parts(node.fields["dataType"]):
+        # An argument that Spark casts itself: no text says that the parts are never NULL.
+        return scalars.write(node.child)
     tried = node.fields.get("evalMode") == "TRY"
     return cast(scalars.write(node.child), sql_type(node.fields["dataType"]), tried=tried)
 
@@ -173,9 +196,10 @@ def _between(scalars: CatalystScalars, node: Node) -> exp.Expr:
 
 
 def _like(scalars: CatalystScalars, node: Node) -> exp.Expr:
-    left, right = (bracketed(scalars.write(child)) for child in node.children)
-    like = exp.Like(this=left, expression=right)
-    escape = node.fields.get("escapeChar")
+    left, right = (bracketed(scalars.write(argument)) for argument in arguments(node))
+    kind = exp.ILike if node.kind == "ILike" else exp.Like
+    like = kind(this=left, expression=right)
+    escape = node.fields.get("shown") or node.fields.get("escapeChar")
     if escape in (None, "\\"):
         return like
     return exp.Escape(this=like, expression=exp.Literal.string(escape))
@@ -289,22 +313,98 @@ def _not_missing(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return combine(*kept, copy=False)
 
 
+def _random(scalars: CatalystScalars, node: Node) -> exp.Expr:
+    """Write a draw by its seed; Spark has given one to a text that has none."""
+    if node.fields.get("hideSeed"):
+        raise unsupported(
+            "a random number without a seed, in a text, has another one in each reading of it",
+            "Call F.rand() or F.randn(), or write the seed.",
+        )
+    return call(function_name(node) or node.kind, *map(scalars.write, node.children))
+
+
 def _seeded(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write a function of chance whose seed is none of its arguments."""
-    name = function_name(node.kind) or node.kind
+    name = function_name(node) or node.kind
     seed = exp.Literal.number(f"{node.fields['randomSeed']}L")
     return call(name, *map(scalars.write, node.children), seed)
+
+
+def _literal(scalars: CatalystScalars, node: Node) -> exp.Expr:
+    shown = node.fields.get("shown")
+    if shown is None:
+        return literal(node.fields.get("value"), node.fields["dataType"])
+    (item,) = parse(f"SELECT {shown}").expressions
+    written: exp.Expr = item.unalias()
+    return written
+
+
+def _changed_fields(scalars: CatalystScalars, node: Node) -> exp.Expr:
+    """Write the struct that ``withField`` and ``dropFields`` make, field by field."""
+    shown = node.fields.get("shown")
+    if shown is None:
+        raise without_text(node)
+    return scalars.write(tree(shown))
+
+
+def _collated(scalars: CatalystScalars, node: Node) -> exp.Expr:
+    value, collation = node.children
+    name = exp.Literal.string(str(collation.fields["collationName"]))
+    return call("collate", scalars.write(value), name)
+
+
+def _converted(scalars: CatalystScalars, node: Node) -> exp.Expr:
+    """Write a function of JSON, CSV or XML, with the type and the options that it was given."""
+    given = [scalars.write(argument) for argument in arguments(node)]
+    if "schema" in node.fields:
+        given.append(exp.Literal.string(text(node.fields["schema"])))
+    options = node.fields.get("shown") or {}
+    if isinstance(options, dict) and options:
+        pairs = [exp.Literal.string(part) for pair in options.items() for part in pair]
+        given.append(call("map", *pairs))
+    return call(function_name(node) or node.kind, *given)
+
+
+def _of_moment(scalars: CatalystScalars, node: Node) -> exp.Expr:
+    """Write a function whose name says which timestamps it makes, and whether it may fail."""
+    name = {"MakeTimestamp": "make_timestamp", "ParseToTimestamp": "to_timestamp"}[node.kind]
+    if node.fields["dataType"] == "timestamp_ntz":
+        name += "_ntz"
+    fails = node.fields.get("failOnError", True)
+    return call(name if fails else f"try_{name}", *map(scalars.write, arguments(node)))
+
+
+def _tried(scalars: CatalystScalars, node: Node) -> exp.Expr:
+    """Write a function that is NULL where it fails, under its name of these."""
+    written = scalars.write(node.child)
+    return call(f"try_{written.name}", *written.expressions)
+
+
+def _in_units(name: str) -> Callable[[CatalystScalars, Node], exp.Expr]:
+    def write(scalars: CatalystScalars, node: Node) -> exp.Expr:
+        return call(name, exp.var(node.fields["unit"]), *map(scalars.write, node.children))
+
+    return write
+
+
+def _variant_part(scalars: CatalystScalars, node: Node) -> exp.Expr:
+    name = "variant_get" if node.fields.get("failOnError", True) else "try_variant_get"
+    kind = exp.Literal.string(text(node.fields["targetType"]))
+    return call(name, *map(scalars.write, node.children), kind)
 
 
 _RULES: dict[str, Callable[[CatalystScalars, Node], exp.Expr]] = {
     "AggregateExpression": aggregate,
     "Alias": _named,
+    "AnyValue": first_value,
     "AtLeastNNonNulls": _not_missing,
     "AttributeReference": CatalystScalars.attribute,
     "Between": _between,
     "BitwiseNot": lambda scalars, node: exp.BitwiseNot(this=bracketed(scalars.write(node.child))),
     "CaseWhen": _case,
     "Cast": _cast,
+    "Collate": _collated,
+    "CsvToStructs": _converted,
     "DateAdd": _date_add,
     "Exists": _subquery,
     "First": first_value,
@@ -313,32 +413,50 @@ _RULES: dict[str, Callable[[CatalystScalars, Node], exp.Expr]] = {
     "GetMapValue": _item,
     "GetStructField": _struct_field,
     "If": _if,
+    "ILike": _like,
     "In": _in,
     "InSubquery": _subquery,
     "IsNotNull": lambda scalars, node: IsNotNull(this=_is_null(scalars, node.child)),
     "IsNull": lambda scalars, node: _is_null(scalars, node.child),
+    "JsonToStructs": _converted,
     "LambdaFunction": _lambda,
     "Last": first_value,
     "Like": _like,
     "ListAgg": listed,
-    "Literal": lambda scalars, node: literal(node.fields.get("value"), node.fields["dataType"]),
+    "Literal": _literal,
+    "MakeTimestamp": _of_moment,
     "Mode": mode,
     "NamedLambdaVariable": CatalystScalars.attribute,
     "Not": _not,
     "OuterReference": lambda scalars, node: scalars.write(node.nested[0]),
+    "ParseToTimestamp": _of_moment,
     "PercentileCont": percentile,
     "PercentileDisc": percentile,
     "PythonUDAF": _python_function,
     "PreciseTimestampConversion": _window_time,
     "PythonUDF": _python_function,
+    "Rand": _random,
+    "Randn": _random,
     "ScalaUDF": _java_function,
     "ScalarSubquery": _subquery,
+    "SchemaOfCsv": _converted,
+    "SchemaOfJson": _converted,
+    "SchemaOfXml": _converted,
     "Shuffle": _seeded,
     "StringTrim": _trim,
     "StringTrimLeft": _trim_side("ltrim"),
     "StringTrimRight": _trim_side("rtrim"),
+    "StructsToCsv": _converted,
+    "StructsToJson": _converted,
+    "StructsToXml": _converted,
+    "TimestampAdd": _in_units("timestampadd"),
+    "TimestampDiff": _in_units("timestampdiff"),
+    "TryEval": _tried,
     "UnaryMinus": lambda scalars, node: exp.Neg(this=bracketed(scalars.write(node.child))),
+    "UpdateFields": _changed_fields,
     "Uuid": _seeded,
+    "VariantGet": _variant_part,
     "WindowExpression": lambda scalars, node: over(scalars.write, node),
+    "XmlToStructs": _converted,
 }
 """Class of an expression: how it is written, where not as an operator or a call."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -179,13 +180,16 @@ class ConnectScalars:
 
     def _text(self, message: Message) -> exp.Expr:
         """Write an expression that was given as text: its names are the frame's columns."""
-        (item,) = parse(f"SELECT {message['expression']}").expressions
+        given = message["expression"]
+        # A function of its own is only read as an argument.
+        (item,) = parse(f"SELECT f({given})" if "->" in given else f"SELECT {given}").expressions
+        item = item.expressions[0] if "->" in given else item
         bound: exp.Expr = item.unalias().transform(self._named, copy=True)
         return bound
 
     def _named(self, node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Subquery | exp.Select | exp.Lambda):
-            raise unsupported("an expression in text has a subquery or a function of its own")
+        if isinstance(node, exp.Subquery | exp.Select):
+            raise unsupported("an expression in text has a subquery")
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return node
         column, fields = self.frame.resolve([part.name for part in node.parts])
@@ -225,6 +229,14 @@ def _literal(scalars: ConnectScalars, message: Message) -> exp.Expr:
     elif kind == "timestamp":
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(value))
         value = moment.isoformat(sep=" ")
+    elif kind == "binary":
+        return exp.HexString(this=b64decode(value).hex().upper())
+    elif kind in ("array", "map"):
+        parts = value.get("elements", [])
+        if kind == "map":
+            pairs = zip(value.get("keys", []), value.get("values", []), strict=True)
+            parts = [part for pair in pairs for part in pair]
+        return call(kind, *(_literal(scalars, part) for part in parts))
     elif kind not in _TYPES and kind not in _NAMED and kind != "timestamp_ntz":
         raise unsupported(f"a literal of type {kind} has no text")
     return literal(str(value), type_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -31,9 +32,18 @@ def literal(value: object, type_: Any) -> exp.Expr:
         return null if type_ == "void" else exp.Cast(this=null, to=sql_type(type_))
     if isinstance(type_, str):
         for known, write in _WRITERS.items():
-            if type_ == known or (known[-1] in " (" and type_.startswith(known)):
+            if _is(type_, known):
                 return write(str(value), type_)
     raise unsupported(f"a literal of type {sql_type(type_).sql(dialect='spark')} has no text")
+
+
+def has_text(type_: Any) -> bool:
+    """Tell whether the value of a literal of a type stands in a plan as text."""
+    return isinstance(type_, str) and any(map(partial(_is, type_), _WRITERS))
+
+
+def _is(type_: str, known: str) -> bool:
+    return type_ == known or (known[-1] in " (" and type_.startswith(known))
 
 
 def _number(value: str, type_: str) -> exp.Expr:

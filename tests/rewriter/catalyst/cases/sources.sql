@@ -189,7 +189,7 @@ JOIN VALUES
  {
   "class": "Aggregate",
   "num-children": 1,
-  "text": {"sql": "SELECT k, count(*) AS n FROM q1 GROUP BY k", "columns": [[4, "k"], [70, "n"]]},
+  "stated": {"sql": "SELECT k, count(*) AS n FROM q1 GROUP BY k", "columns": [[4, "k"], [70, "n"]]},
   "child": 0
  },
  {
@@ -219,7 +219,7 @@ WHERE
  {
   "class": "Aggregate",
   "num-children": 1,
-  "text": {
+  "stated": {
    "sql": "SELECT  k, count(*)  FROM l GROUP BY k",
    "columns": [[4, "k"], [70, "count(1)"]]
   },

@@ -29,7 +29,7 @@ FROM l
  }
 }
 -- error
-UnsupportedError: in this data frame, an expression in text has a subquery or a function of its own
+UnsupportedError: in this data frame, an expression in text has a subquery
 Compute it before tracking, or write this part as a query for sql().
 
 -- title: text
