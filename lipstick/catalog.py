@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lipstick.dataframes import query_text
-from lipstick.dataframes.streaming import deduplicated
+from lipstick.dataframes.streaming import uppermost
 from lipstick.tracking import Tracked
 from lipstick.views import is_temporary, quoted_name
 from rewriter import TrackedRelation, Type, Variable, View, dialect
@@ -97,13 +97,12 @@ class SessionCatalog:
             if not is_temporary(self._spark, name):
                 self._check_tables(name, text[0])
             return View(name, text[0], tuple(frame.columns))
-        dropping = deduplicated(frame)
-        below, distinct = (frame, None) if dropping is None else dropping
+        below, distinct, watermark = uppermost(frame)
         try:
             written = query_text(self._spark, below, self._tracked.values())
         except UntrackedError:
             return None
-        return View(name, written, tuple(frame.columns), distinct)
+        return View(name, written, tuple(frame.columns), distinct, watermark)
 
     def _check_tables(self, view: str, text: str) -> None:
         """Refuse a permanent view one of whose tables has the name of something else here.

@@ -148,13 +148,19 @@ def fingerprint(spark: SparkSession, frame: DataFrame) -> tuple[FileState, ...]:
     return tuple(sorted((row[0], row[1], row[2]) for row in columns.collect()))
 
 
+def local_path(uri: str) -> Path | None:
+    """Return the path of a file by its URI; None: it is on no local disk."""
+    parsed = urlparse(uri)
+    return Path(unquote(parsed.path)) if parsed.scheme in ("", "file") else None
+
+
 def local_state(uri: str) -> FileState | None:
     """Return the state of a file; None: it is on no local disk. One that is gone has length -1."""
-    parsed = urlparse(uri)
-    if parsed.scheme not in ("", "file"):
+    path = local_path(uri)
+    if path is None:
         return None
     try:
-        status = Path(unquote(parsed.path)).stat()
+        status = path.stat()
     except OSError:
         return (uri, -1, -1)
     return (uri, status.st_size, status.st_mtime_ns)

@@ -1,6 +1,6 @@
-"""What streaming data frames do that no text of a query says: they drop duplicates.
+"""What streaming data frames do that no text says: they drop duplicates and have watermarks.
 
-A text reads the rows without duplicates from a view, which the frame of them becomes.
+A text reads such rows from a view, which the frame of them becomes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from lipstick.dataframes.jvm import (
     analysed,
     elements,
     frame_of,
+    jvm_of,
     kind,
     node_at,
     sizes,
     untracked,
 )
-from rewriter import Deduplication
+from rewriter import Deduplication, EventTimeColumn
 from rewriter.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -29,13 +30,18 @@ if TYPE_CHECKING:
 VIEW_PREFIX = "_lipstick_first_rows_"
 """What the names of the views begin with."""
 _WITHIN = "DeduplicateWithinWatermark"
-_OPERATORS = ("Deduplicate", _WITHIN)
+_WATERMARK = "EventTimeWatermark"
+_DROPPING = ("Deduplicate", _WITHIN)
+_OPERATORS = (*_DROPPING, _WATERMARK)
 _RELATION = "deduplicate"
 _NAMING = ("SubqueryAlias", "View")
 
 
 def name_first_rows(spark: SparkSession, plan: Plan, nodes: Json) -> None:
-    """Make views of the rows without duplicates in a streaming frame, and mark them as such."""
+    """Make views of rows without duplicates, and with watermarks, in a streaming frame.
+
+    They are marked as tracked relations are.
+    """
     size = sizes(nodes)
     for position, node in untracked(nodes, size):
         if kind(node) not in _OPERATORS:
@@ -50,24 +56,32 @@ def name_first_rows(spark: SparkSession, plan: Plan, nodes: Json) -> None:
         node["tracked"] = {"name": name, "columns": columns}
 
 
-def deduplicated(frame: DataFrame) -> tuple[DataFrame, Deduplication] | None:
-    """Return the rows that a streaming frame drops the duplicates of; None if it does not.
+def uppermost(
+    frame: DataFrame,
+) -> tuple[DataFrame, Deduplication | None, EventTimeColumn | None]:
+    """Return what is below the uppermost operator of a streaming frame, if no text says that one.
 
-    Frames of Spark Connect are not looked into.
+    It drops duplicates, or gives rows a watermark; else the frame itself is returned. Frames of
+    Spark Connect are not looked into.
     """
     if not frame.isStreaming or not hasattr(frame, "_jdf"):
-        return None
+        return frame, None, None
     plan = analysed(frame)
     while plan.getClass().getSimpleName() in _NAMING:
         plan = plan.children().apply(0)
     name = plan.getClass().getSimpleName()
     if name not in _OPERATORS:
-        return None
+        return frame, None, None
     below = plan.children().apply(0)
+    rows = frame_of(frame.sparkSession, below)
     columns = [int(attribute.exprId().id()) for attribute in elements(below.output())]
+    if name == _WATERMARK:
+        logical = jvm_of(frame.sparkSession).org.apache.spark.sql.catalyst.plans.logical
+        delay = int(logical.EventTimeWatermark.getDelayMs(plan.delay()))
+        place = columns.index(int(plan.eventTime().exprId().id()))
+        return rows, None, EventTimeColumn(place, delay)
     keys = (columns.index(int(key.exprId().id())) for key in elements(plan.keys()))
-    distinct = Deduplication(tuple(sorted(keys)), name == _WITHIN)
-    return frame_of(frame.sparkSession, below), distinct
+    return rows, Deduplication(tuple(sorted(keys)), name == _WITHIN), None
 
 
 def check_connect(relation: Mapping[str, Any]) -> None:

@@ -86,6 +86,8 @@ class Batch:
 
     def take(self, positions: Array) -> Batch:
         """The events at ascending positions."""
+        if is_each(positions, len(self)):
+            return self
         content = self.content
         taken = (
             content.take(positions)
@@ -98,6 +100,11 @@ class Batch:
     def rows(self) -> Batch:
         """The same with content as rows."""
         return Batch(self.keys, self.table(), self.properties)
+
+
+def is_each(positions: Array, count: int) -> bool:
+    """Tell whether positions are those of all rows, in their order."""
+    return len(positions) == count and bool((positions == np.arange(count)).all())
 
 
 def concat_batches(parts: Sequence[Batch]) -> Batch:

@@ -15,3 +15,11 @@ class UnknownStreamError(StreamError):
 
 class ReplayError(StreamError):
     """A replay that cannot be done, or an operator that does not repeat its output."""
+
+
+class UnrecordedRunWarning(UserWarning):
+    """A checkpoint of runs of which the text, the settings and the relations were not recorded."""
+
+
+class DamagedRecordWarning(UserWarning):
+    """A record beside a checkpoint that cannot be read, in whose place Spark's own stands."""

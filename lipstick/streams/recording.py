@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import pyarrow as pa
 
-from lipstick.streams.batch import Batch, concat_batches
+from lipstick.streams.batch import Batch, Lists, concat_batches, is_each
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.engine import Pushed
 from lipstick.streams.errors import StreamError
@@ -151,7 +151,8 @@ class Recording(ABC):
         sid = self.graph.original(sid)
         batch = self.load_content(sid, self.parts(sid).within(keys.t, keys.t, keys.code))
         index = search(batch.keys.code, batch.keys.t, keys.code, keys.t)
-        return batch.table().take(pa.array(index))
+        table = batch.table()
+        return table if is_each(index, table.num_rows) else table.take(pa.array(index))
 
     def notes(self) -> tuple[str, ...]:
         """Where what is recorded is not all that was sent, in sentences."""
@@ -252,6 +253,20 @@ class InMemory(Recording):
         if not batches:
             return Batch(Keys.empty(self.graph.node(sid).keyed), pa.table({}))
         return concat_batches(batches)
+
+    def lists(self, sid: str, keys: Keys) -> Lists | None:
+        """Return the content of events as lists, which are not written out; None: it is none.
+
+        That of several batches is written out, see `content`.
+        """
+        sid = self.graph.original(sid)
+        parts = self.parts(sid).within(keys.t, keys.t, keys.code)
+        if len(parts) != 1:
+            return None
+        batch = self._batches[sid][int(parts[0])]
+        if not isinstance(batch.content, Lists):
+            return None
+        return batch.content.take(search(batch.keys.code, batch.keys.t, keys.code, keys.t))
 
     def has_content(self, sid: str) -> bool:
         return self._full or self.graph.node(sid).source is not None

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lipstick.streams.changes import Changes, first_change
-from lipstick.streams.differences import differing_rows, matched
+from lipstick.streams.differences import differing_content, matched
 from lipstick.streams.errors import ReplayError
 from lipstick.streams.events import Events, Found, resolve
 from lipstick.streams.graph import Graph
@@ -24,7 +24,7 @@ from lipstick.streams.keys import INFINITE, Keys, search
 from lipstick.streams.operators.merge import trigger_rank
 from lipstick.streams.prefix import Prefix, prefix_of, whole
 from lipstick.streams.recording import InMemory, Recording
-from lipstick.streams.replaying import Span, run
+from lipstick.streams.replaying import Span, read_sources, run
 from semiring.base import Array
 
 
@@ -103,10 +103,11 @@ def replay(
     elif events is None:
         until = INFINITE
     span = Span(_prefix(recording, keys_asked, period, events, changes), until)
-    before = run(graph, recording, span, None)
-    again = recording if _has_all(recording) else run(graph, recording, span, None)
+    read = read_sources(graph, recording, span)
+    before = run(graph, recording, span, None, read)
+    again = recording if _has_all(recording) else run(graph, recording, span, None, read)
     unsure = _not_deterministic(graph, recording, before, again, span)
-    after = before if changes is None else run(graph, recording, span, changes)
+    after = before if changes is None else run(graph, recording, span, changes, read)
     compared = {
         sid: _compare(before, after, sid, keys, _rank(keys, span.keys(recording, sid)))
         for sid, keys in keys_asked.items()
@@ -178,13 +179,15 @@ def _compare(
     kept = keys_asked.take(np.flatnonzero(there))
     if not len(kept):
         return kept, kept, gone
+    if after is before:  # nothing is changed: what was made is what is made
+        made = before.whole(sid).take(np.sort(index[there]))
+        moved = (made.d != kept.d) | (made.t != kept.t)
+        return kept.take(np.flatnonzero(~moved)), kept.take(np.flatnonzero(moved)), gone
     replayed_keys = after.whole(sid).take(np.sort(index[there]))
     origin, known = matched(kept, before.whole(sid), rank[there])
     differs = ~known | (replayed_keys.d != kept.d) | (replayed_keys.t != kept.t)
     old = before.whole(sid).take(np.sort(origin[known]))
-    rows = differing_rows(
-        before.content(sid, old), after.content(sid, replayed_keys.take(np.flatnonzero(known)))
-    )
+    rows = differing_content(before, old, after, replayed_keys.take(np.flatnonzero(known)), sid)
     differs[np.flatnonzero(known)] |= rows
     return kept.take(np.flatnonzero(~differs)), kept.take(np.flatnonzero(differs)), gone
 
@@ -232,4 +235,4 @@ def _differs(replayed: InMemory, other: Recording, sid: str, span: Span, content
         return True
     if not content or not len(keys):
         return False
-    return bool(differing_rows(replayed.content(sid, keys), other.content(sid, other_keys)).any())
+    return bool(differing_content(replayed, keys, other, other_keys, sid).any())

@@ -112,22 +112,8 @@ class Replayer(Runner):
         return fired
 
 
-def run(
-    graph: Graph,
-    recording: Recording,
-    span: Span,
-    changes: Changes | None,
-    fired: dict[str, Fired] | None = None,
-) -> InMemory:
-    """Run a graph over a span of what was recorded of its sources, with changes if there are.
-
-    Parameters
-    ----------
-    fired
-        Gets what every operator made, if it is given.
-    """
-    results = InMemory(full=True)
-    replayer = Replayer(graph, recording, span, results, fired)
+def read_sources(graph: Graph, recording: Recording, span: Span) -> dict[str, Batch]:
+    """Return what was recorded of the sources in a span."""
     sources = {}
     for sid in graph.sources:
         first, until = span.prefix.times[sid], span.until
@@ -137,10 +123,33 @@ def run(
         if len(batch):
             keys = batch.keys
             batch = batch.take(np.flatnonzero((keys.t >= first) & (keys.t <= until)))
-        if changes is not None:
-            batch = changed_batch(changes, sid, batch, graph, replayer.codes, until)
         sources[sid] = batch
+    return sources
+
+
+def run(
+    graph: Graph,
+    recording: Recording,
+    span: Span,
+    changes: Changes | None,
+    read: Mapping[str, Batch] | None = None,
+    fired: dict[str, Fired] | None = None,
+) -> InMemory:
+    """Run a graph over a span of what was recorded of its sources, with changes if there are.
+
+    Parameters
+    ----------
+    read
+        What :func:`read_sources` returned, if it was called.
+    fired
+        Gets what every operator made, if it is given.
+    """
+    results = InMemory(full=True)
+    replayer = Replayer(graph, recording, span, results, fired)
+    sources = dict(read_sources(graph, recording, span) if read is None else read)
     if changes is not None:
+        for sid, batch in sources.items():
+            sources[sid] = changed_batch(changes, sid, batch, graph, replayer.codes, span.until)
         changes.check(graph)
     replayer.feed(sources)
     return results

@@ -24,7 +24,7 @@ from rewriter.algebra.leaves import Constant, OneRow, Scan
 from rewriter.algebra.order import Limit, LocalSort, Sort, SortKey
 from rewriter.algebra.recursion import Level
 from rewriter.algebra.relation import Relation, Unary, reference_counts, require, walk, with_inputs
-from rewriter.algebra.rows import Filter, FirstRows, Generate, Project, Windows
+from rewriter.algebra.rows import Filter, FirstRows, Generate, Project, Watermarked, Windows
 from rewriter.algebra.scalars import (
     Attribute,
     Scalar,
@@ -78,6 +78,7 @@ __all__ = [
     "SortKey",
     "Unary",
     "UnionAll",
+    "Watermarked",
     "Windows",
     "bracketed",
     "column",

@@ -30,6 +30,7 @@ from rewriter.algebra import (
     Sort,
     SortKey,
     UnionAll,
+    Watermarked,
     Windows,
     walk,
 )
@@ -98,9 +99,8 @@ def _header(relation: Relation) -> str:
             return f"Constant {_sql(relation.table)}: {', '.join(map(_attribute, relation.output))}"
         case Windows() | Draw():
             return f"{_kind(relation)}: {_definitions(relation.output, relation.calls)}"
-        case FirstRows():
-            keys = ", ".join(map(_attribute, relation.keys))
-            return f"FirstRows: by {keys}{' within the watermark' * relation.within}"
+        case FirstRows() | Watermarked():
+            return _of_stream(relation)
         case Sample():
             return f"Sample: {_sql(relation.sample).strip()}"
         case UnionAll() | BagDifference():
@@ -149,6 +149,13 @@ def _sets(relation: Aggregate) -> str:
 def _definitions(output: Iterable[Attribute], scalars: Iterable[Scalar]) -> str:
     pairs = zip(output, scalars, strict=True)
     return ", ".join(f"{_attribute(attribute)} := {_sql(scalar)}" for attribute, scalar in pairs)
+
+
+def _of_stream(relation: FirstRows | Watermarked) -> str:
+    if isinstance(relation, Watermarked):
+        return f"Watermarked: {_attribute(relation.time)}, {relation.delay} ms"
+    keys = ", ".join(map(_attribute, relation.keys))
+    return f"FirstRows: by {keys}{' within the watermark' * relation.within}"
 
 
 def _defined(attribute: Attribute, column: str) -> str:

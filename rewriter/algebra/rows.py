@@ -43,6 +43,26 @@ class FirstRows(Unary):
 
 
 @dataclass(frozen=True, slots=True)
+class Watermarked(Unary):
+    """The rows of a stream, with a watermark: the latest time of a column, less a delay.
+
+    Parameters
+    ----------
+    time
+        An attribute of the input.
+    delay
+        In milliseconds.
+    """
+
+    time: Attribute
+    delay: int
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        require(self, self.time.column(), self.input)
+
+
+@dataclass(frozen=True, slots=True)
 class Project(Unary):
     """A bag projection: one output row per input row."""
 

@@ -40,16 +40,26 @@ class Deduplication:
 
 
 @dataclass(frozen=True, slots=True)
+class EventTimeColumn:
+    """What gives a stream a watermark: the place of a column, and a delay in milliseconds."""
+
+    place: int
+    delay: int
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """A view: its text, and its column names where they are not those of the text's answer.
 
-    ``distinct``: of a stream, whose duplicates are dropped from the text's answer.
+    ``distinct``: of a stream, whose duplicates are dropped from the text's answer. ``watermark``:
+    of a stream, which has one by this column of the text's answer.
     """
 
     name: str
     text: str
     columns: tuple[str, ...] | None = None
     distinct: Deduplication | None = None
+    watermark: EventTimeColumn | None = None
 
 
 @dataclass(frozen=True, slots=True)

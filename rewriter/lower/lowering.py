@@ -35,6 +35,7 @@ from rewriter.algebra import (
     SemiJoin,
     Sort,
     UnionAll,
+    Watermarked,
     Windows,
     reference_counts,
     walk,
@@ -113,7 +114,7 @@ def lower_operator(context: LoweringContext, relation: Relation) -> Open:
             return lower_constant(context, relation)
         case Filter():
             return lower_filter(context, relation)
-        case FirstRows():
+        case FirstRows() | Watermarked():
             return lower_first_rows(context, relation)
         case Project():
             return lower_project(context, relation)

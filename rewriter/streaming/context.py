@@ -26,6 +26,9 @@ class Context:
         The batch whose rows are asked for; None: all, or it is a grouping above that tells them.
     undecided
         Relations whose rows say that Spark alone knows which of other rows came first.
+    ties
+        Relations whose rows are groups in which rows tie that an aggregate chooses from, and the
+        aggregates.
     """
 
     def __init__(
@@ -37,6 +40,7 @@ class Context:
         self.by_time = False
         self.batch = emission.batch
         self.undecided: list[Relation] = []
+        self.ties: list[tuple[Relation, Scalar]] = []
         self._sql = sql
         self._numbers = count(1)
 

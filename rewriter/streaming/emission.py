@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from rewriter.algebra import Relation
+from rewriter.algebra import Relation, Scalar
 
 
 class OutputMode(Enum):
@@ -53,15 +53,19 @@ class Reading:
     by_time
         Late rows are dropped: the answer depends on the watermarks.
     sessions
-        It is the streaming query only where no row came after a watermark had passed its time: a
-        session that was emitted is not merged with one that such a row begins.
+        It is the streaming query only where none of these has a row, the time of one that came
+        after a watermark had passed it: a session that was emitted is not merged with one that such
+        a row begins.
     undecided
         It is the streaming query only where none of these has a row: each is a group of rows of one
         batch of which the first stays, and only Spark knows which came first.
+    ties
+        The same, of groups in which rows tie that an aggregate chooses from, with the aggregate.
     """
 
     root: Relation
     stateless: bool
     by_time: bool
-    sessions: bool
+    sessions: tuple[Relation, ...]
     undecided: tuple[Relation, ...] = ()
+    ties: tuple[tuple[Relation, Scalar], ...] = ()

@@ -155,7 +155,7 @@ def generated_times(generate: Generate, times: Mapping[str, EventTime]) -> dict[
     """Return the columns of a generator with a watermark: the time windows of one."""
     if generate.argument.meta.get(MARK) not in (WINDOW, SESSION):
         return {}
-    arguments = list(_windowed(generate.argument))
+    arguments = list(windowed(generate.argument))
     if all(_time(argument, times) is EventTime.TIME for argument in arguments):
         return {attribute.id: EventTime.WINDOW for attribute in generate.output}
     return {}
@@ -167,7 +167,7 @@ def united_times(union: UnionAll, times: Mapping[str, EventTime]) -> dict[str, E
     return {output.id: times[first.id] for output, first in pairs if first.id in times}
 
 
-def _windowed(array: Scalar) -> Iterator[Scalar]:
+def windowed(array: Scalar) -> Iterator[Scalar]:
     """Yield what the calls are of that make an array of time windows."""
     for call in array.find_all(exp.Anonymous):
         if call.name.lower() in (WINDOW, SESSION):

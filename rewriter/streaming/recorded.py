@@ -37,6 +37,7 @@ from rewriter.algebra import (
     Sort,
     Unary,
     UnionAll,
+    Watermarked,
     Windows,
     references,
     walk,
@@ -46,9 +47,18 @@ from rewriter.bind.columns.metadata import MARK
 from rewriter.streaming.context import Context, latest
 from rewriter.streaming.deduplication import compared_by, first_rows
 from rewriter.streaming.emission import Emission, OutputMode, Reading
-from rewriter.streaming.flow import STATIC, EventTime, Flow, Streamed, generated_times, times_of
+from rewriter.streaming.flow import (
+    STATIC,
+    EventTime,
+    Flow,
+    Streamed,
+    generated_times,
+    times_of,
+    windowed,
+)
 from rewriter.streaming.joins import check_grouped, join_of_streams
 from rewriter.streaming.relations import join_with_relation
+from rewriter.streaming.ties import tied_groups
 from rewriter.streaming.unions import union_of_streams
 
 
@@ -89,7 +99,12 @@ def as_recorded(
         )
     stateless = not (flow.grouped or flow.joined or flow.deduplicated)
     return Reading(
-        relation, stateless, context.by_time, recording.sessions, tuple(context.undecided)
+        relation,
+        stateless,
+        context.by_time,
+        tuple(recording.sessions),
+        tuple(context.undecided),
+        tuple(context.ties),
     )
 
 
@@ -99,7 +114,7 @@ class _Recording:
     def __init__(self, context: Context, *, ordered: bool) -> None:
         self._context = context
         self._done: dict[tuple[int, frozenset[str], int | None], tuple[Relation, Flow]] = {}
-        self.sessions = False
+        self.sessions: list[Relation] = []
         self._ordered = ordered
 
     def visit(self, relation: Relation, needed: frozenset[str]) -> tuple[Relation, Flow]:
@@ -129,6 +144,8 @@ class _Recording:
                 return self._unary(relation, needed.union(*(references(k.scalar) for k in keys)))
             case FirstRows():
                 return self._first_rows(relation, needed)
+            case Watermarked():
+                return self._watermarked(relation, needed)
             case Project():
                 return self._project(relation, needed)
             case Generate():
@@ -191,6 +208,14 @@ class _Recording:
             below, flow = self.visit(first.input, wanted)
         return first_rows(self._context, first, below, flow, wanted)
 
+    def _watermarked(self, marked: Watermarked, needed: frozenset[str]) -> tuple[Relation, Flow]:
+        """Return the rows below a watermark: Spark passes no other's mark on through it."""
+        below, flow = self.visit(marked.input, needed.union([marked.time.id]))
+        if flow.grouped or flow.joined:
+            problem = "a watermark above a grouping or a join of streams is"
+            raise self._context.unsupported(problem, marked.span)
+        return below, replace(flow, times={marked.time.id: EventTime.TIME}, delay=marked.delay)
+
     def _unary(self, relation: Unary, needed: frozenset[str]) -> tuple[Relation, Flow]:
         below, flow = self.visit(relation.input, needed)
         return replace(relation, input=below), flow
@@ -215,8 +240,12 @@ class _Recording:
             return relation, flow
         # Sessions drop late rows in every output mode; emitted ones are kept in complete alone.
         windows = replace(flow, times=times)
+        if self._context.mode is not OutputMode.COMPLETE and times and flow.late is not None:
+            time = next(windowed(generate.argument))
+            passed = exp.LTE(this=time.copy(), expression=flow.late.column())
+            shown = self._context.attribute("time")
+            self.sessions.append(Project(Filter(relation, passed), (shown,), (time.copy(),)))
         relation = self._context.in_time(relation, windows, times.keys(), generate.span)
-        self.sessions = self._context.mode is not OutputMode.COMPLETE
         return relation, replace(flow, late=None, sessions=True)
 
     def _windows(self, windows: Windows, needed: frozenset[str]) -> tuple[Relation, Flow]:
@@ -267,6 +296,7 @@ class _Recording:
         if self._context.mode is OutputMode.APPEND:
             below = self._context.passed(below, timed, flow.reached, aggregate.span)
         times = times_of(aggregate.key_output, aggregate.keys, flow.times)
+        self._context.ties.extend(tied_groups(self._context, replace(aggregate, input=below)))
         whole: Relation = replace(aggregate, input=below)
         batch = self._context.emission.batch
         # A grouping without keys is emitted by every batch.

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from lipstick.streams.errors import StreamError
-from lipstick.streams.queries.kept import numbered, read_kept
+from lipstick.source import local_path
+from lipstick.streams.errors import DamagedRecordWarning, StreamError
+from lipstick.streams.queries.kept import OFFSETS, Kept, numbered, read_checksums, read_kept
 from lipstick.streams.queries.sources.replayed import Span
+from lipstick.streams.queries.starts import Start, read_starts
 
 _NONE = "-"
 _LISTED = "logOffset"
@@ -40,10 +43,13 @@ class FileRead:
         As Spark writes it, here and in the column of a row's file.
     modified
         When it was last modified, as it was read: in milliseconds since 1970.
+    state
+        Its length, and the checksum of its beginning and end; None: they were not kept.
     """
 
     uri: str
     modified: int
+    state: tuple[int, str] | None = None
 
     @property
     def path(self) -> str:
@@ -72,6 +78,9 @@ class MicroBatch:
     spans
         For each source that is none of files, the offsets that the batch read between; None: it
         read nothing.
+    restarted
+        Whether a run of the query began with the batch, for which Spark then knew the watermark of
+        the query, and no longer those of its streams; None: that was not seen.
     """
 
     number: int
@@ -80,11 +89,29 @@ class MicroBatch:
     late: int
     policy: str = "min"
     spans: tuple[Span | None, ...] = ()
+    restarted: bool | None = None
 
     @property
     def has_data(self) -> bool:
         """Whether the batch read anything."""
         return any(self.files) or any(span is not None for span in self.spans)
+
+
+def checkpoint_folder(location: str | os.PathLike[str]) -> Path:
+    """Return the folder of an option ``checkpointLocation``: a path, or a URI of a local disk.
+
+    Raises
+    ------
+    CheckpointError
+        When it is elsewhere.
+    """
+    path = local_path(os.fspath(location)) if ":/" in os.fspath(location) else Path(location)
+    if path is None:
+        raise CheckpointError(
+            f"The checkpoint {location} is on no local or mounted disk.\n"
+            "Give a folder that this process sees."
+        )
+    return path
 
 
 def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
@@ -102,8 +129,9 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
         understood.
     """
     folder = Path(checkpoint)
+    kept = read_kept(folder)
     offsets = {
-        **read_kept(folder),
+        **kept.offsets,
         **{
             number: file.read_text(encoding="utf-8")
             for number, file in numbered(folder / "offsets").items()
@@ -115,29 +143,87 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
             "Give the folder of its option checkpointLocation."
         )
     if sorted(offsets) != list(range(len(offsets))):
-        raise CheckpointError(
-            f"{folder} no longer has the offsets of all batches: Spark removed the first.\n"
-            "Start the query by the writeStream of its annotated query, which keeps them, or set "
-            "spark.sql.streaming.minBatchesToRetain above the number of batches."
+        raise CheckpointError(_missing(folder, kept))
+    if kept.damaged:
+        warnings.warn(
+            f"{_damaged(folder, kept)} cannot be read. The batches are told from Spark's own "
+            "offsets, which are complete.",
+            DamagedRecordWarning,
+            stacklevel=2,
         )
-    last = max(numbered(folder / "commits"), default=-1)
+    documents = {n: _documents(offsets[n], folder / "offsets" / str(n)) for n in offsets}
+    last = _last_commit(folder, max(offsets))
+    starts = {start.batch: start for start in read_starts(folder).starts}
+    checksums = read_checksums(folder)
     logs: list[_SourceLog] = []
     result: list[MicroBatch] = []
     late = 0
     for number in range(len(offsets)):
         path = folder / "offsets" / str(number)
-        metadata, *ends = _documents(offsets[number], path)
+        metadata, *ends = documents[number]
         if number == 0:
-            logs = [_SourceLog(folder / "sources" / str(i)) for i in range(len(ends))]
+            sources = (folder / "sources" / str(i) for i in range(len(ends)))
+            logs = [_SourceLog(source, checksums) for source in sources]
         watermark = _watermark(metadata, path)
         if number <= last:
             read = [log.until(end) for log, end in zip(logs, ends, strict=True)]
             files = tuple(listed for listed, _ in read)
             spans = tuple(span for _, span in read)
             policy = str(metadata.get("conf", {}).get(_POLICY, "min"))
-            result.append(MicroBatch(number, files, watermark, late, policy, spans))
+            restarted = _restarted(number, starts, kept.runs)
+            result.append(MicroBatch(number, files, watermark, late, policy, spans, restarted))
         late = watermark
     return result
+
+
+def _restarted(number: int, starts: Mapping[int, Start], runs: Mapping[int, int]) -> bool | None:
+    """Return whether a run began with a batch: not where the run before is seen to go on."""
+    if number in starts:
+        return True
+    run = runs.get(number)
+    return False if run is not None and run == runs.get(number - 1) else None
+
+
+def _missing(folder: Path, kept: Kept) -> str:
+    if kept.damaged:
+        return (
+            f"{folder} no longer has the offsets of all batches: {_damaged(folder, kept)} cannot "
+            "be read, and Spark removed its own.\nRestore that file from a copy."
+        )
+    return (
+        f"{folder} no longer has the offsets of all batches: Spark removed the first.\n"
+        "Start the query by the writeStream of its annotated query, which keeps them, or set "
+        "spark.sql.streaming.minBatchesToRetain above the number of batches."
+    )
+
+
+def _damaged(folder: Path, kept: Kept) -> str:
+    lines = ", ".join(map(str, kept.damaged[:3]))
+    more = " and others" if len(kept.damaged) > 3 else ""
+    return f"{folder / OFFSETS}, line {lines}{more},"
+
+
+def _last_commit(folder: Path, planned: int) -> int:
+    """Return the number of the last batch that was committed; -1: none.
+
+    Spark plans no batch before the one before it is committed, and never removes the last commits.
+
+    Raises
+    ------
+    CheckpointError
+        When commits are missing.
+    """
+    commits = sorted(numbered(folder / "commits"))
+    last = commits[-1] if commits else -1
+    gaps = [n for n in range(commits[0], last) if n not in set(commits)] if commits else []
+    if last < planned - 1:
+        gaps = [last + 1]
+    if gaps or not (folder / "commits").is_dir():
+        raise CheckpointError(
+            f"{folder / 'commits'} does not have the commit of batch {gaps[0] if gaps else 0}, and "
+            f"batch {planned} was planned.\nRestore the checkpoint from a copy."
+        )
+    return last
 
 
 class _SourceLog:
@@ -147,8 +233,9 @@ class _SourceLog:
     those of other sources are documents that the sources alone understand.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, checksums: Mapping[str, tuple[int, str]]) -> None:
         self._folder = folder
+        self._checksums = checksums
         self._end: Any = None
         self._files: dict[int, list[FileRead]] | None = None
 
@@ -164,7 +251,7 @@ class _SourceLog:
         if not isinstance(end, dict) or set(end) != {_LISTED}:
             return (), Span(before, end, self._folder)
         if self._files is None:
-            self._files = _source_files(self._folder)
+            self._files = _source_files(self._folder, self._checksums)
         after = -1 if before is None else int(before[_LISTED])
         return _between(self._files, after, int(end[_LISTED]), self._folder), None
 
@@ -194,14 +281,17 @@ def _watermark(metadata: Any, file: Path) -> int:
         ) from error
 
 
-def _source_files(folder: Path) -> dict[int, list[FileRead]]:
+def _source_files(
+    folder: Path, checksums: Mapping[str, tuple[int, str]]
+) -> dict[int, list[FileRead]]:
     """Return the files that a source listed, by the number in its log."""
     result: dict[int, dict[FileRead, None]] = {}
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         if file.name.removesuffix(".compact").isdigit():
             for entry in _documents(file.read_text(encoding="utf-8"), file):
                 # A compacted file repeats the entries of the files before it.
-                read = FileRead(str(entry["path"]), int(entry["timestamp"]))
+                uri = str(entry["path"])
+                read = FileRead(uri, int(entry["timestamp"]), checksums.get(uri))
                 result.setdefault(int(entry["batchId"]), {})[read] = None
     return {number: list(files) for number, files in result.items()}
 

@@ -15,10 +15,14 @@ from lipstick.capture.capture import Capture
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.streams.errors import StreamError
+from lipstick.streams.queries.checkpoint import checkpoint_folder
 from lipstick.streams.queries.leaves import check_apart
 from lipstick.streams.queries.recorded import of_stream, streamed
+from lipstick.streams.queries.starts import settings_of
+from lipstick.tracking import Tracked
 from rewriter import dialect
-from rewriter.algebra import Relation, Scalar
+from rewriter.algebra import Aggregate, FirstRows, Join, Relation, Scalar, Scan, walk
+from rewriter.algebra.rendering import render
 from rewriter.blocks import Block
 from rewriter.scalars.comparable import Conversions
 from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
@@ -84,6 +88,8 @@ class AnnotatedStream(AnnotatedFrame):
         assert plain is not None
         self._frame = plain
         self._plan = plan
+        self.settings = settings_of(session.spark)
+        """The settings that its expressions were read by."""
         self.converted = converted
         """The types that both sides of comparisons are converted to, by their place."""
 
@@ -111,6 +117,35 @@ class AnnotatedStream(AnnotatedFrame):
             if tracked.stream is not None
         }
 
+    @cached_property
+    def still(self) -> Mapping[str, Tracked]:
+        """The relations that the query reads beside its streams."""
+        return {name: t for name, t in self.relations.items() if t.stream is None}
+
+    @cached_property
+    def canonical(self) -> str:
+        """The plan in a form that is the same wherever the query is read."""
+        return render(self._plan)
+
+    @cached_property
+    def state_operators(self) -> frozenset[str]:
+        """The kinds of operators of the query for which Spark keeps state."""
+        of_streams: set[int] = set()
+        kinds: set[str] = set()
+        if any(stream.distinct for stream in self.streams.values()):
+            kinds.add("dropped duplicates")
+        for operator in walk(self._plan):
+            below = [child for child in operator.inputs if id(child) in of_streams]
+            if below or (isinstance(operator, Scan) and operator.relation in self.streams):
+                of_streams.add(id(operator))
+            if isinstance(operator, Aggregate) and below:
+                kinds.add("grouping")
+            elif isinstance(operator, FirstRows) and below:
+                kinds.add("dropped duplicates")
+            elif isinstance(operator, Join) and len(below) > 1:
+                kinds.add("join")
+        return frozenset(kinds)
+
     def reading(self, mode: OutputMode, emission: Emission) -> Reading:
         """Return the query over the recorded rows of its streams.
 
@@ -136,7 +171,8 @@ class AnnotatedStream(AnnotatedFrame):
         Parameters
         ----------
         checkpoint
-            The folder of its option ``checkpointLocation``. The query may run on meanwhile.
+            The folder of its option ``checkpointLocation``, a path or a ``file:`` URI. The query
+            may run on meanwhile.
         output_mode
             What it was started with, which no checkpoint records.
 
@@ -144,10 +180,16 @@ class AnnotatedStream(AnnotatedFrame):
         ------
         UnsupportedError
             When the query is not followed in this output mode.
+        StreamError
+            When another query wrote the checkpoint, or in another output mode.
         """
+        from lipstick.streams.queries.periods import check_checkpoint
         from lipstick.streams.queries.runs import StreamRun
 
-        return StreamRun(self, Path(checkpoint), OutputMode(output_mode.lower()))
+        mode = OutputMode(output_mode.lower())
+        run = StreamRun(self, checkpoint_folder(checkpoint), mode)
+        check_checkpoint(self, mode, run.checkpoint)
+        return run
 
     # -- what only results answer ----------------------------------------------------------
 

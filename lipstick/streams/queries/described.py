@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 
 from lipstick.dataframes.jvm import analysed, elements
+from lipstick.streams.queries.prepared import TRANSPARENT, WATERMARK
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan
 
 _PYTHON = "PythonDataSourceV2"
 _WITHIN = "DeduplicateWithinWatermark"
+_PER_ROW = (*TRANSPARENT, "Filter", "Project", WATERMARK)
 LEAVES = ("StreamingRelation", "StreamingRelationV2")
 """The operators of Spark that read a source."""
 
@@ -31,6 +33,9 @@ class Described:
         It is a data source written in Python, of a classic session.
     distinct, within
         The columns of ``dropDuplicates`` over it, and whether within the watermark.
+    prepared
+        The uppermost of the projections and filters between, and Spark's operator that reads the
+        source; None: there are none.
     """
 
     format: str
@@ -38,6 +43,7 @@ class Described:
     python: bool = False
     distinct: tuple[str, ...] = ()
     within: bool = False
+    prepared: tuple[Plan, Plan] | None = None
 
 
 def described(frame: DataFrame) -> Described | None:
@@ -68,11 +74,19 @@ def _classic(frame: DataFrame) -> Described | None:
     if within or plan.getClass().getSimpleName() == "Deduplicate":
         distinct = tuple(str(key.name()) for key in elements(plan.keys()))
         plan = plan.children().apply(0)
-    if plan.getClass().getSimpleName() == "EventTimeWatermark":
+    rows = plan
+    watermarks = 0
+    while (kind := plan.getClass().getSimpleName()) in _PER_ROW:
+        watermarks += kind == WATERMARK
         plan = plan.children().apply(0)
-    if plan.getClass().getSimpleName() not in LEAVES:
+    if kind not in LEAVES or watermarks > 1:
         return None
-    return replace(described_leaf(plan), distinct=distinct, within=within)
+    leaf = replace(described_leaf(plan), distinct=distinct, within=within)
+    if watermarks and rows.getClass().getSimpleName() == WATERMARK:
+        rows = rows.children().apply(0)
+    if rows.getClass().getSimpleName() in LEAVES:
+        return leaf
+    return replace(leaf, prepared=(rows, plan))
 
 
 def _connect(frame: DataFrame) -> Described | None:

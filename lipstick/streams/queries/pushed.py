@@ -15,12 +15,18 @@ from pyspark.sql import DataFrame
 from lipstick.dataframes.jvm import active, alias, analysed, elements, frame_of, jvm_of, sequence
 from lipstick.errors import UnsupportedError
 from lipstick.streams.queries.leaves import tracked_by
+from lipstick.streams.queries.prepared import over_rows
 from lipstick.streams.queries.recorded import of_stream
 from lipstick.streams.queries.sources.replayed import BATCH
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan
     from lipstick.streams.queries.definition import AnnotatedStream
+
+
+TIME = "_lipstick_time"
+_WITH_ID = 4
+"""So many parameters has Spark's operator in versions where the first is an identity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,40 +37,37 @@ class WatermarkRows:
     ----------
     relation
         The stream.
-    time, delay
-        The column of event times, and how far the watermark is behind, in milliseconds.
-    conditions
-        Spark's expressions of the conditions below the watermark.
-    columns
-        Spark's attributes of the source that they are over, by name.
+    delay
+        How far the watermark is behind, in milliseconds.
+    below
+        Spark's operators below the watermark.
+    time
+        Its attribute of event times.
+    prefix
+        What the names of the source's columns begin with in recorded rows.
     """
 
     relation: str
-    time: str
     delay: int
-    conditions: tuple[Any, ...]
-    columns: tuple[tuple[str, Any], ...]
+    below: Any
+    time: Any
+    prefix: str
 
     def of(self, rows: DataFrame) -> DataFrame:
-        """Return those of the recorded rows of the stream, with their batch and time."""
-        if not self.conditions:
-            return rows
+        """Return those of the recorded rows of the stream, with their batch and ``TIME``."""
         spark = rows.sparkSession
         logical = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical
-        plan = analysed(rows)
-        by_name = {attribute.name(): attribute for attribute in elements(plan.output())}
-        named = [
-            alias(spark, by_name[name], name, attribute.exprId())
-            for name, attribute in self.columns
-        ]
-        plan = logical.Project(sequence(spark, [*named, by_name[BATCH]]), plan)
-        for condition in self.conditions:
-            plan = logical.Filter(condition, plan)
-        return frame_of(spark, plan)
+        plan = over_rows(spark, self.below, rows, self.prefix, [BATCH])
+        batch = next(a for a in elements(plan.output()) if a.name() == BATCH)
+        named = jvm_of(spark).org.apache.spark.sql.catalyst.expressions.NamedExpression
+        time = alias(spark, self.time, TIME, named.newExprId())
+        return frame_of(spark, logical.Project(sequence(spark, [time, batch]), plan))
 
 
-def watermark_rows(stream: AnnotatedStream) -> list[WatermarkRows]:
-    """Return what the watermarks of a query see.
+def watermark_rows(stream: AnnotatedStream) -> list[list[WatermarkRows]]:
+    """Return, for each watermark of a query, what it sees where it stands in the plan.
+
+    One of a stream that is read several times may stand in several places.
 
     Raises
     ------
@@ -81,7 +84,11 @@ def watermark_rows(stream: AnnotatedStream) -> list[WatermarkRows]:
     spark = stream.session.spark
     with active(spark):
         plan = spark._jsparkSession.sessionState().optimizer().execute(analysed(frame))
-    return [_seen(stream, node) for node in _watermarks(plan)]
+    seen: dict[str, list[WatermarkRows]] = {}
+    for number, node in enumerate(_watermarks(plan)):
+        identity = str(node.productElement(0)) if node.productArity() == _WITH_ID else str(number)
+        seen.setdefault(identity, []).append(_seen(stream, node))
+    return list(seen.values())
 
 
 def _watermarks(plan: Plan) -> Iterator[Plan]:
@@ -92,13 +99,11 @@ def _watermarks(plan: Plan) -> Iterator[Plan]:
 
 
 def _seen(stream: AnnotatedStream, watermark: Plan) -> WatermarkRows:
-    conditions = []
     below = watermark.children().apply(0)
-    while below.getClass().getSimpleName() in ("Filter", "Project"):
-        if below.getClass().getSimpleName() == "Filter":
-            conditions.append(below.condition())
-        below = below.children().apply(0)
-    name = tracked_by(stream, below)
+    leaf = below
+    while leaf.getClass().getSimpleName() in ("Filter", "Project"):
+        leaf = leaf.children().apply(0)
+    name = tracked_by(stream, leaf)
     if name is None:
         raise UnsupportedError(
             "what stands below a watermark of this query in Spark's plan is not understood",
@@ -106,6 +111,6 @@ def _seen(stream: AnnotatedStream, watermark: Plan) -> WatermarkRows:
             stream.query,
         )
     source = of_stream(stream.relations[name])
-    assert source.time is not None
-    columns = tuple((attribute.name(), attribute) for attribute in elements(below.output()))
-    return WatermarkRows(name, source.time, source.delay, tuple(conditions), columns)
+    source_delay = jvm_of(stream.session.spark).org.apache.spark.sql.catalyst.plans.logical
+    delay = int(source_delay.EventTimeWatermark.getDelayMs(watermark.delay()))
+    return WatermarkRows(name, delay, below, watermark.eventTime(), source.raw_prefix)

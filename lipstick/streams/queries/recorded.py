@@ -20,6 +20,7 @@ from lipstick.errors import SourceChangedError, SourceError
 from lipstick.naming import ROW_BITS
 from lipstick.source import Source, fingerprint, local_state
 from lipstick.streams.queries.checkpoint import CheckpointError, FileRead, MicroBatch
+from lipstick.streams.queries.kept import checksum
 from lipstick.streams.queries.source import StreamSource
 from lipstick.streams.queries.sources.replayed import BATCH, Batched, Span
 from lipstick.tracking import ROW_COLUMN, Naming, Tracked, name_rows
@@ -60,6 +61,8 @@ def track_stream(
     source = Source(frame, stream.description, stream.format, ())
     if key is None and stream.replayed is not None and stream.replayed.token:
         token = stream.replayed.token
+        if not set(token) <= set(frame.columns):
+            token = tuple(f"{stream.raw_prefix}{column}" for column in token)
         return source, without_rows(frame.sparkSession, stream, Naming.KEY), Naming.KEY, token
     if key is None:
         if stream.format != "parquet" and stream.replayed is None:
@@ -79,7 +82,7 @@ def without_rows(spark: SparkSession, stream: StreamSource, naming: Naming) -> D
     if naming is Naming.ROWS:
         extra[ROW_COLUMN] = "bigint"
     columns = (F.lit(None).cast(kind).alias(name) for name, kind in extra.items())
-    return stream.read(spark, []).select("*", *columns)
+    return stream.of_raw(stream.read(spark, []).select("*", *columns))
 
 
 def files_of(
@@ -213,11 +216,11 @@ def _read_again(
     known = spark.createDataFrame(
         [(batch, late[batch]) for batch, _ in read], f"{BATCH} INT, _late BIGINT"
     )
-    columns = [F.col(f"`{column}`") for column in tracked.columns]
+    columns = [F.col(f"`{column}`") for column in stream.raw.names]
     places = [F.col(ROW_COLUMN)] if tracked.naming is Naming.ROWS else []
     rows = stream.read_again(spark, read).join(F.broadcast(known), BATCH)
     moment = F.timestamp_millis(F.col("_late")).alias(LATE)
-    return rows.select(*columns, F.col(BATCH), moment, *places)
+    return stream.of_raw(rows.select(*columns, F.col(BATCH), moment, *places))
 
 
 def _placed(tracked: Tracked, rows: DataFrame, places: list[list[Any]]) -> DataFrame:
@@ -227,7 +230,8 @@ def _placed(tracked: Tracked, rows: DataFrame, places: list[list[Any]]) -> DataF
     """
     schema = f"{_FILE} STRING, {_NUMBER} BIGINT, {BATCH} INT, _late BIGINT"
     known = rows.sparkSession.createDataFrame(places, schema)
-    columns = [F.col(f"`{column}`") for column in tracked.columns]
+    stream = of_stream(tracked)
+    columns = [F.col(f"`{column}`") for column in stream.raw.names]
     moment = F.timestamp_millis(F.col("_late")).alias(LATE)
     kept = [*columns, F.col(BATCH), moment]
     read = [*columns, F.regexp_replace("_metadata.file_path", "^file:/+", "file:///").alias(_FILE)]
@@ -235,7 +239,7 @@ def _placed(tracked: Tracked, rows: DataFrame, places: list[list[Any]]) -> DataF
         read.append(F.col("_metadata.row_index").alias("_row"))
         token = F.shiftleft(F.col(_NUMBER), ROW_BITS).bitwiseOR(F.col("_row"))
         kept.append(token.alias(ROW_COLUMN))
-    return rows.select(*read).join(F.broadcast(known), _FILE).select(*kept)
+    return stream.of_raw(rows.select(*read).join(F.broadcast(known), _FILE).select(*kept))
 
 
 def _is_under(file: str, path: str) -> bool:
@@ -247,6 +251,18 @@ def _is_under(file: str, path: str) -> bool:
     if fixed == watched:
         fixed = f"{watched.rstrip('/')}/"
     return re.sub("^file:/+", "/", file).startswith(fixed)
+
+
+def check_read(tracked: Tracked, batches: Sequence[MicroBatch]) -> None:
+    """Refuse files that are not what batches read of a stream of files.
+
+    Raises
+    ------
+    SourceError, SourceChangedError
+        With the first such file.
+    """
+    read = files_of(of_stream(tracked), batches, tracked.name)
+    _check_files(tracked.name, [file for file, _ in read])
 
 
 def _check_files(name: str, files: Sequence[FileRead]) -> None:
@@ -261,7 +277,10 @@ def _check_files(name: str, files: Sequence[FileRead]) -> None:
                 f"{file.path}, which the stream {name!r} has read, is gone.\n"
                 "Keep the files of a stream for as long as questions are asked about it."
             )
-        if modified // 1_000_000 != file.modified:
+        changed = modified // 1_000_000 != file.modified
+        if not changed and file.state is not None:
+            changed = length != file.state[0] or checksum(file.uri) != file.state
+        if changed:
             raise SourceChangedError(
                 f"{file.path} changed since the stream {name!r} read it.\n"
                 "Restore it: what the query made of it can only be told from what it read."

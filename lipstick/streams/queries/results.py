@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from lipstick.capture.capture import Capture
 from lipstick.deletion import Cascade, Deletion, resolve_deletion, without
@@ -19,9 +19,11 @@ from lipstick.frame import AnnotatedFrame
 from lipstick.scenarios import Given
 from lipstick.streams.queries.checkpoint import MicroBatch
 from lipstick.streams.queries.leaves import numbers_of_sources
-from lipstick.streams.queries.recorded import LATE, recorded
+from lipstick.streams.queries.periods import check_computed_alike
+from lipstick.streams.queries.recorded import check_read, of_stream, recorded
 from lipstick.streams.queries.repeated_what_if import RepeatedWhatIf
 from lipstick.streams.queries.reruns import Reruns
+from lipstick.streams.queries.starts import History
 from lipstick.tracking import Tracked, verify_key
 from lipstick.updates import updated_view
 from lipstick.views import drop_once_read
@@ -29,6 +31,7 @@ from lipstick.whatif import WhatIf
 from rewriter import Block, lower_query
 from rewriter.algebra import Relation
 from rewriter.emit.statements import plain_sql
+from rewriter.scalars.aggregates import name_of
 from rewriter.streaming import Emission, OutputMode
 
 if TYPE_CHECKING:
@@ -52,19 +55,24 @@ class StreamResults(AnnotatedFrame):
         mode: OutputMode,
         batches: Sequence[MicroBatch],
         emitted: Emitted,
+        history: History,
     ) -> None:
         self._stream = stream
         self._mode = mode
         self._batches = batches
         self._emitted = emitted
+        self._history = history
         emission = emitted(batches)
         self._reading = stream.reading(mode, emission)
         only = emission.batch if self._reading.stateless else None
+        self._read_of = [batch for batch in batches if only in (None, batch.number)]
+        check_computed_alike(stream, mode, history, self._read_of)
         self._recorded = _recorded(stream, batches, only)
-        if self._reading.sessions:
-            _check_sessions(stream, self._recorded)
+        for late in self._reading.sessions:
+            _check_sessions(stream, late, self._recorded)
         for undecided in self._reading.undecided:
             _check_order(stream, undecided, self._recorded)
+        self._check_ties({})
         root = _lowered(stream, self._reading.root, self._recorded)
         super().__init__(stream.session, stream.query, stream.expression, stream.schema, root)
 
@@ -72,9 +80,18 @@ class StreamResults(AnnotatedFrame):
     def _known(self) -> Mapping[str, Tracked]:
         return {**self._stream.relations, **self._recorded}
 
+    def _check_sources(self) -> None:
+        """Refuse what is no longer what the batches read, or would be computed otherwise now."""
+        for name in self._recorded:
+            if of_stream(self._stream.relations[name]).replayed is None:
+                check_read(self._stream.relations[name], self._read_of)
+        check_computed_alike(self._stream, self._mode, self._history, self._read_of)
+        super()._check_sources()
+
     @property
     def df(self) -> DataFrame:
         """The plain rows."""
+        self._check_sources()
         return self._named(self._session.spark.sql(plain_sql(self.root)))
 
     # -- what if ---------------------------------------------------------------------------
@@ -93,6 +110,7 @@ class StreamResults(AnnotatedFrame):
         UnsupportedError
             When the watermarks of what is left cannot be told.
         """
+        self._check_ties_without(delete, cascade)
         batches = self._moved(delete, cascade)
         if batches is None:
             return super().what_if(delete, cascade, method=method)
@@ -106,7 +124,7 @@ class StreamResults(AnnotatedFrame):
         is a :class:`~lipstick.streams.queries.repeated_what_if.RepeatedWhatIf`, with the same
         tables.
         """
-        if not self._reading.by_time:
+        if not self._reading.by_time and not self._reading.ties:
             return super().what_if_many(scenarios)
         resolved = self._scenarios(scenarios)
         answers = [
@@ -141,18 +159,53 @@ class StreamResults(AnnotatedFrame):
         """Return the batches with the watermarks of what is left; None: no watermark moves."""
         if not self._reading.by_time or not delete:
             return None
+        with self._left(delete, cascade, self._recorded) as left:
+            return self._reruns.moved(left)
+
+    @contextmanager
+    def _left(
+        self,
+        delete: Mapping[str, Any],
+        cascade: Cascade | None,
+        relations: Mapping[str, Tracked],
+    ) -> Iterator[dict[str, str]]:
+        """Make views of what a deletion leaves of relations, for a while; yield them by name."""
         spark = self._session.spark
         deletion = self._deletion(self._hypothetical(self.root), delete, cascade)
         gone = deletion.views(spark)
         left = {
             name: without(spark, tracked.view, *gone[name])
-            for name, tracked in self._recorded.items()
+            for name, tracked in relations.items()
             if name in gone
         }
-        moved = self._reruns.moved(left)
-        for view in (*left.values(), *(view for view, _ in gone.values())):
-            spark.catalog.dropTempView(view)
-        return moved
+        try:
+            yield left
+        finally:
+            for view in (*left.values(), *(view for view, _ in gone.values())):
+                spark.catalog.dropTempView(view)
+
+    def _check_ties_without(self, delete: Mapping[str, Any], cascade: Cascade | None) -> None:
+        """Refuse a deletion that leaves rows of which Spark might have taken any."""
+        if self._reading.ties and delete:
+            with self._left(delete, cascade, self._known) as left:
+                self._check_ties({self._known[name].view: view for name, view in left.items()})
+
+    def _check_ties(self, replaced: Mapping[str, str]) -> None:
+        """Refuse groups in which Spark left open which row an aggregate takes.
+
+        ``replaced`` are views that stand for others.
+        """
+        for groups, call in self._reading.ties:
+            root = _lowered(self._stream, groups, self._recorded)
+            group = self._stream.session.spark.sql(plain_sql(root, replaced)).head()
+            if group is not None:
+                shown = ", ".join(map(str, group[:-1]))
+                raise UnsupportedError(
+                    f"which of {group[-1]} values {name_of(call)} takes in the group ({shown}) was "
+                    "open to Spark, since their rows tie: it is not followed",
+                    "Compare rows by more, so that none tie: max_by(v, struct(ts, id)).",
+                    self._stream.query,
+                )
 
     def _hypothetical(self, root: Block) -> Capture:
         """Return what answers about a query over these rows without being written."""
@@ -228,21 +281,18 @@ def _recorded(
     return result
 
 
-def _check_sessions(stream: AnnotatedStream, relations: Mapping[str, Tracked]) -> None:
+def _check_sessions(
+    stream: AnnotatedStream, late: Relation, relations: Mapping[str, Tracked]
+) -> None:
     """Refuse sessions that Spark may have emitted before one more of their rows came."""
-    for name, tracked in relations.items():
-        time = stream.streams[name].time
-        if time is None:
-            continue
-        rows = stream.session.spark.table(tracked.view).where(F.col(f"`{time}`") <= F.col(LATE))
-        split = rows.head()
-        if split is not None:
-            raise UnsupportedError(
-                f"a row of {name!r} came after the watermark had passed its time ({split[time]}), "
-                "so that a session may have been emitted in two parts, which is not followed",
-                "Give the watermark a delay that no event exceeds.",
-                stream.query,
-            )
+    split = stream.session.spark.sql(plain_sql(_lowered(stream, late, relations))).head()
+    if split is not None:
+        raise UnsupportedError(
+            f"a row came after the watermark had passed its time ({split[0]}), so that a session "
+            "may have been emitted in two parts, which is not followed",
+            "Give the watermark a delay that no event exceeds.",
+            stream.query,
+        )
 
 
 def _check_order(

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from lipstick.streams.errors import StreamError
 from lipstick.streams.queries.checkpoint import MicroBatch, read_checkpoint
 from lipstick.streams.queries.kept import Keeper
+from lipstick.streams.queries.relation_states import Watch
 from lipstick.streams.queries.results import StreamResults
+from lipstick.streams.queries.starts import Start, read_starts
 from rewriter.streaming import Emission, OutputMode
 
 if TYPE_CHECKING:
@@ -23,6 +25,11 @@ class StreamRun:
     """A run of a streaming query, while it runs or afterwards.
 
     Has the methods of Spark's ``StreamingQuery``, where this process started it.
+
+    Parameters
+    ----------
+    begun
+        The number of its start, and what was written down of it.
     """
 
     def __init__(
@@ -31,20 +38,25 @@ class StreamRun:
         checkpoint: Path,
         mode: OutputMode,
         query: StreamingQuery | None = None,
+        begun: tuple[int, Start] | None = None,
     ) -> None:
         stream.reading(mode, Emission(0))
         self._stream = stream
-        self._checkpoint = checkpoint
+        self.checkpoint = checkpoint
+        """The folder of the query's checkpoint."""
         self._mode = mode
         self._query = query
         self._keeper = None
-        if query is not None:
-            self._keeper = Keeper(checkpoint, lambda: query.isActive)
+        if query is not None and begun is not None:
+            number, start = begun
+            spark = stream.session.spark
+            watch = Watch(spark, checkpoint, number, stream.still, start.relations)
+            self._keeper = Keeper(checkpoint, lambda: query.isActive, number, watch.look)
 
     @property
     def batches(self) -> Sequence[MicroBatch]:
         """The micro-batches that were committed, ascending."""
-        return read_checkpoint(self._checkpoint)
+        return read_checkpoint(self.checkpoint)
 
     def results(self, batch: int | None = None) -> StreamResults:
         """Return the rows up to a micro-batch, with their provenance.
@@ -63,6 +75,9 @@ class StreamRun:
             When there is no such batch.
         SourceError, SourceChangedError
             When files that the stream has read are gone, or were changed.
+        StreamError
+            When batches were computed by another text of the query, under other settings, or with
+            other rows of a relation that is no stream.
         """
         return self._results(self._until(batch), None)
 
@@ -91,7 +106,7 @@ class StreamRun:
         return f"<run of a streaming query, {len(self.batches)} micro-batches>"
 
     def _until(self, number: int | None) -> list[MicroBatch]:
-        batches = read_checkpoint(self._checkpoint)
+        batches = read_checkpoint(self.checkpoint)
         last = batches[-1].number if batches else -1
         if number is not None and not 0 <= number <= last:
             raise StreamError(
@@ -102,7 +117,8 @@ class StreamRun:
 
     def _results(self, batches: Sequence[MicroBatch], batch: int | None) -> StreamResults:
         emission = partial(self._emission, batch=batch)
-        return StreamResults(self._stream, self._mode, batches, emission)
+        history = read_starts(self.checkpoint)
+        return StreamResults(self._stream, self._mode, batches, emission, history)
 
     def _emission(self, batches: Sequence[MicroBatch], batch: int | None) -> Emission:
         watermark = batches[-1].watermark if batches else 0

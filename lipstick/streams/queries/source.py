@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,16 +10,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType, TimestampType
 
 from lipstick.errors import SourceError
-from lipstick.streams.queries.described import described
+from lipstick.streams.queries.described import Described, described
+from lipstick.streams.queries.prepared import RAW, Prepared, check_prepared
 from lipstick.streams.queries.sources import Batched, Replayed, replayed_source
+from lipstick.streams.queries.starts import settings_of
 
 FORMATS = ("csv", "json", "orc", "parquet", "text")
 _DELAY = "spark.watermarkDelayMs"
 _ADVICE = (
-    "Track a source that can be read again (files, Kafka, rate, or one written in Python), with "
-    "withWatermark and dropDuplicates if it has them, and nothing else done to it: "
-    "spark.readStream.schema(...).parquet(path).withWatermark(...). Write events from elsewhere to "
-    "files first: events.writeStream.format('parquet').start(path)."
+    "Track a source that can be read again (files, Kafka, rate, one written in Python) with what "
+    "is computed and filtered of its rows, withWatermark and dropDuplicates: "
+    "spark.readStream.schema(...).json(path).withColumn('t', to_timestamp('s'))"
+    ".withWatermark('t', ...). Do the rest in the query. Over Spark Connect track the source and "
+    "its watermark alone. Write events from elsewhere to files first: "
+    "events.writeStream.format('parquet').start(path)."
 )
 
 
@@ -42,6 +47,8 @@ class StreamSource:
         They are those of ``dropDuplicatesWithinWatermark``.
     replayed
         How the source is read again; None: it is one of files.
+    prepared
+        What is computed of each of its rows; None: they are rows of the stream.
     """
 
     path: str
@@ -53,6 +60,21 @@ class StreamSource:
     distinct: tuple[str, ...] = ()
     within: bool = False
     replayed: Replayed | None = None
+    prepared: Prepared | None = None
+
+    @property
+    def raw(self) -> StructType:
+        """The schema of the source, without what Spark knows of its columns in a stream."""
+        return _unmarked(self.schema if self.prepared is None else self.prepared.schema)
+
+    @property
+    def raw_prefix(self) -> str:
+        """What the names of the source's columns begin with in recorded rows."""
+        return "" if self.prepared is None else RAW
+
+    def of_raw(self, rows: DataFrame) -> DataFrame:
+        """Return the rows of the stream, with whatever else rows of the source have."""
+        return rows if self.prepared is None else self.prepared.of(rows)
 
     @property
     def description(self) -> str:
@@ -62,15 +84,15 @@ class StreamSource:
     def read_again(self, spark: SparkSession, read: Batched) -> DataFrame:
         """Return the rows that micro-batches read of a source that is none of files."""
         assert self.replayed is not None
-        return self.replayed.rows(spark, self.options, _unmarked(self.schema), read)
+        return self.replayed.rows(spark, self.options, self.raw, read)
 
     def read(self, spark: SparkSession, files: list[str]) -> DataFrame:
         """Return the rows of some of its files, as a data frame that is no stream."""
-        reader = spark.read.format(self.format).schema(_unmarked(self.schema))
+        reader = spark.read.format(self.format).schema(self.raw)
         options = {"basePath": self.path, **self.options} if _is_folder(self.path) else self.options
         options = {name: value for name, value in options.items() if name != "path"}
         if not files:
-            return spark.createDataFrame([], _unmarked(self.schema))
+            return spark.createDataFrame([], self.raw)
         return reader.options(**options).load(files)
 
 
@@ -85,7 +107,7 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
     """
     leaf = described(frame)
     if leaf is None:
-        raise SourceError(f"The stream {name!r} is more than a source of events.\n{_ADVICE}")
+        raise SourceError(f"The stream {name!r} does more than compute its rows.\n{_ADVICE}")
     path, replayed = leaf.options.get("path", ""), None
     if leaf.format not in FORMATS or not path:
         path = f"stream of {leaf.format}"
@@ -101,7 +123,7 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
     if time is not None and not isinstance(frame.schema[time].dataType, TimestampType):
         raise SourceError(
             f"The watermark of {name!r} is of {time!r}, a {frame.schema[time].dataType.typeName()}."
-            "\nConvert it to a TIMESTAMP in the schema that the stream is read with."
+            "\nConvert it before: withColumn(name, to_timestamp(name)).withWatermark(name, ...)."
         )
     return StreamSource(
         path,
@@ -113,7 +135,18 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
         leaf.distinct,
         leaf.within,
         replayed,
+        _prepared(name, frame.sparkSession, leaf),
     )
+
+
+def _prepared(name: str, spark: SparkSession, leaf: Described) -> Prepared | None:
+    """Return what a stream computes of the rows of its source; None: nothing."""
+    if leaf.prepared is None:
+        return None
+    plan, source = leaf.prepared
+    text = check_prepared(name, spark, plan)
+    schema = StructType.fromJson(json.loads(str(source.schema().json())))
+    return Prepared(plan, schema, text, settings_of(spark))
 
 
 def _is_folder(path: str) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlparse
 
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lipstick.streams.errors import StreamError
+from lipstick.streams.queries.checkpoint import checkpoint_folder
+from lipstick.streams.queries.kept import keep, read_kept
+from lipstick.streams.queries.periods import record_start
 from lipstick.streams.queries.runs import StreamRun
 from rewriter.streaming import Emission, OutputMode
 
@@ -105,11 +106,8 @@ class StreamWriter:
                 "The query has no checkpoint, which tells what its micro-batches read.\n"
                 "Give it one: .option('checkpointLocation', folder)."
             )
-        parsed = urlparse(self._checkpoint)
-        if parsed.scheme not in ("", "file"):
-            raise StreamError(
-                f"The checkpoint {self._checkpoint} is on no local or mounted disk.\n"
-                "Give a folder that this process sees."
-            )
-        folder = Path(unquote(parsed.path) if parsed.scheme else self._checkpoint)
-        return StreamRun(self._stream, folder, self._mode, start())
+        folder = checkpoint_folder(self._checkpoint)
+        keep(folder, set(read_kept(folder).offsets))
+        number, begun = record_start(self._stream, self._mode, folder)
+        run = start()
+        return StreamRun(self._stream, folder, self._mode, run, (number, begun))

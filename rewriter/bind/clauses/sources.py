@@ -14,6 +14,7 @@ from rewriter.algebra import (
     Relation,
     Sample,
     Scan,
+    Watermarked,
     Windows,
     walk,
 )
@@ -153,9 +154,14 @@ def _bind_view(view: View, table: exp.Table, context: BindContext) -> Bound:
         context.names.reserve(lambda_variables(query))
         context.views[key] = Definition(view.name, query, view.columns, inside, None)
     bound = bind_definition(context.views[key], table, context.source)
+    columns = bound.relation.attributes
+    if view.watermark is not None:
+        time = columns[view.watermark.place]
+        span = context.source.span(table)
+        marked = Watermarked(bound.relation, time, view.watermark.delay, span)
+        return Bound(marked, bound.scope)
     if view.distinct is None:
         return bound
-    columns = bound.relation.attributes
     keys = tuple(columns[place] for place in view.distinct.keys)
     span = context.source.span(table)
     return Bound(FirstRows(bound.relation, keys, view.distinct.within, span), bound.scope)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rewriter.bind import bind_query
 from rewriter.bind.catalog import (
     Deduplication,
+    EventTimeColumn,
     MemoryCatalog,
     TableFunction,
     TrackedRelation,
@@ -27,8 +28,10 @@ RELATIONS = {
 """Columns and token columns by relation; ``rates`` carries no provenance."""
 FIRST = View("first_cars", "SELECT model, price FROM cars", None, Deduplication((0,)))
 """The rows of a stream without duplicates; where nothing says which, any of them."""
+TIMED = View("timed_cars", "SELECT model, price FROM cars", None, None, EventTimeColumn(1, 0))
+"""The rows of a stream with a watermark; they are those of the stream."""
 CATALOG = MemoryCatalog(
-    [*(TrackedRelation(name, columns) for name, (columns, _) in RELATIONS.items()), FIRST]
+    [*(TrackedRelation(name, columns) for name, (columns, _) in RELATIONS.items()), FIRST, TIMED]
 )
 TOKENS = {
     name: TokenSource(name, key, (key,) if key else ()) for name, (_, key) in RELATIONS.items()

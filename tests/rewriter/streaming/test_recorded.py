@@ -9,7 +9,13 @@ import pytest
 from rewriter.algebra import AntiJoin, Filter, walk
 from rewriter.algebra.rendering import render
 from rewriter.bind import bind_query
-from rewriter.bind.catalog import Deduplication, MemoryCatalog, TrackedRelation, View
+from rewriter.bind.catalog import (
+    Deduplication,
+    EventTimeColumn,
+    MemoryCatalog,
+    TrackedRelation,
+    View,
+)
 from rewriter.errors import UnsupportedError
 from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
 
@@ -204,6 +210,55 @@ def first(inner: str, outer: str, *keys: int, within: bool = False) -> Reading:
     view = View("firsts", inner, None, Deduplication(keys, within))
     plan = bind_query(outer, MemoryCatalog([*RELATIONS, view])).root
     return as_recorded(plan, STREAMS, OutputMode.APPEND, ALL, outer)
+
+
+def watermarked(inner: str, outer: str, mode: str = "append") -> Reading:
+    view = View("timed", inner, None, None, EventTimeColumn(0, 5))
+    plan = bind_query(outer, MemoryCatalog([*RELATIONS, view])).root
+    return as_recorded(plan, STREAMS, OutputMode(mode), ALL, outer)
+
+
+def test_a_watermark_of_a_computed_time_is_one_of_its_column() -> None:
+    """Also where the stream has no other; and it is the only one where the stream has."""
+    outer = f"SELECT window, count(*) FROM timed GROUP BY {TEN}"
+    for inner in ("SELECT timestamp_millis(v) AS ts FROM plain", "SELECT ts + v AS ts FROM events"):
+        reading = watermarked(inner, outer)
+        assert reading.by_time
+        text = render(reading.root)
+        assert "Watermarked" not in text
+        assert text.count("Filter: ") == 2
+    both = "SELECT ts + v AS t, ts FROM events"
+    with pytest.raises(UnsupportedError, match="without an event time in output mode append"):
+        watermarked(both, outer)
+    with pytest.raises(UnsupportedError, match="a watermark above a grouping or a join"):
+        watermarked(f"SELECT window.end FROM events GROUP BY {TEN}", "SELECT * FROM timed")
+
+
+def test_sessions_have_a_query_of_rows_that_came_late() -> None:
+    sql = "SELECT session_window, count(*) FROM events GROUP BY session_window(ts, '1 minute')"
+    [late] = read(sql).sessions
+    assert "<= `_stream_late" in render(late)
+    assert not read(sql, "complete").sessions
+
+
+@pytest.mark.parametrize(
+    ("call", "operators"),
+    [
+        ("max_by(id, v)", 2),
+        ("min_by(id, v) FILTER (WHERE v > 1)", 2),
+        ("first(id)", 1),
+        ("first(id, true)", 1),
+        ("mode(id)", 3),
+        ("listagg(k, ',')", 1),
+        ("listagg(k, ',') WITHIN GROUP (ORDER BY v)", 1),
+        ("sum(v)", 0),
+    ],
+)
+def test_rows_that_tie_are_found_by_a_query(call: str, operators: int) -> None:
+    ties = read(f"SELECT {call} FROM events GROUP BY k", "complete").ties
+    texts = [render(groups) for groups, _ in ties]
+    assert sum(text.count("Aggregate: ") for text in texts) == operators
+    assert all("> 1" in text.splitlines()[0] for text in texts)
 
 
 def test_the_first_of_equal_rows_is_numbered_by_batch_and_place() -> None:

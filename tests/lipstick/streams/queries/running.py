@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
@@ -60,32 +62,54 @@ class Feed:
         """Write the files of a batch."""
         write_batch(self.folder, batch, self.gone, self.instead, self.data)
 
-    def run(self, shape: Shape, label: str = "run") -> tuple[StreamRun, dict[int, list[Any]]]:
-        """Run a query to the end; return the run, and the rows that each batch emitted."""
+    def run(
+        self, shape: Shape, label: str = "run", restarts: Collection[int] = ()
+    ) -> tuple[StreamRun, dict[int, list[Any]]]:
+        """Run a query to the end; return the run, and the rows that each batch emitted.
+
+        ``restarts`` are the batches of data before which it is stopped and started again; where
+        all files wait, the sink fails at these batches, which then are computed anew.
+        """
         emitted: dict[int, list[Any]] = {}
+        failing = set(restarts)
 
         def sink(rows: DataFrame, batch: int) -> None:
             emitted[batch] = rows.collect()
+            if shape.waiting and batch in failing:
+                failing.remove(batch)
+                raise OSError("The sink fails.")
 
         for view in shape.views:
             rows = _dropping(self.spark.sql(view.sql), view.keys, view.within)
             rows.createOrReplaceTempView(view.name)
-        writer = self.session.sql(shape.sql).writeStream.outputMode(shape.mode)
         count = len(self.data["readings"])
         if shape.waiting:
             for batch in range(count):
                 self.write(batch)
-        run = (
-            writer.option("checkpointLocation", str(self.folder / label)).foreachBatch(sink).start()
-        )
+        run = self.start(shape, label, sink)
         try:
             for batch in range(0 if shape.waiting else count):
+                if batch in restarts:
+                    run.stop()
+                    run = self.start(shape, label, sink)
                 self.write(batch)
                 run.processAllAvailable()
+            while shape.waiting and failing:
+                with contextlib.suppress(StreamingQueryException):
+                    run.processAllAvailable()
+                run.stop()
+                run = self.start(shape, label, sink)
             run.processAllAvailable()
         finally:
             run.stop()
         return run, emitted
+
+    def start(self, shape: Shape, label: str, sink: Callable[[DataFrame, int], None]) -> StreamRun:
+        """Start a query, or start it again, over the checkpoint of this name."""
+        stream: Any = self.session.sql(shape.sql)
+        writer = stream.writeStream.outputMode(shape.mode).foreachBatch(sink)
+        started: StreamRun = writer.option("checkpointLocation", str(self.folder / label)).start()
+        return started
 
 
 def _dropping(frame: DataFrame, keys: Sequence[str], within: bool) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lipstick.streams.queries.kept import FILE, keep, read_kept
+from lipstick.streams.queries.kept import OFFSETS, keep, read_kept
 
 
 def offsets(folder: Path, *numbers: int) -> None:
@@ -23,15 +23,15 @@ def test_what_spark_removes_is_kept(tmp_path: Path) -> None:
     offsets(tmp_path, 1, 2)
     assert keep(tmp_path, {0, 1}) == {2}
     assert keep(tmp_path, {0, 1, 2}) == set()
-    assert read_kept(tmp_path) == contents(0, 1, 2)
+    assert read_kept(tmp_path).offsets == contents(0, 1, 2)
 
 
 def test_a_copy_cut_off_at_any_byte_is_made_again(tmp_path: Path) -> None:
     """As a process leaves it that is killed while it writes."""
     offsets(tmp_path, 0, 1, 2)
     keep(tmp_path, set())
-    whole = (tmp_path / FILE).read_bytes()
+    whole = (tmp_path / OFFSETS).read_bytes()
     for length in range(len(whole) + 1):
-        (tmp_path / FILE).write_bytes(whole[:length])
-        keep(tmp_path, set(read_kept(tmp_path)))
-        assert (tmp_path / FILE).read_bytes() == whole
+        (tmp_path / OFFSETS).write_bytes(whole[:length])
+        keep(tmp_path, set(read_kept(tmp_path).offsets))
+        assert (tmp_path / OFFSETS).read_bytes() == whole

@@ -90,8 +90,8 @@ def test_what_cannot_be_started_or_asked(feed: Feed) -> None:
 
 def test_what_is_no_stream_of_files(spark: SparkSession, feed: Feed) -> None:
     source = spark.readStream.schema(READINGS).parquet(str(feed.folder / "readings"))
-    with pytest.raises(SourceError, match="is more than a source of events"):
-        feed.session.track("filtered", source.where("v > 1"))
+    with pytest.raises(SourceError, match="does more than compute its rows"):
+        feed.session.track("counted", source.groupBy("sensor").count())
     with pytest.raises(TrackingError, match="is a stream: materialize"):
         feed.session.track("copied", source, materialize=True)
     text = spark.readStream.schema(READINGS).json(str(feed.folder / "readings"))
@@ -164,3 +164,38 @@ def test_keys_are_held_against_what_was_read(spark: SparkSession, tmp_path: Path
     with pytest.raises(TrackingError, match=r"The key \(sensor\) of 'keyed' is not unique"):
         run.results()
     feed.session.close()
+
+
+@pytest.mark.classic
+@pytest.mark.engines("memory")
+def test_what_spark_leaves_open_among_rows_that_tie_is_refused(feed: Feed) -> None:
+    """Where rows tie in what decides, in the answer or in what a deletion leaves."""
+    for batch in range(2):
+        write_batch(feed.folder, batch)
+    # a has values 1.0, 3.5, 4.0 of ids 1, 3, 5; those of b in 2 and 4 are equal.
+    runs = {}
+    for call in (
+        "max_by(v, id)", "max_by(v, greatest(id, 4))", "max_by(v, id % 2)", "first(v)",
+        "min_by(v, ts) FILTER (WHERE id <> 2)", "first(sensor)", "mode(v > 3)", "mode(id)",
+    ):  # fmt: skip
+        stream = feed.session.sql(f"SELECT sensor, {call} AS one FROM readings GROUP BY sensor")
+        assert isinstance(stream, AnnotatedStream)
+        writer = stream.writeStream.option("checkpointLocation", str(feed.folder / call[:12]))
+        run = writer.outputMode("complete").format("noop").trigger(availableNow=True).start()
+        run.awaitTermination()
+        run.stop()
+        runs[call] = run
+        (feed.folder / call[:12]).rename(feed.folder / f"{len(runs)}")
+        run.checkpoint = feed.folder / f"{len(runs)}"
+    for call in ("max_by(v, id)", "min_by(v, ts) FILTER (WHERE id <> 2)", "first(sensor)"):
+        assert runs[call].results().df.count() == 3, call
+    assert runs["mode(v > 3)"].results().df.count() == 3
+    for call in ("max_by(v, id % 2)", "first(v)", "mode(id)"):
+        with pytest.raises(UnsupportedError, match=r"takes in the group \(\w+\) was open to Spark"):
+            runs[call].results()
+    least = runs["max_by(v, greatest(id, 4))"].results()
+    assert least.what_if({"readings": "id = 3"}).df.count() == 3
+    with pytest.raises(
+        UnsupportedError, match=r"which of 2 values max_by takes in the group \(a\)"
+    ):
+        least.what_if({"readings": "id = 5"})

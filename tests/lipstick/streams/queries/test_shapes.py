@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from tests.lipstick.streams.queries.running import Feed, bag, standing
 from tests.lipstick.streams.queries.shapes import GONE, SHAPES, Shape
 
 pytestmark = pytest.mark.classic
+EVERY = range(1, 5)
+"""The batches of data that a query can be started again before."""
 
 
 @pytest.mark.many(48)
@@ -37,11 +40,7 @@ def test_results_are_what_the_stream_emits(
 
     choice = SHAPES.index(shape) % len(GONE["readings"])
     gone = {name: chosen[choice] for name, chosen in GONE.items() if name in shape.text}
-    delete = {
-        name: f"{'id' if name == 'readings' else 'aid'} IN ({', '.join(map(str, keys))})"
-        for name, keys in gone.items()
-    }
-    answer = bag(results.what_if(delete).df.collect())
+    answer = bag(results.what_if(_deleting(gone)).df.collect())
     feed.session.close()
     again = Feed(spark, tmp_path / "again", gone, shape.delay, shape.distinct, within=shape.within)
     _, left = again.run(shape)
@@ -60,6 +59,43 @@ def _answer_alike(capture: Capture) -> None:
     answers = (offline.what_if(deleted).df, capture.what_if(deleted).df.toArrow())
     alone, by_spark = (bag([tuple(row.values()) for row in a.to_pylist()]) for a in answers)
     assert alone == by_spark
+
+
+@pytest.mark.many(96)
+@pytest.mark.engines("memory")
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_query_is_started_again_between_any_batches(
+    spark: SparkSession, tmp_path: Path, shape: Shape
+) -> None:
+    """Results, and the answers of deletions, are those of runs with the same restarts.
+
+    Once before every batch, and once before some of them.
+    """
+    number = SHAPES.index(shape)
+    some = [batch for batch in EVERY if (number >> batch % 3) % 2 == batch % 2] or [2]
+    for label, restarts in (("every", EVERY), ("some", some)):
+        first = Feed(spark, tmp_path / label, {}, shape.delay, shape.distinct, within=shape.within)
+        run, emitted = first.run(shape, restarts=restarts)
+        results = run.results()
+        assert bag(results.df.collect()) == standing(shape, emitted), label
+        assert bag(run.emitted(len(emitted) - 1).df.collect()) == bag(emitted[len(emitted) - 1])
+        choice = (number + len(restarts)) % len(GONE["readings"])
+        gone = {name: chosen[choice] for name, chosen in GONE.items() if name in shape.text}
+        answer = bag(results.what_if(_deleting(gone)).df.collect())
+        first.session.close()
+        again = Feed(
+            spark, tmp_path / f"{label}2", gone, shape.delay, shape.distinct, within=shape.within
+        )
+        _, left = again.run(shape, restarts=restarts)
+        again.session.close()
+        assert answer == standing(shape, left), label
+
+
+def _deleting(gone: Mapping[str, Sequence[int]]) -> dict[str, str]:
+    return {
+        name: f"{'id' if name == 'readings' else 'aid'} IN ({', '.join(map(str, keys))})"
+        for name, keys in gone.items()
+    }
 
 
 @pytest.mark.slow

@@ -21,3 +21,19 @@ SELECT
 FROM `b1` AS b1
 WHERE
   b1.`number__1` = 1 AND b1.`price_2` > 3
+
+-- title: rows with a watermark
+SELECT price FROM timed_cars WHERE price > 3
+-- expected
+WITH `b0_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    cars.`price` AS `price_3`
+  FROM `cars` AS cars
+  WHERE
+    cars.`price` > 3
+)
+SELECT
+  m.`price_3` AS `price_3`,
+  NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
+FROM `b0_members` AS m

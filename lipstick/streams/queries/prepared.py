@@ -1,0 +1,148 @@
+"""What a tracked stream computes of each row of its source, by projections and filters.
+
+The standard job reads text, parses it and only then has a time for its watermark. Spark computes
+the same of the recorded rows: its operators are put over them, and what names a row passes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from lipstick.dataframes.jvm import (
+    alias,
+    analysed,
+    elements,
+    frame_of,
+    jvm_of,
+    sequence,
+)
+from lipstick.errors import SourceError
+
+if TYPE_CHECKING:
+    from lipstick.dataframes.jvm import Plan
+
+RAW = "_lipstick_raw_"
+"""What the names of columns of the source begin with, beside those computed of them."""
+WATERMARK = "EventTimeWatermark"
+TRANSPARENT = ("SubqueryAlias", "View")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The operators between the source of a stream and its rows.
+
+    Parameters
+    ----------
+    plan
+        The uppermost of them, in the JVM.
+    schema
+        Of the source.
+    text
+        What they compute, the same for equal ones.
+    settings
+        Those by which it was read.
+    """
+
+    plan: Any
+    schema: StructType
+    text: str
+    settings: Mapping[str, str]
+
+    def of(self, rows: DataFrame) -> DataFrame:
+        """Return what is computed of recorded rows, which keep their own columns, too.
+
+        Those of the source have other names then; see :data:`RAW`.
+        """
+        named = [F.col(f"`{name}`").alias(f"{RAW}{name}") for name in self.schema.names]
+        added = [name for name in rows.columns if name not in self.schema.names]
+        hidden = rows.select(*named, *(f"`{name}`" for name in added))
+        spark = rows.sparkSession
+        plan = over_rows(spark, self.plan, hidden, RAW, hidden.columns)
+        result = frame_of(spark, plan)
+        # Spark's mark of a watermark is none of rows that stand still.
+        return result.select(*(F.col(f"`{n}`").alias(n, metadata={}) for n in result.columns))
+
+
+def over_rows(
+    spark: SparkSession, plan: Plan, rows: DataFrame, prefix: str, carried: Sequence[str]
+) -> Plan:
+    """Return the projections and filters of a plan over other rows than those of its source.
+
+    Parameters
+    ----------
+    prefix
+        Of the names that the columns of the source have in these rows.
+    carried
+        The columns of them that are there in the end beside those of the plan.
+    """
+    logical = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical
+    source = analysed(rows)
+    by_name = {attribute.name(): attribute for attribute in elements(source.output())}
+    kept = [by_name[name] for name in carried]
+
+    def visit(node: Plan) -> Plan:
+        name = node.getClass().getSimpleName()
+        if name == "Project":
+            scalars = [*elements(node.projectList()), *kept]
+            return logical.Project(sequence(spark, scalars), visit(node.child()))
+        if name == "Filter":
+            return logical.Filter(node.condition(), visit(node.child()))
+        if name == WATERMARK or name in TRANSPARENT:
+            return visit(node.children().apply(0))
+        named = [
+            alias(spark, by_name[f"{prefix}{a.name()}"], a.name(), a.exprId())
+            for a in elements(node.output())
+        ]
+        return logical.Project(sequence(spark, [*named, *kept]), source)
+
+    return visit(plan)
+
+
+def check_prepared(name: str, spark: SparkSession, plan: Plan) -> str:
+    """Return what projections and filters over a source compute.
+
+    Raises
+    ------
+    SourceError
+        When they do not compute the same of a row each time, or a filter is above the watermark.
+    """
+    patterns = jvm_of(spark).org.apache.spark.sql.catalyst.trees.TreePattern
+    texts: list[str] = []
+    above = plan
+    below_watermark = False
+    while elements(above.children()):
+        kind = above.getClass().getSimpleName()
+        below_watermark |= kind == WATERMARK
+        if kind == "Filter" and not below_watermark and _has_watermark(above):
+            raise SourceError(
+                f"The stream {name!r} has a filter above its watermark, which sees other rows.\n"
+                "Filter before withWatermark, or in the query."
+            )
+        if kind in ("Project", "Filter"):
+            scalars = elements(above.expressions())
+            if not above.deterministic() or above.containsPattern(patterns.CURRENT_LIKE()):
+                raise SourceError(
+                    f"The stream {name!r} computes another value each time, by chance or the "
+                    "present moment.\nUse the time of the events."
+                )
+            if above.containsPattern(patterns.PLAN_EXPRESSION()):
+                raise SourceError(
+                    f"The stream {name!r} has a subquery.\nPut it into the query over the stream."
+                )
+            texts += [str(scalar.sql()) for scalar in scalars]
+        above = above.children().apply(0)
+    return "\n".join(texts)
+
+
+def _has_watermark(plan: Plan) -> bool:
+    while elements(plan.children()):
+        plan = plan.children().apply(0)
+        if plan.getClass().getSimpleName() == WATERMARK:
+            return True
+    return False
