@@ -20,6 +20,7 @@ from semiring.analysis import (
     shapley,
     witnesses,
 )
+from semiring.door import checked
 from semiring.errors import ExactnessError
 from semiring.token import Token
 
@@ -34,6 +35,7 @@ Method: TypeAlias = Literal["auto", "exact", "sample"]
 """How hard questions are answered: exactly, from samples, or exactly where that is not too hard."""
 
 
+@checked
 class Analyses(ABC):
     """What frames and captures answer about each row; the first `limit` rows, None: all.
 

@@ -34,11 +34,13 @@ from rewriter.algebra import Scalar
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
 from semiring.annotation import AnnotationType
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
 
 
+@checked
 class AnnotatedFrame(Questions[DataFrame]):
     """The answer of a query over tracked relations, every tuple with its annotation.
 

@@ -14,6 +14,7 @@ from lipstick.scenarios import Given, resolve_scenarios
 from lipstick.updates import resolve_update, resolve_updates
 from lipstick.valuation import compile_valuations
 from semiring.base import Semiring
+from semiring.door import checked
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.value import Value
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@checked
 class Questions(Analyses, Generic[T]):
     """What frames and captures answer of all rows, with answers of the type `T`.
 

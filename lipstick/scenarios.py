@@ -18,6 +18,7 @@ from lipstick.memory import Deleted, Memory, Scenarios, order
 from lipstick.memory.keys import distinct
 from lipstick.memory.store import OPEN_WITH_SPARK
 from semiring.base import Array
+from semiring.door import checked
 
 SCENARIO = "scenario"
 
@@ -31,6 +32,7 @@ class Each:
     update: Mapping[str, Any] | None = None
 
 
+@checked
 def each(
     relation: str, by: str | Sequence[str] = (), *, update: Mapping[str, Any] | None = None
 ) -> Each:

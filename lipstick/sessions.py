@@ -54,11 +54,13 @@ from rewriter.algebra import Scalar
 from rewriter.dialect import Action, read_write
 from rewriter.scalars.special_functions import OF_SPARK
 from rewriter.scalars.text import text
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.crossing.exports import TableExports
 
 
+@checked
 class Session:
     """A SparkSession whose tracked relations carry provenance.
 
@@ -487,6 +489,7 @@ class Session:
         return display.session_html(self)
 
 
+@checked
 def session(
     spark: SparkSession | None = None,
     store: str | os.PathLike[str] | None = None,

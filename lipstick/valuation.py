@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from lipstick.capture.manifest import RelationRecord
 from lipstick.naming import stored_key
 from semiring.base import Semiring
+from semiring.door import checked
 from semiring.errors import ValuationError
 from semiring.token import Token
 from semiring.valuation import Valuation
@@ -27,6 +28,7 @@ class OfRow:
     columns: tuple[str, ...]
 
 
+@checked
 def of_row(function: Callable[[dict[str, Any]], Any], columns: Sequence[str] = ()) -> OfRow:
     """Return a valuation that is a Python function of the tuple's row.
 

@@ -15,10 +15,12 @@ from lipstick import display
 from lipstick.capture.manifest import Manifest
 from lipstick.memory import MemoryWhatIf
 from lipstick.tracking import comparable
+from semiring.door import checked
 
 CHANGE = "_change"
 
 
+@checked
 class WhatIf:
     """What the answer would be without some inputs.
 

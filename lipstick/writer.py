@@ -15,6 +15,7 @@ from lipstick.derived.writing import write_answer
 from lipstick.errors import TrackingError
 from lipstick.tracking import Tracked
 from rewriter.dialect import Into
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _MODES = {"errorifexists": "error", "default": "error"}
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class AnnotatedWriter:
     """How an answer is written. What is written is tracked: a *derived* relation of the query.

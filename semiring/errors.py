@@ -7,6 +7,14 @@ class LipstickError(Exception):
     """Base class: what failed, where, and what to do about it."""
 
 
+class ArgumentError(LipstickError, TypeError, ValueError):
+    """An argument of another type or value than the function takes."""
+
+
+class DepthError(LipstickError, RecursionError):
+    """What is nested more deeply than can be read."""
+
+
 class CapabilityError(LipstickError):
     """An operation that the semiring does not have (a monus, a tensor, a comparison)."""
 

@@ -19,8 +19,10 @@ from graphquery.federation.peers import read_token
 from graphquery.federation.pins import Pin, read_pins, write_pins
 from graphquery.federation.question import Options
 from graphquery.federation.transport import LocalTransport, Transport
+from semiring.door import checked
 
 
+@checked
 def open_federation(
     path: str | os.PathLike[str],
     *,

@@ -29,12 +29,14 @@ from lipstick.tracking import Tracked
 from lipstick.valuation import compile_valuations, token_weights
 from lipstick.whatif import WhatIf
 from rewriter.blocks import topological
+from semiring.door import checked
 from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
 
 Row = dict[str, Any]
 
 
+@checked
 class Capture(Questions[DataFrame | pa.Table]):
     """A query's annotations on disk: made by ``save``, opened by :func:`lipstick.open`.
 
@@ -186,6 +188,7 @@ class Capture(Questions[DataFrame | pa.Table]):
         return self.engine.what_if(delete, cascade)
 
 
+@checked
 def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:
     """Open a saved capture.
 

@@ -12,10 +12,12 @@ from lipstick.memory.many import Changes, merged_answers
 from lipstick.memory.state import same
 from lipstick.memory.whatif import CHANGE
 from semiring.base import Array
+from semiring.door import checked
 
 SCENARIO = "scenario"
 
 
+@checked
 class WhatIfMany:
     """What the answer would be in each of many scenarios.
 

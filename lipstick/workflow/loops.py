@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from lipstick.workflow.errors import LoopError, UnknownNodeError
 from lipstick.workflow.shape import Edge, Shape
+from semiring.door import checked
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Loop:
     """A part of a workflow that runs several times in an execution.

@@ -29,10 +29,12 @@ from lipstick.workflow.query import (
     frozen,
 )
 from lipstick.workflow.relation import Relation, is_name
+from semiring.door import checked
 
 _NAME = re.compile(r"[\w.\-]+")
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Specification:
     """What modules of one kind do: (S_in, S_state, S_out, Q_state, Q_out).
@@ -200,6 +202,7 @@ class Specification:
                 taken.add(name.lower())
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Module:
     """A named module with state of its own.

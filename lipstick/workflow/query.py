@@ -12,6 +12,7 @@ from typing import Any
 
 from lipstick.workflow.errors import ModuleQueryError
 from lipstick.workflow.functions import check_reference, imported
+from semiring.door import checked
 
 BEFORE = "before_"
 """Q_out reads the state as it was before the invocation under this prefix: ``before_Cars``."""
@@ -216,6 +217,7 @@ def frozen(given: Mapping[str, Any], where: str) -> Mapping[str, Query]:
     return MappingProxyType({name: as_query(q, f"{where} {name}") for name, q in given.items()})
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class StateQuery:
     """Q_state: a chain of named relations, and what becomes of the state relations.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lipstick.workflow.errors import RelationError
+from semiring.door import checked
 
 _SYNONYMS = {
     "integer": "int",
@@ -20,6 +21,7 @@ _SYNONYMS = {
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Relation:
     """The schema of one relation.

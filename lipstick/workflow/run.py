@@ -27,12 +27,14 @@ from lipstick.workflow.runner import Runner
 from lipstick.workflow.shape import Shape, invocation_numbers
 from lipstick.workflow.stored_tables import ArrowTables, FrameTables, StoredTables
 from lipstick.workflow.tables import remember_structs
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
     from lipstick.workflow.workflow import Workflow
 
 
+@checked
 class Run:
     """What a store holds of a workflow's executions; made by ``run`` or :func:`open_run`.
 
@@ -314,6 +316,7 @@ def is_store(path: Path) -> bool:
     return (path / FORMAT_FILE).exists()
 
 
+@checked
 def open_run(
     path: str | os.PathLike[str], spark: SparkSession | None = None, *, imports: Imports = ()
 ) -> Run:

@@ -8,8 +8,10 @@ from types import MappingProxyType
 
 from lipstick.workflow.errors import CycleError
 from lipstick.workflow.module import Module
+from semiring.door import checked
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Edge:
     """An edge of a workflow.

@@ -18,6 +18,7 @@ from lipstick.workflow.functions import Imports
 from lipstick.workflow.loops import Loop, unfold
 from lipstick.workflow.module import Module, Specification
 from lipstick.workflow.shape import Edge, Shape
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from lipstick.workflow.run import Run
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Workflow:
     """A connected DAG of modules.

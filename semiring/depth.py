@@ -1,0 +1,77 @@
+"""Calls on deeply nested data, repeated in a thread with a large stack where one is needed.
+
+Queries, plans and expressions are trees, and most of what reads them recurses. Python's limit of
+1,000 calls protects the stack of a thread; a thread with a stack of its own size may go deeper.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from semiring.errors import DepthError
+
+T = TypeVar("T")
+
+CALLS = 40_000
+"""How many calls deep a repeated call may recurse."""
+_STACK = 512 * 2**20
+"""Bytes of the stack, of which the system gives what is used: some 13 KB for each call."""
+
+_deep = threading.local()
+_lock = threading.Lock()
+
+
+def deeply(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Call a function; where it exhausts the recursion limit, call it again with more room.
+
+    Within such a call, others run in its thread.
+
+    Raises
+    ------
+    DepthError
+        When the call recurses more than `CALLS` deep.
+    """
+    try:
+        return function(*args, **kwargs)
+    except RecursionError:
+        if getattr(_deep, "running", False):
+            raise
+    return _in_thread(function, args, kwargs)
+
+
+def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
+    outcome: list[Any] = []
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        _deep.running = True
+        try:
+            outcome.extend((True, context.run(function, *args, **kwargs)))
+        except RecursionError as error:
+            problem = DepthError(
+                f"This is nested too deeply: reading it takes more than {CALLS:,} nested calls.\n"
+                "Divide it into parts, such as temporary views."
+            )
+            problem.__cause__ = error
+            outcome.extend((False, problem))
+        except BaseException as error:
+            outcome.extend((False, error))
+
+    with _lock:  # the limit is the process's, and so is the size of new stacks
+        limit, size = sys.getrecursionlimit(), threading.stack_size(_STACK)
+        sys.setrecursionlimit(max(limit, CALLS))
+        try:
+            thread = threading.Thread(target=run, name="lipstick-deep")
+            thread.start()
+            threading.stack_size(size)
+            thread.join()
+        finally:
+            sys.setrecursionlimit(limit)
+    done, value = outcome
+    if not done:
+        raise value
+    return value  # type: ignore[no-any-return]
