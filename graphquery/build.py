@@ -13,8 +13,10 @@ from graphquery.errors import GraphDataError, UnknownNameError, closest
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.storage import Columns, Storage, bases_of, sliced
 from semiring.base import Array
+from semiring.door import checked
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Around:
     """The nodes that a question is about; what they were made from is all that is built.

@@ -37,6 +37,7 @@ from graphquery.values import stale as stale_nodes
 from graphquery.values import values as values_of
 from graphquery.view import Neighbours, Overlay, Step, View, merged
 from semiring.base import Array, Semiring, TokenValuation
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.operations.difference import Difference
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from graphquery.operations.paths import Path
 
 
+@checked
 class ProvenanceGraph(GraphEngine[Selection]):
     """A provenance graph (Amsterdamer et al., PVLDB 5(4), section 3) as arrays.
 

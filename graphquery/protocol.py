@@ -16,6 +16,7 @@ import pyarrow as pa
 from graphquery import naming
 from graphquery.model import Segment
 from semiring.base import Array, Semiring
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.operations.difference import Difference
@@ -24,13 +25,11 @@ if TYPE_CHECKING:
 
 S_co = TypeVar("S_co", bound="NodeSelection", covariant=True)
 
-Nodes: TypeAlias = "int | str | np.integer[Any] | Array | NodeSelection | Iterable[int | str]"
-"""One node or several: ids, names, an array of ids, a selection."""
-
 OfStale: TypeAlias = Literal["raise", "null"]
 """What is told of a stale value: an error, or NULL in its place."""
 
 
+@checked
 class NodeSelection(Protocol):
     """Nodes of one graph, each once; immutable."""
 
@@ -93,6 +92,13 @@ class Annotations(Protocol):
         """The annotations of nodes, in the order given; 0 for those that were not evaluated."""
 
 
+Nodes: TypeAlias = (
+    int | str | np.integer[Any] | np.ndarray[Any, Any] | NodeSelection | Iterable[int | str]
+)
+"""One node or several: ids, names, an array of ids, a selection."""
+
+
+@checked
 class GraphEngine(Protocol[S_co]):
     """A provenance graph, whose selections are of the type `S_co`.
 

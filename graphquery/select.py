@@ -22,6 +22,7 @@ from graphquery.values import VALUE_COLUMN, current
 from semiring.array_comparison import compare_arrays
 from semiring.base import Array
 from semiring.comparison import OPERATORS
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -30,6 +31,7 @@ _ATTRIBUTES = ("kind", "label", "module", "invocation", "execution", "relation")
 _DISPLAYED = 20
 
 
+@checked
 class Selection(NodeSelection):
     """Nodes of one graph in memory, each once; immutable.
 
@@ -136,6 +138,7 @@ class Selection(NodeSelection):
         return result
 
 
+@checked
 def select(
     graph: ProvenanceGraph,
     *,

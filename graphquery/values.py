@@ -21,6 +21,7 @@ from graphquery.storage import COPIES
 from graphquery.view import Operation
 from semiring.aggregates import aggregate
 from semiring.base import Array
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -75,6 +76,7 @@ def is_opaque(segment: Segment) -> bool:
     )
 
 
+@checked
 def stale(graph: ProvenanceGraph) -> Selection:
     """The nodes whose state after the deletions is not known.
 
@@ -90,11 +92,13 @@ def stale(graph: ProvenanceGraph) -> Selection:
     return Selection(graph, np.flatnonzero(marks.stale & _visible(graph)))
 
 
+@checked
 def value(graph: ProvenanceGraph, node: int | str) -> Any:
     """The value of a v-node, as Python has it; None for NULL. See `values`."""
     return values(graph, [node])[0].as_py()
 
 
+@checked
 def values(graph: ProvenanceGraph, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
     """The values of v-nodes, in the order given, aggregates computed from the tensors left.
 

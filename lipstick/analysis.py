@@ -207,9 +207,6 @@ def _answered(
     exact: Callable[[Any], T],
     sampled: Callable[[Any], T],
 ) -> list[tuple[Row, T]]:
-    if method not in ("auto", "exact", "sample"):
-        raise ValueError(f"method is 'auto', 'exact' or 'sample', not {method!r}")
-
     def answer(annotation: Any) -> T:
         if method != "sample":
             try:

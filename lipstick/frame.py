@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
@@ -38,6 +38,9 @@ from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
+
+Rerunning: TypeAlias = Literal["auto", "annotations", "rerun"]
+"""How a frame answers what-ifs."""
 
 
 @checked
@@ -203,8 +206,6 @@ class AnnotatedFrame(Questions[DataFrame]):
 
         ``values`` is ``"copy"`` or ``"reference"``.
         """
-        if values not in ("copy", "reference"):
-            raise ValueError(f"values is 'copy' or 'reference', not {values!r}")
         return Manifest(
             query=self._query,
             names=tuple(self._schema.names),
@@ -271,7 +272,11 @@ class AnnotatedFrame(Questions[DataFrame]):
         return estimate_cost(self._session.spark, self.root)
 
     def what_if(
-        self, delete: Mapping[str, Any], cascade: Cascade | None = None, *, method: str = "auto"
+        self,
+        delete: Mapping[str, Any],
+        cascade: Cascade | None = None,
+        *,
+        method: Rerunning = "auto",
     ) -> WhatIf:
         """Return what the answer would be had some inputs not been there.
 
@@ -285,8 +290,6 @@ class AnnotatedFrame(Questions[DataFrame]):
             ``"rerun"``: run the query on the reduced sources instead, and those of derived
             relations before it.
         """
-        if method not in ("auto", "annotations", "rerun"):
-            raise ValueError(f"method is 'auto', 'annotations' or 'rerun', not {method!r}")
         delete = self._concerning(delete)
         if method == "rerun":
             return self._rerun(delete, cascade)

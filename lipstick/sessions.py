@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import uuid
@@ -42,8 +43,8 @@ from lipstick.streams.queries.definition import AnnotatedStream, check_followed
 from lipstick.streams.queries.recorded import track_stream
 from lipstick.streams.queries.source import StreamSource, stream_source
 from lipstick.table_functions import register_function
-from lipstick.tracking import Naming, Tracked, name_rows, verify_key
-from lipstick.views import Views
+from lipstick.tracking import Naming, Tracked, check_name, name_rows, verify_key
+from lipstick.views import Views, plain_word
 from lipstick.workers import use_own_python
 from rewriter import (
     Arguments,
@@ -149,6 +150,7 @@ class Session:
             With ``derived``: when the source is not what was written, or nothing was.
         """
         self.check_open()
+        check_name(name)
         if name.lower() in self._tracked:
             raise TrackingError(
                 f"{name!r} is tracked already.\nuntrack({name!r}) first, or choose another name."
@@ -202,7 +204,7 @@ class Session:
             )
         else:
             self._views.shadow(pinned.frame, name)
-        view = f"_lipstick_{self._id}_{name.replace('.', '_')}"
+        view = f"_lipstick_{self._id}_{plain_word(name)}"
         if view in self._views:
             view += f"_{len(self._views)}"
         self._views.put(frame, view)
@@ -259,7 +261,14 @@ class Session:
         return Source(frame, description, "parquet", fingerprint(self.spark, frame))
 
     def add_view(self, frame: DataFrame, name: str) -> None:
-        """Make a temporary view under a name that nobody else uses; it is dropped in the end."""
+        """Make a temporary view under a name that nobody else uses; it is dropped in the end.
+
+        Raises
+        ------
+        TrackingError
+            For a name that no view can have.
+        """
+        check_name(name)
         self._views.put(frame, name)
 
     # -- queries ---------------------------------------------------------------------------
@@ -410,9 +419,18 @@ class Session:
         Raises
         ------
         TrackingError
-            For the name of a function of Spark's.
+            For the name of a function of Spark's, and what is no function of these.
         """
         self.check_open()
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise TrackingError(
+                f"{name!r} cannot name a function.\nA name has letters, digits and underscores."
+            )
+        if not hasattr(function, "evalType"):
+            raise TrackingError(
+                f"{function!r} has no type of its result.\nMake it with udf, pandas_udf, arrow_udf "
+                "or udtf of pyspark.sql.functions, and register what that gives."
+            )
         if name.lower() in OF_SPARK:
             raise TrackingError(f"{name!r} is a function of Spark's.\nChoose another name.")
         table = register_function(self.spark, name, function)

@@ -130,6 +130,22 @@ class Tracked:
         return display.tracked_html(self)
 
 
+def check_name(name: str) -> None:
+    """Refuse a name that no query can have: in backticks any printable text has a place.
+
+    Raises
+    ------
+    TrackingError
+        For an empty name or part of one, backticks, and characters that cannot be printed.
+    """
+    if not all(name.split(".")) or "`" in name or not name.isprintable():
+        raise TrackingError(
+            f"{name!r} cannot name a relation.\nA name has printable characters, no backticks, and "
+            "something before and after each dot. Where it is no plain word, queries have it in "
+            "backticks."
+        )
+
+
 def name_rows(
     name: str,
     source: Source,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -92,7 +93,7 @@ class Views:
         self._pin(frame, name, temporary=self._is_temporary(name))
 
     def _pin(self, frame: DataFrame, name: str, *, temporary: bool) -> None:
-        view = f"_lipstick_{self._label}_pinned_{name.replace('.', '_')}"
+        view = f"_lipstick_{self._label}_pinned_{plain_word(name)}"
         self.put(frame, view)
         self._pinned[name] = view, temporary
 
@@ -193,7 +194,7 @@ class Views:
         """Keep a temporary view under another name; None: there is none."""
         if not self._is_temporary(name):
             return None
-        kept = f"_lipstick_{self._label}_covered_{name}"
+        kept = f"_lipstick_{self._label}_covered_{plain_word(name)}"
         self._table(name).createOrReplaceTempView(f"`{kept}`")
         return kept
 
@@ -208,6 +209,11 @@ def is_temporary(spark: SparkSession, name: str) -> bool:
     """Tell whether a name stands for a temporary view."""
     quoted = quoted_name(name.split("."))
     return spark.catalog.tableExists(quoted) and spark.catalog.getTable(quoted).isTemporary
+
+
+def plain_word(name: str) -> str:
+    """Return a name as part of the name of a view, which needs no quotes."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", name)
 
 
 def quoted_name(parts: Iterable[str]) -> str:

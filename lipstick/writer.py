@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
     from lipstick.sessions import Session
 
+_PART = r"(?:[A-Za-z0-9_]+|`[^`]+`)"
+_TABLE = re.compile(rf"{_PART}(?:\.{_PART})*")
 _MODES = {"errorifexists": "error", "default": "error"}
 
 
@@ -111,11 +114,13 @@ class AnnotatedWriter:
 
     def saveAsTable(self, name: str) -> Tracked:  # noqa: N802 - as Spark has it
         """Write a table. Columns of one that is there are found by name."""
+        _check_table(name)
         target = self._target(name, name)
         return self._write(target, lambda writer: writer.saveAsTable(name))
 
     def insertInto(self, name: str, overwrite: bool = False) -> Tracked:  # noqa: N802 - as Spark has it
         """Add rows to a table, or replace those it has. Its columns are found by place."""
+        _check_table(name)
         mode = "overwrite" if overwrite or self._mode == "overwrite" else "append"
         target = self.mode(mode)._target(name, name, into=Into(), keeps_schema=True)
         return self._write(target, lambda writer: writer.insertInto(name))
@@ -131,3 +136,11 @@ class AnnotatedWriter:
             emit(writer.partitionBy(*self._partitions) if self._partitions else writer)
 
         return write_answer(self._session, self._frame, target, write)
+
+
+def _check_table(name: str) -> None:
+    if not _TABLE.fullmatch(name):
+        raise TrackingError(
+            f"{name!r} does not name a table.\nGive letters, digits and underscores, with dots "
+            "between the parts of a name; a part with other characters stands in backticks."
+        )

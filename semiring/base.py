@@ -21,7 +21,7 @@ from semiring.token import Token
 
 K = TypeVar("K")
 
-Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 TokenValuation: TypeAlias = "Callable[[Token], K] | Mapping[Token, K] | None"
 
 

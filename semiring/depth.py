@@ -21,25 +21,31 @@ CALLS = 40_000
 _STACK = 512 * 2**20
 """Bytes of the stack, of which the system gives what is used: some 13 KB for each call."""
 
-_deep = threading.local()
+_calls = threading.local()
 _lock = threading.Lock()
 
 
-def deeply(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+def deeply(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     """Call a function; where it exhausts the recursion limit, call it again with more room.
 
-    Within such a call, others run in its thread.
+    The outermost of nested calls is repeated: it holds no locks of ours that another thread needs.
 
     Raises
     ------
     DepthError
         When the call recurses more than `CALLS` deep.
     """
+    if getattr(_calls, "inside", False):
+        return function(*args, **kwargs)
+    _calls.inside = True
     try:
         return function(*args, **kwargs)
+    except DepthError:
+        raise
     except RecursionError:
-        if getattr(_deep, "running", False):
-            raise
+        pass
+    finally:
+        _calls.inside = False
     return _in_thread(function, args, kwargs)
 
 
@@ -48,9 +54,9 @@ def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
     context = contextvars.copy_context()
 
     def run() -> None:
-        _deep.running = True
+        _calls.inside = True
         try:
-            outcome.extend((True, context.run(function, *args, **kwargs)))
+            outcome.extend((True, context.run(lambda: function(*args, **kwargs))))
         except RecursionError as error:
             problem = DepthError(
                 f"This is nested too deeply: reading it takes more than {CALLS:,} nested calls.\n"

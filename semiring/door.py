@@ -8,7 +8,7 @@ functions check themselves.
 
 from __future__ import annotations
 
-import builtins
+import ast
 import inspect
 import os
 import sys
@@ -63,7 +63,7 @@ def checked(target: T) -> T:
 def _deep(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def read(self: Any) -> Any:
-        return deeply(function, self)
+        return _entered(function, (self,), {}, bound=None)
 
     return read
 
@@ -74,13 +74,49 @@ def _function(function: Callable[..., Any], *, bound: bool) -> Callable[..., Any
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        problem = _problem(function, args, kwargs, bound=bound)
-        if problem is not None:
-            raise ArgumentError(problem)
-        return deeply(function, *args, **kwargs)
+        return _entered(function, args, kwargs, bound=bound)
 
     call._checked = True  # type: ignore[attr-defined]
     return call
+
+
+class _Door:
+    """What stands before checked functions; one that travels to a worker is open there."""
+
+    def enter(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        *,
+        bound: bool | None,
+    ) -> Any:
+        """Check the arguments of a call and make it; ``bound`` is None where there are none."""
+        if bound is not None:
+            problem = _problem(function, args, kwargs, bound=bound)
+            if problem is not None:
+                raise ArgumentError(problem)
+        return deeply(function, *args, **kwargs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Workers get functions by value, and have neither this module nor users.
+        return types.SimpleNamespace, ()
+
+
+_DOOR = _Door()
+
+
+def _entered(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    bound: bool | None,
+) -> Any:
+    enter = getattr(_DOOR, "enter", None)
+    if enter is None:
+        return function(*args, **kwargs)
+    return enter(function, args, kwargs, bound=bound)
 
 
 def _problem(
@@ -114,7 +150,7 @@ def _problem(
 def _signature(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
     """Return the signature of a function, and its annotations as types."""
     signature = inspect.signature(function)
-    names = _Names(sys.modules[function.__module__].__dict__)
+    names = _Names(function.__globals__)
     hints = {
         name: _resolved(parameter.annotation, names)
         for name, parameter in signature.parameters.items()
@@ -124,19 +160,43 @@ def _signature(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[st
 
 
 class _Names(dict[str, Any]):
-    """The names of a module; those that are imported for type checkers alone may be anything."""
+    """The names of a module, those that it imports for type checkers among them.
+
+    A module that is not imported otherwise has made no value: its names may be anything.
+    """
 
     def __missing__(self, name: str) -> Any:
-        return getattr(builtins, name, Any)
+        module, attribute = _imported_for_checkers(self["__name__"]).get(name, ("builtins", name))
+        return getattr(sys.modules.get(module), attribute, Any)
+
+
+@cache
+def _imported_for_checkers(module: str) -> dict[str, tuple[str, str]]:
+    """Return the names under ``if TYPE_CHECKING:``, each with its module and its name there."""
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, KeyError):
+        return {}
+    blocks = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+    return {
+        alias.asname or alias.name: (node.module or "", alias.name)
+        for node in imports
+        for alias in node.names
+    }
 
 
 def _resolved(annotation: Any, names: _Names) -> Any:
-    if not isinstance(annotation, str):
-        return annotation
     try:
-        return eval(annotation, {"__builtins__": {}}, names)
-    except TypeError:
-        return Any  # such as Any["..."] of a name that is imported for type checkers alone
+        while isinstance(annotation, str):  # an alias may be text again
+            annotation = eval(annotation, {"__builtins__": {}}, names)
+    except (TypeError, NameError):
+        return Any  # such as Any["..."], of a name that is not known
+    return annotation
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -177,7 +237,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def _elements_fit(value: Any, kind: type, inner: tuple[Any, ...]) -> bool:
-    if not inner or isinstance(value, Iterator):
+    if set(inner) <= {Any, Ellipsis} or isinstance(value, (Iterator, np.ndarray)):
         return True
     if issubclass(kind, Mapping) and len(inner) == 2:
         pairs = islice(value.items(), _SAMPLE)

@@ -226,7 +226,14 @@ class Valuation(Generic[K]):
                 values.append(self.semiring.one)
                 continue
             token = Token(self.relation, tuple(key[position] for key in keys))
-            values.append(self.semiring.check(function(token)))
+            try:
+                value = function(token)
+            except Exception as error:
+                raise ValuationError(
+                    f"The valuation of {self.relation!r} fails at the token {token}: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            values.append(self.semiring.check(value))
         return values, inverse
 
     def _index(self, columns: list[pa.Array]) -> KeyIndex:

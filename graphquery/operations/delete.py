@@ -11,12 +11,14 @@ from graphquery.model import Port
 from graphquery.reduced import check_whole, has_reduced
 from graphquery.view import Neighbours, Operation, Step, View
 from semiring.base import Array
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
     from graphquery.protocol import Nodes
 
 
+@checked
 def delete(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
     """What is left of a graph without some nodes.
 

@@ -8,12 +8,14 @@ import numpy as np
 
 from graphquery.operations.delete import removed
 from graphquery.select import Selection
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
     from graphquery.protocol import Nodes
 
 
+@checked
 def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
     """Whether the existence of nodes depends on others.
 
@@ -43,6 +45,7 @@ def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
     return bool(np.isin(wanted, removed(graph, graph.resolve(on))).all())
 
 
+@checked
 def dependents(graph: ProvenanceGraph, on: Nodes) -> Selection:
     """All nodes that depend on some nodes taken together, those among them."""
     return Selection(graph, np.sort(removed(graph, graph.resolve(on))))

@@ -18,6 +18,7 @@ from graphquery.protocol import S_co
 from graphquery.select import Selection
 from graphquery.storage import Storage
 from semiring.base import Array
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -27,6 +28,7 @@ _Role: TypeAlias = "tuple[str | None, int, str, str, str]"
 execution, kind, label, and what stands behind the invocation in the name."""
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Difference(Generic[S_co]):
     """What one execution has and another has not; `S_co` is what the engine has for selections.
@@ -51,6 +53,7 @@ class Difference(Generic[S_co]):
         return len(self.only_left) == 0 and len(self.only_right) == 0
 
 
+@checked
 def difference(graph: ProvenanceGraph, left: int, right: int) -> Difference[Selection]:
     """The nodes of two executions that have no counterpart in the other.
 

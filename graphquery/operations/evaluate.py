@@ -17,6 +17,7 @@ from graphquery.segment_order import layers
 from graphquery.storage import Storage
 from graphquery.view import Neighbours
 from semiring.base import Array, Semiring, TokenValuation
+from semiring.door import checked
 from semiring.token import Token, format_value
 from semiring.valuation import Valuation
 
@@ -30,6 +31,7 @@ _JOINT, _SUM, _DELTA, _MONUS = range(4)
 _OPERATIONS = {"+": _SUM, "⊖": _MONUS}
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation(Generic[K]):
     """The annotations of a graph's nodes.
@@ -54,6 +56,7 @@ class Evaluation(Generic[K]):
         return self.annotations[self.graph.ordered(nodes)]
 
 
+@checked
 def evaluate(
     graph: ProvenanceGraph,
     semiring: Semiring[K],

@@ -13,6 +13,7 @@ from graphquery.naming import names
 from graphquery.operations.reach import reached
 from graphquery.storage import Storage
 from semiring.base import Array
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -25,6 +26,7 @@ _ATTRIBUTES = (
 )
 
 
+@checked
 def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
     """The tokens that some nodes are made of: inputs of executions, and tuples of initial states.
 

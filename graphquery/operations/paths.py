@@ -13,6 +13,7 @@ from graphquery.csr import distinct
 from graphquery.errors import GraphError
 from graphquery.operations.reach import unseen
 from semiring.base import Array
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
@@ -22,6 +23,7 @@ Path: TypeAlias = tuple[int, ...]
 """The ids of the nodes on a path, from its source to its target."""
 
 
+@checked
 def paths(
     graph: ProvenanceGraph,
     source: Nodes,

@@ -10,12 +10,14 @@ from graphquery.csr import distinct
 from graphquery.errors import GraphError
 from graphquery.select import Selection
 from semiring.base import Array
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
     from graphquery.protocol import Nodes
 
 
+@checked
 def ancestors(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:
     """All that some nodes are made of.
 
@@ -43,6 +45,7 @@ def ancestors(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None)
     return Selection(graph, reached(graph, graph.resolve(nodes), forwards=False, distance=distance))
 
 
+@checked
 def descendants(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:
     """All that comes from some nodes; see `ancestors`."""
     return Selection(graph, reached(graph, graph.resolve(nodes), forwards=True, distance=distance))

@@ -9,12 +9,14 @@ import numpy as np
 from graphquery.operations.reach import reached
 from graphquery.view import Operation, Step, View
 from semiring.base import Array
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
     from graphquery.protocol import Nodes
 
 
+@checked
 def subgraph(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
     """Some nodes, all of their ancestors and descendants, and all siblings of the descendants.
 

@@ -17,6 +17,7 @@ from graphquery.segment_order import staged
 from graphquery.storage import role
 from graphquery.view import NO_IDS, Operation, Overlay, Step, View
 from semiring.base import Array
+from semiring.door import checked
 from semiring.exact import reduce_segments
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _COMPUTED = (Kind.DERIVED, Kind.VALUE)
 
 
+@checked
 def zoom_out(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> ProvenanceGraph:
     """Show every invocation of some modules as one node.
 
@@ -88,6 +90,7 @@ def zoom_out(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenanc
     return _zoom_out(graph, fresh, {}) if fresh else graph
 
 
+@checked
 def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> ProvenanceGraph:
     """Show again what some modules do inside: the inverse of `zoom_out`.
 

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import CaptureError, SourceChangedError
 from lipstick.source import fingerprint
+from lipstick.views import plain_word
 from rewriter.blocks import Block, core_relations
 from rewriter.emit.statements import lookup_sql
 
@@ -89,6 +90,6 @@ class ValueLookup:
                 )
 
     def _view(self, frame: DataFrame, name: str) -> str:
-        view = f"_lipstick_lookup_{uuid.uuid4().hex[:8]}_{name}"
+        view = f"_lipstick_lookup_{uuid.uuid4().hex[:8]}_{plain_word(name)}"
         frame.createOrReplaceTempView(view)
         return view

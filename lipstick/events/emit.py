@@ -17,12 +17,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from semiring.door import checked
+
 VERSION = 1
 _BUFFER = 1 << 16
 ROLL = 64 << 20
 _texts = json.JSONEncoder(ensure_ascii=False).encode
 
 
+@checked
 class Emitter:
     """Emits the provenance of one topic into a folder.
 
@@ -199,6 +202,7 @@ class Emitter:
         self._head = f'{{"version":{VERSION},"topic":{topic},"worker":{_texts(worker)},'
 
 
+@checked
 class Execution:
     """An attempt of an execution; made by `Emitter.execution`."""
 

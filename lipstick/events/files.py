@@ -20,8 +20,10 @@ from lipstick.events.parse import DeadLetter
 from lipstick.events.reduction import Outcome, Reduction, cyclic_letters
 from lipstick.events.run_settings import BLOCK, Settings, described
 from lipstick.events.store import ReducedWriter
+from semiring.door import checked
 
 
+@checked
 def reduce_files(
     paths: Iterable[str | os.PathLike[str]],
     store: str | os.PathLike[str],
@@ -62,6 +64,7 @@ def reduce_files(
         return into.finish(files)
 
 
+@checked
 def check_files(
     paths: Iterable[str | os.PathLike[str]], block: int = BLOCK, *, format: str = MESSAGES
 ) -> tuple[int, list[DeadLetter]]:

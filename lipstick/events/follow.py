@@ -24,8 +24,10 @@ from lipstick.events.reduction import Outcome, Reduction
 from lipstick.events.run_settings import Settings, described
 from lipstick.events.store import ReducedWriter
 from lipstick.events.topic import Progress
+from semiring.door import checked
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Step:
     """What a look at the folder gave.
@@ -45,6 +47,7 @@ class Step:
     lag: float
 
 
+@checked
 class Follower:
     """Reduces the files of a folder into a store, to be used as a context.
 

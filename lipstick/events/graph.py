@@ -15,8 +15,10 @@ from graphquery import ProvenanceGraph
 from graphquery.store import Snapshot, Store
 from lipstick.events.errors import ReducedAwayError
 from lipstick.events.store import check_reduced, entities
+from semiring.door import checked
 
 
+@checked
 class ReducedGraph:
     """The reduced graph in a store.
 

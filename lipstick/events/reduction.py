@@ -29,8 +29,10 @@ from lipstick.events.store import ReducedWriter
 from lipstick.events.topic import Progress, TopicReducer
 from lipstick.events.watermark import Watermark
 from semiring.base import Semiring
+from semiring.door import checked
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a reduction of files gave.

@@ -12,11 +12,13 @@ from lipstick.events.attempts import OVERLAP
 from lipstick.events.errors import EventsError
 from lipstick.events.formats import FORMATS, MESSAGES
 from semiring.base import Semiring
+from semiring.door import checked
 
 BLOCK = 8 << 20
 """Bytes of lines that are read at a time."""
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How files are reduced.

@@ -25,6 +25,7 @@ from lipstick.streams.operators.merge import trigger_rank
 from lipstick.streams.recorded_keys import within_reach
 from lipstick.streams.recording import Recording
 from semiring.base import Array
+from semiring.door import checked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,6 +92,7 @@ class Link:
     high: Array
 
 
+@checked
 def ancestors(recording: Recording, events: Events, within: Iterable[str] | None = None) -> Found:
     """The events that some events were made of.
 
@@ -115,6 +117,7 @@ def ancestors(recording: Recording, events: Events, within: Iterable[str] | None
     return Found(recording, streams, recording.notes())
 
 
+@checked
 def ancestors_of_each(
     recording: Recording, events: Events, within: Iterable[str] | None = None
 ) -> tuple[Keys, dict[str, tuple[Keys, Array]]]:

@@ -11,9 +11,11 @@ from lipstick.streams.codes import KeyCodes
 from lipstick.streams.keys import Keys, expand
 from lipstick.streams.properties import JOINS, WINDOWS, Property, Step
 from semiring.base import Array, Semiring, TokenValuation, token_values
+from semiring.door import checked
 from semiring.token import Token
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Annotation(Property):
     """Annotations in a semiring.

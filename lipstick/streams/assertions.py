@@ -18,8 +18,10 @@ from lipstick.streams.keys import INFINITE
 from lipstick.streams.layout import blocks, key_columns, packed, unpacked
 from lipstick.streams.operator_state import StageState
 from lipstick.streams.recorded_query import RecordedQuery
+from semiring.door import checked
 
 
+@checked
 class Assertions(RecordedQuery):
     """A recorder into a store, to be used as a context; it goes on from what is there.
 

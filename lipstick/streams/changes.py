@@ -18,11 +18,13 @@ from lipstick.streams.keys import INFINITE, Keys
 from lipstick.streams.recording import Recording
 from lipstick.streams.source import ticks_of
 from semiring.base import Array
+from semiring.door import checked
 
 Name = int | tuple[Any, int]
 """An event of a source: its number, or with a key the key's value and the number."""
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Changes:
     """Changes of sources, each by the name of the source.

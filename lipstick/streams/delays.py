@@ -11,8 +11,10 @@ import numpy as np
 from lipstick.streams.errors import StreamError
 from lipstick.streams.keys import Keys, search
 from semiring.base import Array
+from semiring.door import checked
 
 
+@checked
 class Delays(ABC):
     """Gives every output its delay: the ticks from the trigger until it is emitted."""
 
@@ -30,6 +32,7 @@ class Delays(ABC):
         """
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Fixed(Delays):
     """The same delay always: a logical clock, which a run repeats.
@@ -48,6 +51,7 @@ class Fixed(Delays):
         return np.full(len(trigger), value, dtype=np.int64)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Measured(Delays):
     """The time that the operator took from receipt of the batch, as in the thesis."""
@@ -58,6 +62,7 @@ class Measured(Delays):
         return np.full(len(trigger), elapsed, dtype=np.int64)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Given(Delays):
     """Delays by a function of stream, codes and trigger times."""

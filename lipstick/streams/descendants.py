@@ -14,8 +14,10 @@ from lipstick.streams.operators.merge import trigger_rank
 from lipstick.streams.recorded_keys import within_reach
 from lipstick.streams.recording import Recording
 from semiring.base import Array
+from semiring.door import checked
 
 
+@checked
 def descendants(recording: Recording, events: Events, within: Iterable[str] | None = None) -> Found:
     """The events that were made of some events, directly or not.
 

@@ -22,6 +22,7 @@ from lipstick.streams.operator_state import StageState
 from lipstick.streams.operators.base import Fired, Stage
 from lipstick.streams.properties import Property, Step
 from lipstick.streams.source import Disorder
+from semiring.door import checked
 
 TICK = 1_000
 """Nanoseconds of a tick, where times are measured: microseconds."""
@@ -30,6 +31,7 @@ CODES = "/codes"
 """Where the state has the values of keys: no stream is called so."""
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Pushed:
     """What one batch of input made.
@@ -71,6 +73,7 @@ class _At:
     numbering: Numbering = field(default_factory=Numbering)
 
 
+@checked
 class Runner:
     """A graph at work.
 

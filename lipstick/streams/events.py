@@ -12,11 +12,13 @@ import pyarrow as pa
 from lipstick.streams.errors import UnknownStreamError
 from lipstick.streams.keys import Keys, search
 from semiring.base import Array
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.streams.recording import Recording
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Events:
     """Events of a stream.
@@ -100,6 +102,7 @@ def _codes(recording: Recording, events: Events, count: int) -> Array:
     return np.array(codes, dtype=np.int64)
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
     """Events of some streams: the answer of a question.

@@ -27,8 +27,10 @@ from lipstick.streams.operators.aggregate import AggregateFunction
 from lipstick.streams.operators.joins import Condition
 from lipstick.streams.operators.mapping import MapFunction, Predicate
 from lipstick.streams.source import Source
+from semiring.door import checked
 
 
+@checked
 class Graph:
     """A graph of streams, built by adding sources and operators to their streams.
 
@@ -210,6 +212,7 @@ class Graph:
         return f"<Graph {self.name}: {len(self.nodes)} streams>"
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Stream:
     """A stream of a graph; each operator on it adds another. Several may read one (fan-out)."""

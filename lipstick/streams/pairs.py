@@ -19,8 +19,10 @@ from lipstick.streams.prefix import prefix_of
 from lipstick.streams.recording import InMemory, Recording
 from lipstick.streams.replaying import Span, run
 from semiring.base import Array
+from semiring.door import checked
 
 
+@checked
 def matched_pairs(graph: Graph, recording: Recording, events: Events) -> pa.Table:
     """The pairs that matched in outputs of a join.
 

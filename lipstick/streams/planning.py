@@ -13,8 +13,10 @@ from lipstick.streams.errors import StreamError
 from lipstick.streams.graph import Graph
 from lipstick.streams.operators import LengthJoin, LengthWindow, TimeJoin, TimeWindow
 from lipstick.streams.stored import Stored
+from semiring.door import checked
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Storage:
     """Bytes that a recording takes.
@@ -36,6 +38,7 @@ class Storage:
         return (self.full - self.optimised) / self.full if self.full else 0.0
 
 
+@checked
 def storage(events: int, sources: int, derived: int, key: float, content: float) -> Storage:
     """The thesis's formulas: every stream has so many events.
 

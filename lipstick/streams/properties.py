@@ -20,6 +20,7 @@ from lipstick.streams.errors import StreamError
 from lipstick.streams.keys import Keys
 from lipstick.streams.operators.base import Fired, Parents
 from semiring.base import Array
+from semiring.door import checked
 
 WINDOWS = ("time_window", "length_window")
 JOINS = ("time_join", "length_join")
@@ -62,6 +63,7 @@ class Step:
         ]
 
 
+@checked
 class Property(ABC):
     """A property of events, of which those of ancestors are combined."""
 
@@ -108,6 +110,7 @@ def reduced(function: np.ufunc, start: int, parents: Parents, name: str) -> Arra
     return result
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class TotalDelay(Property):
     """The ticks spent on an event: its own delay and those of its ancestors.
@@ -127,6 +130,7 @@ class TotalDelay(Property):
         return functools.reduce(function, parts) + step.keys.d
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Count(Property):
     """How many derivations from source events an event has: one used twice counts twice."""
@@ -141,6 +145,7 @@ class Count(Property):
         return functools.reduce(np.add, parts)
 
 
+@checked
 class _Names(Property):
     """Sets of names of streams, a bit for each."""
 
@@ -176,6 +181,7 @@ class _Names(Property):
         ]
 
 
+@checked
 class ProcessingPath(_Names):
     """The streams that an event came through, itself included.
 
@@ -189,6 +195,7 @@ class ProcessingPath(_Names):
         super().__init__("path", streams)
 
 
+@checked
 class SourceSet(_Names):
     """The sources that an event came from.
 
@@ -202,6 +209,7 @@ class SourceSet(_Names):
         super().__init__("sources", streams)
 
 
+@checked
 @dataclass(frozen=True, slots=True)
 class Custom(Property):
     """A property by functions of the user's, one event at a time.
@@ -239,6 +247,7 @@ class Custom(Property):
         return _objects(folded)
 
 
+@checked
 def coverage(column: str, name: str = "coverage") -> Custom:
     """The distinct values of a column of the source events, in order: an area that is covered."""
 

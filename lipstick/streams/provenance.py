@@ -16,8 +16,10 @@ from lipstick.streams.events import Events, key_table, resolve
 from lipstick.streams.keys import Keys, distinct_keys, expand
 from lipstick.streams.recording import Recording
 from semiring.base import Array
+from semiring.door import checked
 
 
+@checked
 def trace(recording: Recording, events: Events, within: Sequence[str] | None = None) -> pa.Table:
     """Which event came from which step: a row for each direct dependency of a walk.
 
@@ -66,6 +68,7 @@ def _rows(keys: Keys, places: Array) -> Keys:
     return Keys(keys.t[places], keys.n[places], keys.d[places], code)
 
 
+@checked
 def provenance_graph(recording: Recording, events: Events) -> ProvenanceGraph:
     """All that some events were made of, as a graph to zoom, delete in, evaluate and export.
 

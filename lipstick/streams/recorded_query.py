@@ -24,8 +24,10 @@ from graphquery.store.streams import (
 from lipstick.streams.errors import StreamError
 from lipstick.streams.graph import Graph
 from lipstick.streams.source import Disorder
+from semiring.door import checked as checked_arguments
 
 
+@checked_arguments
 class RecordedQuery:
     """The records of one graph in a store, to be used as a context; it goes on from what is there.
 

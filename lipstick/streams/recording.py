@@ -19,6 +19,7 @@ from lipstick.streams.layout import ranges_of
 from lipstick.streams.operator_state import StageState
 from lipstick.streams.source import Disorder
 from semiring.base import Array
+from semiring.door import checked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +102,7 @@ def _united(low: Array, high: Array) -> tuple[Array, Array]:
     return low[starts], high[np.append(starts[1:], len(low)) - 1] if len(low) else high
 
 
+@checked
 class Recording(ABC):
     """A run as recorded: what questions and replays read.
 
@@ -198,6 +200,7 @@ def added(total: Mapping[str, Disorder], new: Mapping[str, Disorder]) -> dict[st
     return result
 
 
+@checked
 class InMemory(Recording):
     """A recorder that keeps all in memory, for small data and tests.
 

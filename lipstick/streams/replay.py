@@ -26,8 +26,10 @@ from lipstick.streams.prefix import Prefix, prefix_of, whole
 from lipstick.streams.recording import InMemory, Recording
 from lipstick.streams.replaying import Span, read_sources, run
 from semiring.base import Array
+from semiring.door import checked
 
 
+@checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:
     """What a replay found, by stream.
@@ -58,6 +60,7 @@ class Replayed:
         return not (len(self.changed) or len(self.gone) or len(self.appeared))
 
 
+@checked
 def replay(
     graph: Graph,
     recording: Recording,

@@ -30,11 +30,13 @@ from lipstick.streams.recording import Parts, Recording, added, no_content
 from lipstick.streams.source import Disorder
 from lipstick.streams.topology import graph_of
 from semiring.base import Array
+from semiring.door import checked as checked_arguments
 
 _CACHED = 1 << 23
 """Events of which the keys are kept in memory after they were read."""
 
 
+@checked_arguments
 class Stored(Recording):
     """A query that was recorded by `Assertions`, as it is in the newest version of a store.
 

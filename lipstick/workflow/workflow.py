@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lipstick.workflow.conditions import check, flows
 from lipstick.workflow.drawing import svg
+from lipstick.workflow.errors import DocumentError
 from lipstick.workflow.functions import Imports
 from lipstick.workflow.loops import Loop, unfold
 from lipstick.workflow.module import Module, Specification
@@ -167,7 +168,10 @@ class Workflow:
         """Write the workflow to a YAML file that :meth:`read` reads."""
         from lipstick.workflow.file import text
 
-        Path(path).write_text(text(self), encoding="utf-8")
+        try:
+            Path(path).write_text(text(self), encoding="utf-8")
+        except OSError as error:
+            raise DocumentError(f"The workflow cannot be written to {path}: {error}") from error
 
     # -- runs ------------------------------------------------------------------------------
 
@@ -227,7 +231,7 @@ class Workflow:
             self,
             session,
             inputs,
-            store=Path(store),
+            store=Path(store).absolute(),  # Spark has another working directory
             state=state or {},
             first=first,
             tracked=tracked,

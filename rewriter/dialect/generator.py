@@ -34,6 +34,12 @@ _TRANSLATIONS = (exp.From, exp.Pivot, exp.Select, exp.Table, exp.Unnest, exp.Wit
 class SparkSQLGenerator(SparkGenerator):
     """The generator of :class:`rewriter.dialect.SparkSQL`."""
 
+    def identifier_sql(self, expression: exp.Identifier) -> str:
+        """Quote names with other letters than Spark has in names without quotes."""
+        if not expression.quoted and not expression.name.isascii():
+            expression = exp.Identifier(this=expression.name, quoted=True)
+        return super().identifier_sql(expression)
+
     EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar = set()
     SUPPORTS_TEMPORAL_PRECISION = True
     TABLESAMPLE_SEED_KEYWORD = "REPEATABLE"

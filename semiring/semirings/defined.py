@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array, Semiring
+from semiring.door import checked
 from semiring.errors import AnnotationError
 from semiring.exact import reduce_segments
 from semiring.laws import LAWS
@@ -43,6 +44,7 @@ class Definition(Protocol[K]):
         """Joint use."""
 
 
+@checked
 def define(name: str, definition: Definition[K], samples: Sequence[K]) -> Semiring[K]:
     """A semiring from its definition, its laws checked on samples.
 

@@ -34,6 +34,7 @@ from lipstick.evaluate import (
 from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import MemoryWhatIf
 from lipstick.valuation import compile_valuations
+from lipstick.views import plain_word
 from lipstick.whatif import SparkWhatIf, WhatIf
 from lipstick.workers import use_own_python
 from rewriter.analysis.conditional import conditional, shown_joins
@@ -154,7 +155,7 @@ class SparkEngine:
         deleted = {}
         for name, table in gone.items():
             if table.num_rows:
-                view = f"_lipstick_open_{self._id}_zero_{name}"
+                view = f"_lipstick_open_{self._id}_zero_{plain_word(name)}"
                 self._spark.createDataFrame(table).createOrReplaceTempView(view)
                 deleted[name] = (view, self._manifest.relations[name].token)
         left = self.hypothetical(deleted) if deleted else None

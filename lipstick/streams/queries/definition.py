@@ -26,6 +26,7 @@ from rewriter.algebra.rendering import render
 from rewriter.blocks import Block
 from rewriter.scalars.comparable import Conversions
 from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
@@ -58,6 +59,7 @@ def check_followed(spark: SparkSession, expression: dialect.Query, sql: str) -> 
         )
 
 
+@checked
 class AnnotatedStream(AnnotatedFrame):
     """A streaming query over tracked streams: :meth:`lipstick.Session.sql` and ``annotate``.
 

@@ -15,7 +15,7 @@ from lipstick.capture.capture import Capture
 from lipstick.deletion import Cascade, Deletion, resolve_deletion, without
 from lipstick.derived.hypothesis import Hypothesis, Reduced
 from lipstick.errors import UnsupportedError
-from lipstick.frame import AnnotatedFrame
+from lipstick.frame import AnnotatedFrame, Rerunning
 from lipstick.scenarios import Given
 from lipstick.streams.queries.checkpoint import MicroBatch
 from lipstick.streams.queries.leaves import numbers_of_sources
@@ -33,6 +33,7 @@ from rewriter.algebra import Relation
 from rewriter.emit.statements import plain_sql
 from rewriter.scalars.aggregates import name_of
 from rewriter.streaming import Emission, OutputMode
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.streams.queries.definition import AnnotatedStream
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 Emitted = Callable[[Sequence[MicroBatch]], Emission]
 
 
+@checked
 class StreamResults(AnnotatedFrame):
     """The rows of a streaming query up to a micro-batch; made by :class:`StreamRun`.
 
@@ -97,7 +99,11 @@ class StreamResults(AnnotatedFrame):
     # -- what if ---------------------------------------------------------------------------
 
     def what_if(
-        self, delete: Mapping[str, Any], cascade: Cascade | None = None, *, method: str = "auto"
+        self,
+        delete: Mapping[str, Any],
+        cascade: Cascade | None = None,
+        *,
+        method: Rerunning = "auto",
     ) -> WhatIf:
         """Return what the stream would have emitted, had some events not been there.
 

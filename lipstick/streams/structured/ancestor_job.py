@@ -26,6 +26,7 @@ from lipstick.streams.recording import Parts, Recording, no_content
 from lipstick.streams.source import Disorder
 from lipstick.streams.stored import Stored
 from semiring.base import Array
+from semiring.door import checked
 
 for _module in (semiring, graphquery, lipstick.streams, sys.modules[__name__]):
     cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
@@ -46,6 +47,7 @@ TASKS = 1_000
 """Tasks of a job at most."""
 
 
+@checked
 def ancestors_frame(
     spark: SparkSession, recording: Stored, sid: str, within: Iterable[str] | None = None
 ) -> DataFrame:

@@ -28,8 +28,10 @@ from lipstick.streams.recorded_query import RecordedQuery
 from lipstick.streams.structured.in_process import InProcess, Result
 from lipstick.streams.structured.joint_source import check, one_frame, slots_of
 from lipstick.streams.structured.partitioned import Partitioned
+from semiring.door import checked
 
 
+@checked
 class RunningGraph:
     """A graph that runs; to be used as a context, which stops it. Made by `start`."""
 
@@ -185,6 +187,7 @@ def _offsets(checkpoint: str, number: int) -> str | None:
         return None
 
 
+@checked
 def start(
     graph: Graph,
     frames: Mapping[str, DataFrame],
