@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 import uuid
@@ -53,7 +52,6 @@ from rewriter import (
 )
 from rewriter.algebra import Scalar
 from rewriter.dialect import Action, read_write
-from rewriter.scalars.special_functions import OF_SPARK
 from rewriter.scalars.text import text
 from semiring.door import checked
 
@@ -261,13 +259,7 @@ class Session:
         return Source(frame, description, "parquet", fingerprint(self.spark, frame))
 
     def add_view(self, frame: DataFrame, name: str) -> None:
-        """Make a temporary view under a name that nobody else uses; it is dropped in the end.
-
-        Raises
-        ------
-        TrackingError
-            For a name that no view can have.
-        """
+        """Make a temporary view under a name that nobody else uses; it is dropped in the end."""
         check_name(name)
         self._views.put(frame, name)
 
@@ -419,23 +411,11 @@ class Session:
         Raises
         ------
         TrackingError
-            For the name of a function of Spark's, and what is no function of these.
+            For the name of a function of Spark's.
         """
         self.check_open()
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            raise TrackingError(
-                f"{name!r} cannot name a function.\nA name has letters, digits and underscores."
-            )
-        if not hasattr(function, "evalType"):
-            raise TrackingError(
-                f"{function!r} has no type of its result.\nMake it with udf, pandas_udf, arrow_udf "
-                "or udtf of pyspark.sql.functions, and register what that gives."
-            )
-        if name.lower() in OF_SPARK:
-            raise TrackingError(f"{name!r} is a function of Spark's.\nChoose another name.")
-        table = register_function(self.spark, name, function)
         self._tables.pop(name.lower(), None)
-        if table is not None:
+        if (table := register_function(self.spark, name, function)) is not None:
             self._tables[name.lower()] = table
 
     def check_sources(self, relations: Iterable[Tracked]) -> None:

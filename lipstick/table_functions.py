@@ -16,10 +16,12 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from pyspark.sql.udtf import SkipRestOfInputTableException
 from pyspark.util import PythonEvalType
 
+from lipstick.errors import TrackingError
 from rewriter import TableFunction
 from rewriter.blocks import Block
 from rewriter.emit.statements import partitions_sql
 from rewriter.errors import UnsupportedError
+from rewriter.scalars.special_functions import OF_SPARK
 
 _OF_ROWS = (PythonEvalType.SQL_TABLE_UDF, PythonEvalType.SQL_ARROW_TABLE_UDF)
 _OF_BATCHES = ("SQL_ARROW_UDTF",)
@@ -37,7 +39,23 @@ def register_function(spark: SparkSession, name: str, function: Any) -> TableFun
     """Register a function, and its carrier under another name if it makes tables of relations.
 
     Functions of Arrow batches, and those whose columns depend on the call, have no carrier.
+
+    Raises
+    ------
+    TrackingError
+        For a name that no function can have, or one of Spark's has, and what is no such function.
     """
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise TrackingError(
+            f"{name!r} cannot name a function.\nA name has letters, digits and underscores."
+        )
+    if not hasattr(function, "evalType"):
+        raise TrackingError(
+            f"{function!r} has no type of its result.\nMake it with udf, pandas_udf, arrow_udf or "
+            "udtf of pyspark.sql.functions, and register what that gives."
+        )
+    if name.lower() in OF_SPARK:
+        raise TrackingError(f"{name!r} is a function of Spark's.\nChoose another name.")
     if function.evalType not in TABLE_FUNCTIONS:
         spark.udf.register(name, function)
         return None
