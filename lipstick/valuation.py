@@ -16,7 +16,7 @@ from lipstick.naming import stored_key
 from semiring.base import Semiring
 from semiring.door import checked
 from semiring.errors import ValuationError
-from semiring.token import Token
+from semiring.token import Token, normal_value
 from semiring.valuation import Valuation
 
 
@@ -115,6 +115,48 @@ def token_weights(
         return [values_by_token[token] for token in tokens]
 
     return values
+
+
+def block_of_columns(
+    record: RelationRecord, columns: Sequence[str], spark: SparkSession | None
+) -> Callable[[Token], tuple[Any, ...]]:
+    """Return the values that a relation's tuples have in some columns, as a function of tokens.
+
+    Raises
+    ------
+    ValuationError
+        For columns that the relation does not have; for other columns than keys without Spark.
+    """
+    keys = {name.lower(): place for place, name in enumerate(record.token)}
+    if all(name.lower() in keys for name in columns):
+        places = [keys[name.lower()] for name in columns]
+        return lambda token: tuple(token.key[place] for place in places)
+    if spark is None:
+        raise ValuationError(
+            f"The columns {', '.join(columns)} of {record.name!r} are no keys, which needs Spark: "
+            "lipstick.open(path, spark=spark).\nOr give blocks as a mapping from keys."
+        )
+    frame = spark.table(record.view)
+    known = {name.lower() for name in frame.columns}
+    missing = [name for name in columns if name.lower() not in known]
+    if missing:
+        raise ValuationError(
+            f"{record.name!r} has no column {missing[0]!r}; it has {', '.join(frame.columns)}."
+        )
+    names = [*record.token, *columns]
+    table = frame.select(
+        *(F.col(f"`{name}`").alias(str(place)) for place, name in enumerate(names))
+    ).toArrow()
+    parts = [column.to_pylist() for column in table.columns]
+    found = {
+        tuple(map(normal_value, row[: len(record.token)])): tuple(row[len(record.token) :])
+        for row in zip(*parts, strict=True)
+    }
+
+    def block(token: Token) -> tuple[Any, ...]:
+        return found[tuple(map(normal_value, stored_key(record.naming, token.key)))]
+
+    return block
 
 
 def _table(spark: SparkSession | None, record: RelationRecord, spec: Any) -> Any:

@@ -17,17 +17,26 @@ import numpy as np
 
 from semiring.analysis.averages import Summand, joint_of, quotient
 from semiring.analysis.circuit import DECISIONS, compile_annotation
+from semiring.analysis.distribution import distribution
 from semiring.analysis.events import Annotation, Events
+from semiring.analysis.evidence import (
+    Blocks,
+    Given,
+    chosen_apart,
+    evidence,
+    impossible,
+    substituted,
+)
 from semiring.analysis.most import most
 from semiring.analysis.probability import Weights, weights_of
-from semiring.errors import CapabilityError, ExactnessError
+from semiring.errors import CapabilityError
 from semiring.expression import Expression, sum_of
+from semiring.monoid import MAX
 from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial
-from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import Token
-from semiring.value import Value
+from semiring.value import Operand, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +70,23 @@ class Moments:
         return self.samples == 0
 
 
-_ENUMERATED = 16
-"""Worlds of so many tokens are looked at one by one."""
-
-
-def moments(tensor: Value, weights: Weights, decisions: int = DECISIONS) -> Moments:
-    """Expected value and variance of an aggregated value, exact up to rounding.
+def moments(
+    tensor: Value,
+    weights: Weights,
+    decisions: int = DECISIONS,
+    *,
+    given: Given = None,
+    blocks: Blocks = None,
+) -> Moments:
+    """Return the expected value and variance of a formal value, exact up to rounding.
 
     Parameters
     ----------
     tensor
-        A tensor, or another formal value of numbers: these are enumerated, world by world.
+        A tensor, or another formal value of numbers, such as CASE over aggregates: of these the
+        distribution is computed, see `distribution`.
+    given, blocks
+        Evidence, and tuples of which at most one is there, as for `probability`.
 
     Raises
     ------
@@ -86,11 +101,45 @@ def moments(tensor: Value, weights: Weights, decisions: int = DECISIONS) -> Mome
     a condition per distinct value; AVG is quadratic in the number of values, see `joint_of`. Where
     Spark rounds an average of decimals, the moments are of averages before rounding.
     """
-    chances = weights_of(tensor.tokens, weights)
+    known = evidence(given)
+    tokens = tensor.tokens | known.tokens
+    instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    if instead is not None:
+        known = Expression.of(substituted(known, instead))
+        tensor = _formal(tensor.substituted(instead))
     if not isinstance(tensor, Tensor):
-        return _enumerated(tensor, chances)
+        return _distributed(tensor, chances, known, decisions)
     for _, value in tensor.terms:
         check_number(value)
+    if known.constant_value() != 1:
+        return _conditional(tensor, chances, known, decisions)
+    return _unconditional(tensor, chances, decisions)
+
+
+def _formal(operand: Operand) -> Value:
+    """An operand as a formal value: what is the same in every world has a tensor, too."""
+    return operand if isinstance(operand, Value) else Tensor(MAX, [(Polynomial.one(), operand)])
+
+
+def _conditional(
+    tensor: Tensor, chances: dict[Token, float], known: Expression, decisions: int
+) -> Moments:
+    """Of X where the evidence B holds: E[X | B] = E[X·B] / P(B)."""
+    whole = float(compile_annotation(known, decisions).probability(chances))
+    if not whole:
+        raise impossible()
+    terms = ((summand * n, v) for k, v in tensor.terms for summand, n in Expression.of(k).terms)
+    both = Tensor(tensor.monoid, ((summand * known, v) for summand, v in terms))
+    inside = _unconditional(both, chances, decisions)
+    if tensor.monoid.name not in ("SUM", "COUNT"):
+        # Given a value there is evidence: terms count where it holds.
+        return Moments(inside.mean, inside.variance, min(inside.presence / whole, 1.0))
+    mean = inside.mean / whole
+    square = (inside.variance + inside.mean**2) / whole
+    return Moments(mean, max(square - mean * mean, 0.0))
+
+
+def _unconditional(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:
     name = tensor.monoid.name
     if name in ("MIN", "MAX"):
         return _extreme(tensor, chances, decisions)
@@ -101,27 +150,24 @@ def moments(tensor: Value, weights: Weights, decisions: int = DECISIONS) -> Mome
     return Moments(mean, _variance(terms, chances, decisions))
 
 
-def _enumerated(value: Value, chances: dict[Token, float]) -> Moments:
-    tokens = sorted(value.tokens)
-    if len(tokens) > _ENUMERATED:
-        raise ExactnessError(
-            f"{value.truncated(3)} depends on {len(tokens)} tuples: its worlds are too many."
-        )
-    values = PossibleWorlds.every(tokens).values(value)
-    numbers = np.arange(len(values))
-    weights = np.ones(len(values))
-    for number, token in enumerate(tokens):
-        there = (numbers >> number) & 1 == 1
-        weights *= np.where(there, chances[token], 1 - chances[token])
-    known = np.array([value_there is not None for value_there in values], dtype=np.bool_)
-    presence = float(weights[known].sum())
+def _distributed(
+    value: Value, chances: dict[Token, float], known: Expression, decisions: int
+) -> Moments:
+    cases = distribution(value, chances, known, decisions)
+    if not any(chance for _, chance in cases):
+        raise impossible()
+    whole = sum(chance for _, chance in cases)
+    with_value = [(v, chance) for v, chance in cases if v is not None]
+    presence = sum(chance for _, chance in with_value)
     if not presence:
         raise CapabilityError(f"{value.truncated(3)} has no value in any world.")
-    for number in values[known]:
-        check_number(number)
-    known_values, weights = values[known].astype(np.float64), weights[known] / presence
-    mean = float((known_values * weights).sum())
-    return Moments(mean, float((weights * (known_values - mean) ** 2).sum()), presence)
+    for v, _ in with_value:
+        check_number(v)
+    numbers = np.array([float(v) for v, _ in with_value])
+    weights = np.array([chance for _, chance in with_value]) / presence
+    mean = float((numbers * weights).sum())
+    variance = float((weights * (numbers - mean) ** 2).sum())
+    return Moments(mean, variance, min(presence / whole, 1.0))
 
 
 def check_number(value: Any) -> None:

@@ -13,9 +13,18 @@ import numpy as np
 
 from semiring.analysis.circuit import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
+from semiring.analysis.evidence import (
+    Blocks,
+    Given,
+    chosen_apart,
+    evidence,
+    impossible,
+    substituted,
+)
 from semiring.analysis.presence import WORD, Presence, unpacked
 from semiring.analysis.sampling import Estimate, hoeffding, random_words, words_needed
-from semiring.errors import ValuationError
+from semiring.errors import ExactnessError, ValuationError
+from semiring.expression import Expression
 from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
 
@@ -23,6 +32,9 @@ Weights: TypeAlias = "Callable[[Token], float] | Mapping[Token, float] | float"
 """The probability of each tuple: a function, a mapping, or one number for all."""
 
 _INTERVAL = Viterbi()
+
+_ROUNDS = 16
+"""Worlds are drawn so many times as often where few have the evidence."""
 
 
 def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[Token, float]:
@@ -45,8 +57,15 @@ def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[To
     return checked
 
 
-def probability(annotation: Annotation, weights: Weights, decisions: int = DECISIONS) -> Estimate:
-    """The exact probability that a tuple with this annotation is there.
+def probability(
+    annotation: Annotation,
+    weights: Weights,
+    decisions: int = DECISIONS,
+    *,
+    given: Given = None,
+    blocks: Blocks = None,
+) -> Estimate:
+    """Return the exact probability that a tuple with this annotation is there.
 
     Parameters
     ----------
@@ -54,16 +73,38 @@ def probability(annotation: Annotation, weights: Weights, decisions: int = DECIS
         The probability of each input tuple; input tuples are independent.
     decisions
         See `compile_annotation`.
+    given
+        Evidence: annotations that are known not to be 0, such as those of rows that were seen, and
+        conditions. The answer is the conditional probability P(A ∧ B) / P(B).
+    blocks
+        The block of each tuple: of a block at most one tuple is there, each with its weight.
 
     Raises
     ------
+    CapabilityError
+        When the evidence has the probability 0.
     ExactnessError
         When compiling needs more decisions; see `sampled_probability`.
     ValuationError
         As `weights_of`.
     """
-    values = weights_of(annotation.tokens, weights)
-    return Estimate(float(compile_annotation(annotation, decisions).probability(values)))
+    known = evidence(given)
+    tokens = annotation.tokens | known.tokens
+    instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    annotation, known = substituted(annotation, instead), Expression.of(substituted(known, instead))
+    if known.constant_value() == 1:
+        return Estimate(_exact(annotation, chances, decisions))
+    whole = _exact(known, chances, decisions)
+    if not whole:
+        raise impossible()
+    if annotation.tokens.isdisjoint(known.tokens):
+        return Estimate(_exact(annotation, chances, decisions))
+    both = _exact(Expression.of(annotation) * known, chances, decisions)
+    return Estimate(min(both / whole, 1.0))
+
+
+def _exact(annotation: Annotation, chances: Mapping[Token, float], decisions: int) -> float:
+    return float(compile_annotation(annotation, decisions).probability(chances))
 
 
 def sampled_probability(
@@ -72,8 +113,11 @@ def sampled_probability(
     error: float = 0.01,
     confidence: float = 0.95,
     seed: int = 0,
+    *,
+    given: Given = None,
+    blocks: Blocks = None,
 ) -> Estimate:
-    """The probability that a tuple is there, from random worlds.
+    """Return the probability that a tuple is there, from random worlds.
 
     Parameters
     ----------
@@ -81,17 +125,37 @@ def sampled_probability(
         So many worlds are drawn that the result is within `error` with this probability.
     seed
         The same one gives the same worlds.
+    given, blocks
+        As for `probability`. Worlds without the evidence are not counted; where the evidence is
+        rare, fewer worlds are left and the error that is stated is larger than asked for.
+
+    Raises
+    ------
+    ExactnessError
+        When the evidence holds in none of the worlds that were drawn.
 
     Cost: a pass over the annotation's gates, whose operations are on arrays of 64 worlds a word.
     """
-    values = weights_of(annotation.tokens, weights)
+    known = evidence(given)
+    tokens = annotation.tokens | known.tokens
+    instead, values = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    wanted = Presence(substituted(annotation, instead))
+    seen = Presence(substituted(known, instead))
     words = words_needed(error, confidence)
     random = np.random.default_rng(seed)
     chances = np.array(list(values.values()))
-    count = 0
-    presence = Presence(annotation)
-    for size in presence.batches(words):
-        drawn = random_words(random, chances, size)
-        count += int(unpacked(presence.words(dict(zip(values, drawn, strict=True)), size)).sum())
-    samples = words * WORD
+    count = samples = drawn_words = 0
+    while drawn_words < words or (drawn_words < _ROUNDS * words and samples < words * WORD):
+        for size in wanted.batches(words):
+            drawn = random_words(random, chances, size)
+            there = dict(zip(values, drawn, strict=True))
+            evident = unpacked(seen.words(there, size))
+            count += int((unpacked(wanted.words(there, size)) & evident).sum())
+            samples += int(evident.sum())
+        drawn_words += words
+    if not samples:
+        raise ExactnessError(
+            f"The evidence holds in none of {drawn_words * WORD:,} random worlds.\n"
+            "Ask for the exact probability, method='exact'."
+        )
     return Estimate(count / samples, hoeffding(samples, confidence), confidence, samples)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
+from semiring.analysis.evidence import (
+    Blocks,
+    Given,
+    chosen_apart,
+    evidence,
+    substituted,
+)
 from semiring.analysis.moments import Moments, check_number, no_value
 from semiring.analysis.most import most
 from semiring.analysis.presence import WORD, unpacked
@@ -13,9 +18,9 @@ from semiring.analysis.probability import Weights, weights_of
 from semiring.analysis.sampling import hoeffding, random_words, words_needed
 from semiring.base import Array
 from semiring.errors import CapabilityError
+from semiring.expression import Expression
 from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
-from semiring.token import Token
 from semiring.value import Value
 
 _HELD = 1 << 24
@@ -28,8 +33,11 @@ def sampled_moments(
     error: float = 0.01,
     confidence: float = 0.95,
     seed: int = 0,
+    *,
+    given: Given = None,
+    blocks: Blocks = None,
 ) -> Moments:
-    """Expected value and variance of an aggregated value, from random worlds.
+    """Return the expected value and variance of an aggregated value, from random worlds.
 
     Parameters
     ----------
@@ -41,15 +49,24 @@ def sampled_moments(
         the worlds which do have a value.
     seed
         The same one gives the same worlds.
+    given, blocks
+        As for `probability`; worlds without the evidence are not counted.
 
     Raises
     ------
     CapabilityError
-        When none of the worlds has a value, and for formal values that are no tensors, of whose
-        range of values nothing is known.
+        When none of the worlds has a value, or the evidence, and for formal values that are no
+        tensors, of whose range of values nothing is known.
 
     Cost: a pass over the tensor's terms, whose operations are on arrays of worlds.
     """
+    known = evidence(given)
+    tokens = tensor.tokens | known.tokens
+    instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    if instead is not None:
+        known = Expression.of(substituted(known, instead))
+        replacement = tensor.substituted(instead)
+        tensor = replacement if isinstance(replacement, Value) else tensor
     if not isinstance(tensor, Tensor):
         raise CapabilityError(
             f"{tensor.truncated(3)} is not a sum, count, average or extreme of values that are "
@@ -57,17 +74,18 @@ def sampled_moments(
         )
     for _, value in tensor.terms:
         check_number(value)
-    chances = weights_of(tensor.tokens, weights)
     words = words_needed(error, confidence)
     random = np.random.default_rng(seed)
-    values, total = [], words * WORD
+    values = []
     most_words = max(1, _HELD // (WORD * max(len(chances), 1)))
     for start in range(0, words, most_words):
         size = min(most_words, words - start)
         drawn = random_words(random, np.array(list(chances.values())), size)
         there = {token: unpacked(word) for token, word in zip(chances, drawn, strict=True)}
-        values.append(_values(tensor, there, size * WORD))
+        worlds = PossibleWorlds(there, size * WORD)
+        values.append(_values(tensor, worlds)[worlds.holds(known)])
     sample = np.concatenate(values)
+    total = len(sample)
     sample = sample[~np.isnan(sample)]
     if not len(sample):
         raise no_value(tensor)
@@ -87,12 +105,11 @@ def _width(tensor: Tensor) -> float:
     return max(values) - min(values)
 
 
-def _values(tensor: Tensor, there: Mapping[Token, Array], length: int) -> Array:
+def _values(tensor: Tensor, worlds: PossibleWorlds) -> Array:
     """The aggregate in each world; NaN where it has no value."""
-    name = tensor.monoid.name
+    name, length = tensor.monoid.name, worlds.length
     count, total = np.zeros(length), np.zeros(length)
     least, largest = np.full(length, np.nan), np.full(length, np.nan)
-    worlds = PossibleWorlds(there, length)
     for annotation, value in tensor.terms:
         copies = worlds.counts(annotation).astype(np.float64)
         count += copies

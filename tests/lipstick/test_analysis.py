@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from lipstick.capture.capture import Capture
 from semiring import Token
-from semiring.errors import ValuationError
+from semiring.errors import ArgumentError, ValuationError
+from semiring.expression import compare
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
 
@@ -109,6 +111,88 @@ def test_witnesses_and_repairs(civics: Capture) -> None:
     assert gone == [{B1, B2}, {C2, C3}]
     [(_, blame)] = civics.responsibility()
     assert blame == dict.fromkeys((B1, B2, C2, C3), 0.5)
+
+
+def captured(sql: str, path: Path) -> Capture:
+    return write_capture(sql, Database({"cars": CARS, "bids": BIDS}), path)
+
+
+def test_probability_given_what_was_seen(civics: Capture, tmp_path: Path) -> None:
+    """Rows of another query, conditions on values, and another query whole."""
+    cheap = captured("SELECT car FROM cars WHERE price < 21", tmp_path / "c")
+    [(_, seen)] = cheap.polynomials()
+    [(_, estimate)] = civics.probability(0.5, given=seen)
+    assert estimate.value == pytest.approx(0.75)
+    assert civics.probability(0.5, given=cheap)[0][1].value == pytest.approx(0.75)
+    [(_, n)] = civics.tensors("n")
+    # All four pairs, where a row is there: (1/16) / (9/16).
+    all_four = compare("=", n, 4)
+    [(_, row)] = civics.polynomials()
+    assert civics.probability_of(all_four, 0.5).value == pytest.approx(1 / 16)
+    assert civics.probability_of(all_four, 0.5, given=row).value == pytest.approx(1 / 9)
+    assert civics.probability_of(all_four, 0.5, given=[row, cheap]).value == pytest.approx(1 / 6)
+    sampled = civics.probability_of(all_four, 0.5, given=row, method="sample", error=0.05)
+    assert abs(sampled.value - 1 / 9) <= 2 * sampled.error
+    # E[(cars)(bids) | a bid, a car] = (4/3)².
+    [(_, moments)] = civics.expected("n", 0.5, given=row)
+    assert moments.mean == pytest.approx(16 / 9)
+
+
+def test_evidence_of_relations_that_the_query_does_not_read(tmp_path: Path) -> None:
+    cars = captured("SELECT car FROM cars WHERE car = 'C2'", tmp_path / "cars")
+    joined = captured(
+        "SELECT car FROM cars JOIN bids ON model = wanted WHERE car = 'C2'", tmp_path / "joined"
+    )
+    for weights in ({"cars": 0.5, "bids": {1: 0.5, 2: 0.5}}, lambda token: 0.5, 0.5):
+        [(_, estimate)] = cars.probability(weights, given=joined)
+        assert estimate.value == pytest.approx(1.0)
+    with pytest.raises(ValuationError, match="does not read bids, of which there is evidence"):
+        cars.probability({"cars": 0.5}, given=joined)
+    with pytest.raises(ArgumentError, match="given is 'C2', of type str"):
+        cars.probability(0.5, given="C2")  # type: ignore[arg-type]
+
+
+def test_tuples_of_a_block_exclude_each_other(civics: Capture) -> None:
+    """One of the two Civics, or none; both bids, one, or none."""
+    by_key = {"cars": {"C2": "Civic", "C3": "Civic"}}
+    [(_, estimate)] = civics.probability(0.5, blocks=by_key)
+    assert estimate.value == pytest.approx(1.0 * 0.75)
+    [(_, moments)] = civics.expected(
+        "s", {"cars": {"C2": 0.25, "C3": 0.5}, "bids": 1.0}, blocks=by_key
+    )
+    assert moments.mean == pytest.approx(2 * (0.25 * 20 + 0.5 * 22))
+    [(_, moments)] = civics.expected(
+        "lo", {"cars": {"C2": 0.25, "C3": 0.5}, "bids": 1.0}, blocks=by_key
+    )
+    assert moments.mean == pytest.approx((0.25 * 20 + 0.5 * 22) / 0.75)
+    assert moments.presence == pytest.approx(0.75)
+    [(_, estimate)] = civics.probability(0.3, blocks={"cars": "car", "bids": ["bid"]})
+    assert estimate.value == pytest.approx((1 - 0.7**2) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        ({"cars": "model"}, "The columns model of 'cars' are no keys, which needs Spark"),
+        ({"dealers": "city"}, "The query does not read 'dealers': give blocks of bids, cars"),
+        ({"cars": {"C2": 1, "C3": 1}}, "block 1 of cars add up to more than 1: cars:C2 0.6"),
+    ],
+)
+def test_blocks_that_are_none(civics: Capture, blocks: Any, message: str) -> None:
+    with pytest.raises(ValuationError, match=message):
+        civics.probability(0.6, blocks=blocks)
+
+
+def test_expected_value_of_what_is_made_of_aggregates(tmp_path: Path) -> None:
+    sql = """SELECT model, CASE WHEN count(*) > 1 THEN sum(price) ELSE 0 END c,
+        round(avg(price), 1) a, bool_or(price > 21) b FROM cars GROUP BY model"""
+    by_model = {row["model"]: m for row, m in captured(sql, tmp_path / "c").expected("c", 0.5)}
+    assert by_model["Civic"].mean == pytest.approx(42 / 4)
+    assert by_model["Accord"].mean == 0.0
+    averages = captured(sql, tmp_path / "d").expected("a", 0.5)
+    assert [m.mean for row, m in averages if row["model"] == "Civic"] == [pytest.approx(21)]
+    truths = captured(sql, tmp_path / "e").expected("b", 0.5)
+    assert [m.mean for row, m in truths if row["model"] == "Civic"] == [pytest.approx(2 / 3)]
 
 
 def test_rows_named_by_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

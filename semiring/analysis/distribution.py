@@ -1,0 +1,296 @@
+"""The distribution of functions of several aggregates: CASE, quotients and roundings of them.
+
+What the aggregates add up to, together, is a state; states of parts that share no tuple are
+combined pairwise, and where parts share tuples these are decided one by one. Source: Ré, Suciu,
+*The Trichotomy of HAVING Queries on a Probabilistic Database*, VLDB Journal 18, 2009 (monoid random
+variables, whose states these are).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from semiring.analysis.events import FALSE, TRUE, Annotation, Events
+from semiring.analysis.independence import independent
+from semiring.analysis.most import most
+from semiring.errors import CapabilityError, ExactnessError
+from semiring.expression import Expression
+from semiring.monoid import average, exact_scale, exact_sum
+from semiring.polynomial import Polynomial
+from semiring.possible_worlds import PossibleWorlds
+from semiring.tensor import Tensor
+from semiring.token import Token
+from semiring.value import Operand, Value
+from semiring.values import Applied, Choice
+
+STATES = 20_000
+"""So many states are told apart at most."""
+
+_PAIRS = 64
+"""So many pairs of states are combined for each state that may be told apart."""
+
+_ENUMERATED = 16
+"""Worlds of so many tokens are looked at one by one."""
+
+State: TypeAlias = tuple[Any, ...]
+
+
+def distribution(
+    value: Value, chances: Mapping[Token, float], given: Expression, decisions: int
+) -> list[tuple[Any, float]]:
+    """Return the values that a formal value may have, with their probabilities, given evidence.
+
+    Parameters
+    ----------
+    given
+        The evidence, 0 or 1 in every world. Probabilities are those of the value *and* of it.
+    decisions
+        At most so many tuples are decided.
+
+    Raises
+    ------
+    ExactnessError
+        When more would have to be decided, or more than `STATES` states told apart; for values of
+        windows and of other aggregates than SUM, COUNT, MIN, MAX and AVG, when they depend on more
+        than sixteen tuples.
+    """
+    tokens = sorted(value.tokens | given.tokens)
+    if len(tokens) <= _ENUMERATED:
+        return _enumerated(value, chances, given, tokens)
+    slots: dict[Value | Expression, int] = {}
+    _collect(value, slots)
+    slots.setdefault(given, len(slots))
+    combined = _States(list(slots), chances, decisions).all()
+    kept = [(state, chance) for state, chance in combined.items() if state[slots[given]]]
+    known = {part: [_finished(part, s[n]) for s, _ in kept] for part, n in slots.items()}
+    values = _values(value, known, len(kept))
+    return [(v, chance) for v, (_, chance) in zip(values, kept, strict=True)]
+
+
+def _enumerated(
+    value: Value, chances: Mapping[Token, float], given: Expression, tokens: Sequence[Token]
+) -> list[tuple[Any, float]]:
+    worlds = PossibleWorlds.every(tokens)
+    weights = world_weights(tokens, chances)
+    there = np.flatnonzero(worlds.holds(given))
+    values = worlds.values(value)
+    return [(values[world], float(weights[world])) for world in there.tolist()]
+
+
+def world_weights(tokens: Sequence[Token], chances: Mapping[Token, float]) -> Any:
+    """Return the probability of each of all worlds, in the order of `PossibleWorlds.every`."""
+    weights = np.ones(1)
+    for token in tokens:
+        weights = np.concatenate([weights * (1 - chances[token]), weights * chances[token]])
+    return weights
+
+
+# -- what a value is a function of -------------------------------------------------------------
+
+
+def _collect(operand: Operand, slots: dict[Value | Expression, int]) -> None:
+    """Number the tensors and annotations that a value is a function of."""
+    if not isinstance(operand, Value) or operand in slots:
+        return
+    if isinstance(operand, Tensor):
+        slots[operand] = len(slots)
+    elif isinstance(operand, Applied):
+        for part in operand.operands:
+            _collect(part, slots)
+    elif isinstance(operand, Choice):
+        for annotation, part in operand.alternatives:
+            slots.setdefault(Expression.of(annotation).delta(), len(slots))
+            _collect(part, slots)
+    else:
+        raise ExactnessError(
+            f"{operand.truncated(3)} depends on {len(operand.tokens)} tuples: its worlds are too "
+            f"many, and it is no function of SUM, COUNT, MIN, MAX and AVG alone."
+        )
+
+
+def _values(
+    operand: Operand, known: Mapping[Value | Expression, list[Any]], length: int
+) -> list[Any]:
+    """The values of an operand, state by state."""
+    if not isinstance(operand, Value):
+        return [operand] * length
+    if isinstance(operand, Tensor):
+        return known[operand]
+    if isinstance(operand, Applied):
+        columns = [_values(part, known, length) for part in operand.operands]
+        return operand.function(list(zip(*columns, strict=True)))
+    assert isinstance(operand, Choice)
+    values: list[Any] = [None] * length
+    for annotation, part in reversed(operand.alternatives):
+        there = known[Expression.of(annotation).delta()]
+        pairs = zip(there, _values(part, known, length), values, strict=True)
+        values = [new if held else old for held, new, old in pairs]
+    return values
+
+
+# -- states --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Summand:
+    """What an event brings to slots where it holds."""
+
+    event: int
+    state: State
+
+
+def _neutral(part: Value | Expression) -> Any:
+    if isinstance(part, Expression):
+        return False
+    assert isinstance(part, Tensor)
+    name = part.monoid.name
+    return None if name in ("MIN", "MAX") else (0, 0)
+
+
+def _added(part: Value | Expression, a: Any, b: Any) -> Any:
+    if isinstance(part, Expression):
+        return a or b
+    assert isinstance(part, Tensor)
+    if part.monoid.name in ("MIN", "MAX"):
+        if a is None or b is None:
+            return b if a is None else a
+        return part.monoid.aggregate([(1, a), (1, b)])
+    return (a[0] + b[0], exact_sum([a[1], b[1]]))
+
+
+def _finished(part: Value | Expression, state: Any) -> Any:
+    """The value of a slot in a state."""
+    if isinstance(part, Expression):
+        return state
+    assert isinstance(part, Tensor)
+    name = part.monoid.name
+    if name in ("MIN", "MAX"):
+        return state
+    count, total = state
+    if name == "COUNT":
+        return count
+    if not count:
+        return None
+    if name == "SUM":
+        return total
+    return (part.monoid.finisher or average)(total, count)
+
+
+def _events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]:
+    """The events that an annotation counts, with how often each."""
+    if isinstance(annotation, Polynomial):
+        for monomial, n in annotation.terms:
+            yield events.conjunction(events.token(token) for token, _ in monomial), n
+        return
+    for summand, n in annotation.terms:
+        if most(summand) > 1:
+            raise CapabilityError(
+                f"{summand.truncated(3)} multiplies a sum with δ, ⊖ or a comparison: how often it "
+                "counts is not taken apart."
+            )
+        yield events.of(summand), n
+
+
+def _too_many() -> ExactnessError:
+    return ExactnessError(
+        f"The aggregates have more than {STATES:,} values together.\n"
+        "Ask for the expected value of each aggregate alone."
+    )
+
+
+class _States:
+    """The joint states of tensors and annotations."""
+
+    def __init__(
+        self, parts: Sequence[Value | Expression], chances: Mapping[Token, float], decisions: int
+    ) -> None:
+        self._parts = parts
+        self._chances = chances
+        self._decisions = decisions
+        self._used = 0
+        self._events = Events()
+        self._none = tuple(map(_neutral, parts))
+
+    def all(self) -> dict[State, float]:
+        """Return the probability of every state."""
+        summands = [s for number, part in enumerate(self._parts) for s in self._of_part(number)]
+        return self._of(summands)
+
+    def _of_part(self, number: int) -> Iterator[_Summand]:
+        part = self._parts[number]
+        if isinstance(part, Expression):
+            yield _Summand(self._events.of(part), self._only(number, True))
+            return
+        assert isinstance(part, Tensor)
+        for annotation, value in part.terms:
+            for event, n in _events(self._events, annotation):
+                state = value
+                if part.monoid.name not in ("MIN", "MAX"):
+                    total = 0 if part.monoid.name == "COUNT" else exact_scale(n, value)
+                    state = (n, total)
+                yield _Summand(event, self._only(number, state))
+
+    def _only(self, number: int, state: Any) -> State:
+        return (*self._none[:number], state, *self._none[number + 1 :])
+
+    def _plus(self, a: State, b: State) -> State:
+        return tuple(_added(p, x, y) for p, x, y in zip(self._parts, a, b, strict=True))
+
+    def _of(self, summands: Sequence[_Summand]) -> dict[State, float]:
+        merged: dict[int, State] = {}
+        for summand in summands:
+            before = merged.get(summand.event, self._none)
+            merged[summand.event] = self._plus(before, summand.state)
+        certain = merged.pop(TRUE, self._none)
+        merged.pop(FALSE, None)
+        total = {certain: 1.0}
+        for group in independent(merged, self._events.tokens):
+            part = self._connected([_Summand(event, merged[event]) for event in group])
+            total = self._convolved(total, part)
+        return total
+
+    def _convolved(self, a: dict[State, float], b: dict[State, float]) -> dict[State, float]:
+        if len(a) * len(b) > STATES * _PAIRS:
+            raise _too_many()
+        combined: dict[State, float] = {}
+        for left, chance in a.items():
+            for right, other in b.items():
+                state = self._plus(left, right)
+                combined[state] = combined.get(state, 0.0) + chance * other
+        if len(combined) > STATES:
+            raise _too_many()
+        return combined
+
+    def _connected(self, summands: Sequence[_Summand]) -> dict[State, float]:
+        """Of summands that share tuples: one that most of them share is decided."""
+        if len(summands) == 1 and self._events.kinds[summands[0].event] == "token":
+            chance = self._chances[self._events.parts[summands[0].event]]
+            return self._mixed({summands[0].state: 1.0}, {self._none: 1.0}, chance)
+        self._used += 1
+        if self._used > self._decisions:
+            raise ExactnessError(
+                f"An exact answer needs more than {self._decisions:,} decisions about single "
+                "tuples.\nAllow more, or ask for the expected value of each aggregate alone."
+            )
+        shared = Counter(t for summand in summands for t in self._events.tokens[summand.event])
+        token = max(shared, key=lambda token: (shared[token], token.sort_key))
+        with_it, without = (
+            self._of(
+                [_Summand(self._events.given(s.event, token, there), s.state) for s in summands]
+            )
+            for there in (True, False)
+        )
+        return self._mixed(with_it, without, self._chances[token])
+
+    def _mixed(
+        self, a: dict[State, float], b: dict[State, float], chance: float
+    ) -> dict[State, float]:
+        mixed = {state: chance * p for state, p in a.items()}
+        for state, p in b.items():
+            mixed[state] = mixed.get(state, 0.0) + (1 - chance) * p
+        return mixed
