@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphquery.reduction.hashing import hashed, mixed
 from lipstick.events.done import SINGLE, WHOLE, Done
 from lipstick.events.message import EDGES, END, SCHEMA, SEALED
 from semiring.base import Array
@@ -36,12 +37,15 @@ class Taken:
         How many were dropped since they had come before.
     abandoned
         How many were dropped since another attempt counts.
+    differing
+        Those among the repeated that had other edges when they came before.
     """
 
     counting: pa.Table
     late: pa.Table
     repeated: int
     abandoned: int
+    differing: pa.Table
 
 
 class Attempts:
@@ -83,15 +87,18 @@ class Attempts:
         rows = pa.concat_tables([self.held, new]) if len(self.held) else new
         rows = rows.combine_chunks()
         if not len(rows):
-            return Taken(sealed, rows, 0, 0)
+            return Taken(sealed, rows, 0, 0, rows)
         columns = _Columns(rows)
-        fresh = columns.first_of_each()
-        known, limit = columns.known_in(self.done)
+        first = columns.first_of_each()
+        fresh = first == np.arange(len(rows))
+        known, limit, before = columns.known_in(self.done)
         over = (limit >= 0) & fresh
         same = known == columns.attempt
         behind = columns.is_edges & same & (known != SINGLE) & (columns.seq >= limit)
         repeated = len(rows) - int(fresh.sum()) + int((over & ~behind & same).sum())
         abandoned = int((over & ~behind & ~same).sum())
+        differs = ~fresh & (columns.content != columns.content[first])
+        differs |= over & ~behind & same & (before != 0) & (columns.content != before)
         left = fresh & ~over
         chosen, lost = columns.complete(left)
         self._remember(rows, chosen, columns)
@@ -103,7 +110,11 @@ class Attempts:
         if len(sealed):
             counting = pa.concat_tables([counting, sealed])
         return Taken(
-            counting.combine_chunks(), _where(rows, late), repeated, abandoned + int(lost.sum())
+            counting.combine_chunks(),
+            _where(rows, late),
+            repeated,
+            abandoned + int(lost.sum()),
+            _where(rows, differs),
         )
 
     def forget(self, watermark: int) -> None:
@@ -112,15 +123,16 @@ class Attempts:
         self.done.forget(watermark - self._overlap)
 
     def _remember(self, rows: pa.Table, chosen: Array, columns: _Columns) -> None:
-        """Keep one row for every execution that counts, and one for every message without end."""
-        which = chosen & ((columns.attempt == SINGLE) | columns.is_end)
-        single = columns.attempt[which] == SINGLE
+        """Keep a row for every attempt that counts, and one for every message with edges."""
+        which = chosen & ((columns.attempt == SINGLE) | columns.is_end | columns.is_edges)
+        is_end = columns.is_end[which]
         self.done.add(
             _where(rows, which).column("exec").combine_chunks(),
-            np.where(single, columns.seq[which], WHOLE),
+            np.where(is_end, WHOLE, columns.place[which]),
             columns.attempt[which],
-            np.where(single, 0, columns.messages[which]),
+            np.where(is_end, columns.messages[which], 0),
             columns.time[which],
+            columns.content[which],
         )
 
 
@@ -128,6 +140,8 @@ class _Columns:
     """Messages as arrays; executions numbered."""
 
     def __init__(self, rows: pa.Table) -> None:
+        self._rows = rows
+        self._content: Array | None = None
         self.execs = rows.column("exec").combine_chunks().dictionary_encode()
         self.execution = self.execs.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         self.count = len(self.execs.dictionary)
@@ -139,8 +153,43 @@ class _Columns:
         counts = rows.column("counts").combine_chunks()
         self.messages = _filled(pc.struct_field(counts, "messages"), 0)
 
+    @property
+    def place(self) -> Array:
+        """int64: the number of every message; those of attempts are apart, below `WHOLE`."""
+        return np.where(self.attempt == SINGLE, self.seq, -2 - self.seq)
+
+    @property
+    def content(self) -> Array:
+        """uint64: digests of the edges of messages in any order, and of what an end says."""
+        if self._content is not None:
+            return self._content
+        edges = self._rows.column("edges").combine_chunks()
+        triples = pc.list_flatten(edges)
+        strings = pc.list_flatten(triples).cast(pa.large_string())
+        offsets = np.frombuffer(strings.buffers()[1], dtype=np.int64)[strings.offset :]
+        whole = offsets[: len(strings) + 1 : 3]
+        digests = np.zeros(0, dtype=np.uint64)
+        if len(triples):
+            each = pa.LargeStringArray.from_buffers(
+                len(triples), pa.py_buffer(whole.tobytes()), strings.buffers()[2]
+            )
+            # Where one end stops and the next begins counts as well.
+            lengths = np.diff(offsets[: len(strings) + 1])[::3]
+            digests = mixed(hashed(each) ^ mixed(lengths.astype(np.uint64)))
+        counts = np.asarray(pc.fill_null(pc.list_value_length(edges), 0))
+        owner = np.repeat(np.arange(len(edges)), counts)
+        labels = self._rows.column("labels").combine_chunks()
+        labelled = np.asarray(labels.is_valid())[owner]
+        if labelled.any():
+            bits = pc.list_flatten(labels).to_numpy(zero_copy_only=False).view(np.uint64)
+            digests[labelled] = mixed(digests[labelled] + mixed(bits))
+        content = mixed(np.where(self.is_end, self.messages, counts).astype(np.uint64))
+        np.add.at(content, owner, digests)
+        self._content = np.maximum(content, np.uint64(1))
+        return self._content
+
     def first_of_each(self) -> Array:
-        """Boolean array: the first message of every key."""
+        """int64: for every message the place of the first one with its key."""
         columns = (self.execution, self.attempt + 1, self.seq + 1, self.is_end.astype(np.int64))
         spans = [int(column.max()) + 1 for column in columns]
         if np.prod([float(span) for span in spans]) < 2.0**62:
@@ -153,17 +202,28 @@ class _Columns:
             order = np.lexsort(columns[::-1])
             several = [column[order][1:] != column[order][:-1] for column in columns]
             differs = np.logical_or.reduce(several)
-        fresh = np.zeros(len(order), dtype=np.bool_)
-        fresh[order[np.concatenate([[True], differs])]] = True
-        return fresh
+        group = np.cumsum(np.concatenate([[True], differs])) - 1
+        starts = order[np.concatenate([[True], differs])]
+        first = np.empty(len(order), dtype=np.int64)
+        first[order] = starts[group]
+        return first
 
-    def known_in(self, done: Done) -> tuple[Array, Array]:
-        """Of every message the attempt that counts, and its number of messages; see `Done.find`."""
+    def known_in(self, done: Done) -> tuple[Array, Array, Array]:
+        """Of every message the attempt that counts, its number of messages, and a digest.
+
+        See `Done.find`.
+        """
+        size = len(self.execution)
         if not len(done):
-            nothing = np.full(len(self.execution), -1, dtype=np.int64)
-            return nothing, nothing
+            nothing = np.full(size, -1, dtype=np.int64)
+            return nothing, nothing, np.zeros(size, dtype=np.uint64)
         names = self.execs.dictionary.take(pa.array(self.execution))
-        return done.find(names, np.where(self.attempt == SINGLE, self.seq, WHOLE))
+        single = self.attempt == SINGLE
+        attempt, messages, content = done.find(names, np.where(single, self.seq, WHOLE))
+        again = np.flatnonzero(~single & self.is_edges & (messages >= 0))
+        if len(again):
+            content[again] = done.find(names.take(pa.array(again)), self.place[again])[2]
+        return attempt, messages, content
 
     def ended_before(self, watermark: int, chosen: Array) -> Array:
         """Boolean array: messages that are over before a time, as their attempts are as a whole."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,9 @@ SINGLE = -1
 """The attempt of senders that never try again: their messages count at once."""
 WHOLE = -1
 """The message number of an attempt as a whole."""
+
+
+_ARRAYS = ("hashes", "seq", "attempt", "messages", "time", "content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Run:
         int64: how many messages an attempt has.
     time
         int64: when it was over, in microseconds since 1970.
+    content
+        uint64: a digest of the edges of a message; 0 where there is none.
     name
         Where it is stored, if it is.
     """
@@ -46,6 +52,7 @@ class Run:
     attempt: Array
     messages: Array
     time: Array
+    content: Array
     name: str | None = None
 
     def __len__(self) -> int:
@@ -54,10 +61,8 @@ class Run:
     def take(self, which: Array) -> Run:
         """The rows at some places, in ascending order, or where a Boolean array says so."""
         chosen = np.flatnonzero(which) if which.dtype == np.bool_ else which
-        arrays = (self.seq, self.attempt, self.messages, self.time)
-        seq, attempt, messages, time = (array[chosen] for array in arrays)
-        execs = self.execs.take(pa.array(chosen))
-        return Run(self.hashes[chosen], execs, seq, attempt, messages, time)
+        arrays: Any = {name: getattr(self, name)[chosen] for name in _ARRAYS}
+        return Run(execs=self.execs.take(pa.array(chosen)), **arrays)
 
     def table(self) -> pa.Table:
         """The run as a table."""
@@ -69,9 +74,10 @@ class Run:
         """The run that a table has, without copying it if it is of one piece."""
         columns = {each: table.column(each).combine_chunks() for each in table.column_names}
         execs = columns.pop("execs")
-        return cls(
-            execs=execs, name=name, **{each: column.to_numpy() for each, column in columns.items()}
-        )
+        arrays = {each: column.to_numpy() for each, column in columns.items()}
+        # A release before this one knew of no digests.
+        arrays.setdefault("content", np.zeros(len(execs), dtype=np.uint64))
+        return cls(execs=execs, name=name, **arrays)
 
 
 class Done:
@@ -87,27 +93,40 @@ class Done:
         return sum(map(len, self.runs))
 
     def add(
-        self, execs: pa.Array, seq: Array, attempt: Array, messages: Array, time: Array
+        self,
+        execs: pa.Array,
+        seq: Array,
+        attempt: Array,
+        messages: Array,
+        time: Array,
+        content: Array | None = None,
     ) -> None:
         """Enter what is not there; see `Run`."""
         if not len(execs):
             return
         hashes = _hashes(execs, seq)
         order = np.argsort(hashes, kind="stable")
-        self.runs.append(Run(hashes, execs, seq, attempt, messages, time).take(order))
+        content = np.zeros(len(execs), dtype=np.uint64) if content is None else content
+        self.runs.append(Run(hashes, execs, seq, attempt, messages, time, content).take(order))
         while len(self.runs) > 1 and len(self.runs[-2]) < 2 * len(self.runs[-1]):
             last, before = self.runs.pop(), self.runs.pop()
             self.runs.append(_merged(before, last))
 
-    def find(self, execs: pa.Array, seq: Array) -> tuple[Array, Array]:
-        """The attempt that counts, and how many messages it has, for every execution and message.
+    def find(self, execs: pa.Array, seq: Array) -> tuple[Array, Array, Array]:
+        """Return what is known of every execution and message: see `Run`.
 
-        Both are int64 arrays; of what is not there the number of messages is -1.
+        Returns
+        -------
+        attempt, messages
+            int64: which attempt counts, and how many messages it has; -1 of what is not there.
+        content
+            uint64: the digest of the message; 0 where there is none.
         """
         attempt = np.full(len(execs), SINGLE, dtype=np.int64)
         messages = np.full(len(execs), -1, dtype=np.int64)
+        content = np.zeros(len(execs), dtype=np.uint64)
         if not len(execs) or not self.runs:
-            return attempt, messages
+            return attempt, messages, content
         hashes = _hashes(execs, seq)
         for run in self.runs:
             at = np.searchsorted(run.hashes, hashes)
@@ -125,9 +144,10 @@ class Done:
                 hit = equal & (run.seq[position] == seq[waiting])
                 attempt[waiting[hit]] = run.attempt[position[hit]]
                 messages[waiting[hit]] = run.messages[position[hit]]
+                content[waiting[hit]] = run.content[position[hit]]
                 waiting = waiting[~hit]
                 at[waiting] += 1
-        return attempt, messages
+        return attempt, messages, content
 
     def forget(self, since: int) -> None:
         """Forget what was over before a time; a run, when that is half of it."""
@@ -142,14 +162,12 @@ class Done:
 
 
 def _merged(first: Run, second: Run) -> Run:
-    arrays = [
-        np.concatenate([getattr(first, name), getattr(second, name)])
-        for name in ("hashes", "seq", "attempt", "messages", "time")
-    ]
+    arrays: Any = {
+        name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in _ARRAYS
+    }
     execs = pa.concat_arrays([first.execs, second.execs])
-    hashes, seq, attempt, messages, time = arrays
-    order = np.argsort(hashes, kind="stable")
-    return Run(hashes, execs, seq, attempt, messages, time).take(order)
+    order = np.argsort(arrays["hashes"], kind="stable")
+    return Run(execs=execs, **arrays).take(order)
 
 
 def _hashes(execs: pa.Array, seq: Array) -> Array:

@@ -100,6 +100,17 @@ def read_letters(path: str | os.PathLike[str]) -> list[DeadLetter]:
         return [DeadLetter(**json.loads(line)) for line in file if line.endswith("\n")]
 
 
+def differing_letters(messages: pa.Table) -> list[DeadLetter]:
+    """Messages of one topic that came again with other edges, as refused lines."""
+    names = ("topic", "exec", "attempt", "seq")
+    reason = "a message with this key came before with other edges, which count; these do not"
+    letters = []
+    for row in messages.select(names).to_pylist():
+        key = ", ".join(f"{name} {row[name]}" for name in names if row[name] is not None)
+        letters.append(DeadLetter(f"message again: {key}", 0, reason, ""))
+    return letters
+
+
 NONE_KEPT = "late, and messages that counted are not kept to repair it from"
 SOME_FORGOTTEN = "late, and joined through the messages that are still kept, not the older ones"
 

@@ -19,7 +19,7 @@ from lipstick.events.cyclic import acyclic, have_cycles, reason_of_cycle
 from lipstick.events.decoding import Unreadable
 from lipstick.events.errors import EventsError
 from lipstick.events.formats import OPENLINEAGE
-from lipstick.events.letters import append_letters, letter_of, read_letters
+from lipstick.events.letters import append_letters, differing_letters, letter_of, read_letters
 from lipstick.events.message import SCHEMA
 from lipstick.events.openlineage import Collector, read_events
 from lipstick.events.parse import DeadLetter
@@ -119,6 +119,8 @@ class Reduction:
         if not sealed:
             topic.blocks = self.block
         reducer.add(rows)
+        while reducer.differing:
+            self.refuse(differing_letters(reducer.differing.pop()))
         if reducer.progress.sealed and not sealed:
             topic.blocks = self.block + 1
         finals = reducer.take_final()

@@ -103,6 +103,8 @@ class TopicReducer:
         self._messages = self._repeated = self._abandoned = 0
         self._late = self._repaired = 0
         self._late_after_seal: list[pa.Table] = []
+        self.differing: list[pa.Table] = []
+        """Messages that came again with other edges."""
         self.late: list[pa.Table] = []
         """Late messages that were not repaired."""
 
@@ -117,6 +119,8 @@ class TopicReducer:
         taken = self._attempts.take(messages)
         self._repeated += taken.repeated
         self._abandoned += taken.abandoned
+        if len(taken.differing):
+            self.differing.append(taken.differing)
         counting, late = taken.counting, taken.late
         if self._sealed:
             late = pa.concat_tables([late, edges_in(counting)])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +14,7 @@ from graphquery.reduction import CycleError, Reducer, Report
 from graphquery.reduction.shares import split
 from lipstick.events.attempts import Attempts
 from lipstick.events.done import Done, Run
+from lipstick.events.letters import differing_letters
 from lipstick.events.message import EDGES, SCHEMA, SEALED
 from lipstick.events.partials import partial_of
 from lipstick.events.stream import task_messages
@@ -70,6 +73,8 @@ def _decided(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
         "messages": len(counting),
     }
     yield task_messages.told(task_messages.DECIDED, topic, partition, decided)
+    for letter in differing_letters(taken.differing):
+        yield Row(0, task_messages.LETTER, "", 0, 0, json.dumps(asdict(letter)).encode())
     if len(late):
         yield Row(0, task_messages.LATE, topic, partition, partition, table_bytes(late))
     if not len(counting):

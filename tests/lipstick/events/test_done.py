@@ -34,7 +34,7 @@ def test_what_was_entered_is_found(colliding: bool, monkeypatch: pytest.MonkeyPa
     assert len(done.runs) < 8
     names = [f"e{number}" for number in range(310)]
     for seq in (WHOLE, 0, 1, 2):
-        attempt, messages = done.find(pa.array(names), np.full(len(names), seq))
+        attempt, messages, _ = done.find(pa.array(names), np.full(len(names), seq))
         told = {
             (name, seq): (int(a), int(m))
             for name, a, m in zip(names, attempt, messages, strict=True)

@@ -102,6 +102,33 @@ def test_of_attempts_the_first_that_is_whole_counts() -> None:
     assert not len(attempts.held)
 
 
+@pytest.mark.parametrize("attempt", [None, 0])
+@pytest.mark.parametrize("together", [True, False])
+def test_a_message_that_comes_again_with_other_edges_is_reported(
+    attempt: int | None, together: bool, tmp_path: Path
+) -> None:
+    def sent(*edges: tuple[str, str, str]) -> str:
+        return Message("t", EDGES, "f", attempt, "F", None, 0, 1, edges).line()
+
+    use, generation = ("f", "i", "used"), ("o", "f", "wasGeneratedBy")
+    end = Message("t", END, "f", 0, "F", None, 1, 1, counts=Counts(messages=1)).line()
+    lines = [sent(use, generation), *([end] if attempt == 0 else [])]
+    again = [sent(generation, use), sent(use, ("o", "f", "wasGeneratedBy"))]
+    other = [sent(use, ("q", "f", "wasGeneratedBy"))]
+    for number, rest in enumerate((again, other)):
+        for each, text in enumerate(("".join(lines + rest), "")):
+            (tmp_path / f"{number}").mkdir(exist_ok=True)
+            (tmp_path / f"{number}" / f"{each}.jsonl").write_text(text)
+        settings = Settings(block=1 << 20 if together else 100)
+        outcome = reduce_files([tmp_path / f"{number}"], tmp_path / f"s{number}", settings)
+        assert edges_in(tmp_path / f"s{number}") == [("o", "i")]
+        assert outcome.topics["t"].repeated == len(rest)
+        letters = read_letters(tmp_path / f"s{number}.dead.jsonl")
+        assert len(letters) == outcome.dead == number
+        assert outcome.exact == (number == 0)
+    assert letters[0].origin.startswith("message again: topic t, exec f, ")
+
+
 def test_the_watermark_passes_what_ended_before_it() -> None:
     attempts = Attempts(overlap=5)
     attempts.take(_table(*_attempt(0, 10, "a")))  # type: ignore[arg-type]
