@@ -75,12 +75,16 @@ def state_rows(given: dict[str, Any], folder: Path) -> Rows:
 
 
 def speed_rows(given: dict[str, Any], folder: Path) -> Rows:
-    """The streaming job over so many cores, in so many shards, by every partitioning."""
+    """The streaming job over so many cores, in so many shards, by every partitioning.
+
+    Beside it the whole command, whose session of Spark starts with it.
+    """
     from benchmark_workflowgen.events import streamed
 
     source = folder / "in"
     streamed.emitted(given["tweets"], source, given["files"])
-    rows: Rows = []
+    local = [master for master in given["masters"] if master.startswith("local")]
+    rows: Rows = streamed.commands(source, folder, [None, *local])
     for master in given["masters"]:
         with streamed.started(master, folder / "cluster") as url, streamed.session(url) as spark:
             for partitioning in given["partitionings"]:
@@ -163,9 +167,10 @@ def events(
 def shown(rows: Rows, title: str) -> None:
     """Print rows as a table."""
     table = Table(title=title, title_justify="left")
-    for name in rows[0]:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    for name in names:
         table.add_column(name, justify="right")
     for row in rows:
-        values = (f"{v:,}" if isinstance(v, int) else str(v) for v in row.values())
-        table.add_row(*values)
+        values = [row.get(name, "") for name in names]
+        table.add_row(*(f"{v:,}" if isinstance(v, int) else str(v) for v in values))
     Console(width=180).print(table)

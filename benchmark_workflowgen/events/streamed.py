@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from benchmark_workflowgen.cluster.standalone import Standalone
-from lipstick.events import Emitter, hashtags
+from lipstick.events import Emitter, ReducedGraph, hashtags
 from lipstick.events.stream.settings import BatchProgress, StreamSettings
-from lipstick.events.stream.spark import StreamReduction
+from lipstick.events.stream.spark import StreamReduction, job_builder
 from lipstick.events.stream.streaming_frames import files_of
-from lipstick.local import local_builder
 
 STANDALONE = "standalone"
 """In place of a master: one with two workers of a core each, started for the measurement."""
@@ -37,13 +38,8 @@ def started(master: str, folder: Path) -> Iterator[str]:
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
     """A session of Spark for a measurement."""
-    builder = local_builder("events", master)
-    for name, value in (
-        ("spark.ui.enabled", "false"),
-        ("spark.driver.memory", "2g"),
-    ):
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    builder = job_builder("events", master).config("spark.ui.enabled", "false")
+    spark = builder.config("spark.driver.memory", "2g").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     try:
         yield spark
@@ -95,6 +91,30 @@ def reduced(
         "commit": round(statistics.median(each.seconds for each in done), 3),
         "peak bytes": report.peak_bytes,
     }
+
+
+def commands(source: Path, folder: Path, masters: Sequence[str | None]) -> list[dict[str, Any]]:
+    """The command as people run it, in a process of its own, with the start of Spark.
+
+    Parameters
+    ----------
+    masters
+        Of Spark; None: without it.
+    """
+    rows: list[dict[str, Any]] = []
+    for number, master in enumerate(masters):
+        store = folder / f"command{number}"
+        code = "import sys; from lipstick.cli import main; main(sys.argv[1:])"
+        given = ["events", "reduce", str(source), "--store", str(store)]
+        given += [] if master is None else ["--spark", master]
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code, *given], check=True, capture_output=True)
+        took = time.perf_counter() - began
+        topics = ReducedGraph.open(store).topics
+        edges = sum(topic["progress"]["report"]["received"] for topic in topics.values())
+        row = {"master": master or "one process", "partitioning": "command", "edges": edges}
+        rows.append(row | {"seconds": round(took, 2), "edges a second": round(edges / took)})
+    return rows
 
 
 def overhead(spark: SparkSession, tweets: int, folder: Path, rounds: int) -> dict[str, Any]:

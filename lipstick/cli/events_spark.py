@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from lipstick.cli.errors import Failure
 from lipstick.cli.output import counted
 
 C = TypeVar("C", bound=Callable[..., Any])
@@ -113,16 +114,17 @@ def reduce_folder(
 
     from lipstick.events.stream.openlineage_runs import unfinished
     from lipstick.events.stream.settings import BatchProgress, StreamSettings
-    from lipstick.events.stream.spark import StreamReduction
+    from lipstick.events.stream.spark import StreamReduction, job_builder
     from lipstick.events.stream.streaming_frames import files_of
-    from lipstick.local import local_builder
 
     def tell(done: BatchProgress) -> None:
         lag = "" if done.lag is None else f", lag {done.lag:.1f} s"
         tell_topics(done.topics, f"batch {done.batch}{lag}")
 
+    if not folder.is_dir():
+        raise Failure(f"There is no folder {folder}: with --spark, a folder of events is reduced.")
     was_there = SparkSession.getActiveSession() is not None
-    spark = local_builder("lipstick events", options.master).getOrCreate()
+    spark = job_builder("lipstick events", options.master).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     given = StreamSettings(
         shards=options.shards,

@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 from pyspark import TaskContext, cloudpickle
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 import graphquery.errors as graph_errors
@@ -31,10 +30,30 @@ from lipstick.events.stream.plan import EXECUTION, SOURCE, BatchPlan
 from lipstick.events.stream.resolving import resolve
 from lipstick.events.stream.settings import BatchProgress, StreamSettings
 from lipstick.events.stream.task_messages import DDL, Row, batches_of, rows_of
+from lipstick.local import local_builder
 from semiring.base import Semiring
 
 for _module in (semiring_package, graph_errors, reduction_package, events_package):
     cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
+
+
+_LOCAL = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.ui.enabled": "false",
+}
+
+
+def job_builder(name: str, master: str) -> SparkSession.Builder:
+    """Return the builder of a session that reduces a stream and does nothing else.
+
+    In a local session Spark moves a few large rows, and all work is done in Python: what Spark
+    compiles and serves otherwise takes as much processor time as some million edges.
+    """
+    builder = local_builder(name, master)
+    for option, value in _LOCAL.items() if master.startswith("local") else ():
+        builder = builder.config(option, value)
+    return builder
 
 
 class StreamReduction:
@@ -106,7 +125,7 @@ class StreamReduction:
         """
         _check(frame, self.batches.settings)
         self._spark = frame.sparkSession
-        self.batches.labels = _labels(self._spark, self.batches.settings.shards)
+        self.batches.labels = _labels(self.batches.settings.shards)
 
         def run(micro_batch: DataFrame, number: int) -> None:
             try:
@@ -242,13 +261,36 @@ def _collected(frame: DataFrame) -> list[Row]:
     return [Row(*row) for row in frame.collect()]
 
 
-def _labels(spark: SparkSession, count: int) -> tuple[int, ...]:
-    """Of every partition a number that Spark's hash partitioning puts there."""
-    numbers = spark.range(64 * count).select(F.col("id").cast("int").alias("id"))
-    placed = numbers.select("id", F.pmod(F.hash("id"), F.lit(count)).alias("place"))
-    least = placed.groupBy("place").agg(F.min("id").alias("id")).collect()
-    labels = {int(row["place"]): int(row["id"]) for row in least}
-    return tuple(labels[number] for number in range(count))
+@cache
+def _labels(count: int) -> tuple[int, ...]:
+    """Return for every partition the least number that Spark's hash partitioning puts there.
+
+    A number that went elsewhere would be found out by the shard it came to.
+    """
+    labels: dict[int, int] = {}
+    number = 0
+    while len(labels) < count:
+        labels.setdefault(_spark_hash(number) % count, number)
+        number += 1
+    return tuple(labels[each] for each in range(count))
+
+
+def _spark_hash(number: int) -> int:
+    """Return Spark's hash of an int column: Murmur3 for 32 bits, of one word, by the seed 42."""
+
+    def multiplied(value: int, factor: int) -> int:
+        return value * factor & 0xFFFFFFFF
+
+    def rotated(value: int, bits: int) -> int:
+        return (value << bits | value >> 32 - bits) & 0xFFFFFFFF
+
+    word = multiplied(rotated(multiplied(number, 0xCC9E2D51), 15), 0x1B873593)
+    value = multiplied(rotated(42 ^ word, 13), 5) + 0xE6546B64 & 0xFFFFFFFF
+    value ^= 4  # bytes
+    value = multiplied(value ^ value >> 16, 0x85EBCA6B)
+    value = multiplied(value ^ value >> 13, 0xC2B2AE35)
+    value ^= value >> 16
+    return value - (1 << 32) if value >> 31 else value
 
 
 def _check(frame: DataFrame, settings: StreamSettings) -> None:
