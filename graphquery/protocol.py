@@ -93,9 +93,14 @@ class Annotations(Protocol):
 
 
 Nodes: TypeAlias = (
-    int | str | np.integer[Any] | np.ndarray[Any, Any] | NodeSelection | Iterable[int | str]
+    int
+    | str
+    | np.integer[Any]
+    | np.ndarray[Any, Any]
+    | NodeSelection
+    | Iterable[int | str | NodeSelection]
 )
-"""One node or several: ids, names, an array of ids, a selection."""
+"""One node or several: ids, names, an array of ids, a selection, or several of these."""
 
 
 @checked

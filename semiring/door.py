@@ -141,7 +141,7 @@ def _problem(
             if each is not parameter.default and not fits(each, hints.get(name, Any)):
                 return (
                     f"{_name(function)}: {called} is {_value(each)}.\n"
-                    f"It should be: {_hint_text(parameter.annotation)}."
+                    f"It should be: {_hint_text(parameter.annotation, hints.get(name, Any))}."
                 )
     return None
 
@@ -293,6 +293,8 @@ def _value(value: Any) -> str:
     return "None" if value is None else f"{shown}, of type {kind.__name__}"
 
 
-def _hint_text(annotation: Any) -> str:
+def _hint_text(annotation: Any, hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return " or ".join(map(repr, get_args(hint)))
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
     return text.replace('"', "").replace("typing.", "")
