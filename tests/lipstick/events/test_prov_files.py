@@ -33,7 +33,7 @@ def test_all_files_go_through_and_refused_ones_are_named(tmp_path: Path) -> None
     letters = read_letters(tmp_path / "store.dead.jsonl")
     assert outcome.dead == len(letters) < len(files) / 2
     # RDF needs an extra of the package; of the others few are refused, on purpose malformed.
-    unexplained = [each for each in letters if '"rdf" extra' not in each.reason]
+    unexplained = [each for each in letters if "[exchange]" not in each.reason]
     assert len(unexplained) < 150
     assert all(each.reason for each in unexplained)
     assert outcome.topics["events"].report.received > 300
