@@ -409,6 +409,34 @@ def _read_xml(data: bytes) -> Document:
     return _XmlReader(data).read()
 
 
+def _check_contexts(data: bytes) -> None:
+    """Raise where JSON-LD names a context elsewhere, which its parser would open, files as well.
+
+    Raises
+    ------
+    MessageError
+        Naming the context.
+    """
+    waiting: list[Any] = []
+    for found in json_values(data):
+        if isinstance(found, Unreadable):
+            raise MessageError(found.reason)
+        waiting.append(found.value)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            contexts = [*_several(value.get("@context")), *_several(value.get("@import"))]
+            for context in contexts:
+                if isinstance(context, str):
+                    raise MessageError(
+                        f"the context {context[:200]!r} is elsewhere, and nothing is fetched.\n"
+                        "Put the context into the document."
+                    )
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
 def _read_by_package(data: bytes, suffix: str) -> Document:
     """Return a document of PROV-N, or of PROV-O in a form of RDF, by the package prov.
 
@@ -423,6 +451,8 @@ def _read_by_package(data: bytes, suffix: str) -> Document:
         from prov.model import ProvDocument
     except ImportError as error:
         raise MessageError(needs) from error
+    if suffix == ".jsonld":
+        _check_contexts(data)
     options = {"format": "provn"}
     if suffix in _RDF_FORMATS:
         options = {"format": "rdf", "rdf_format": _RDF_FORMATS[suffix]}

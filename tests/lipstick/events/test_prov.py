@@ -173,6 +173,15 @@ def test_what_cannot_be_read_is_refused_by_name(name: str) -> None:
     assert found.line == 1
 
 
+@pytest.mark.parametrize(
+    "context", ['"http://localhost/c"', '[{}, "file:///etc/passwd"]', '{"@import": "c"}']
+)
+def test_contexts_elsewhere_are_not_opened(context: str) -> None:
+    for text in ('{"@context": %s}', '[{"@graph": [{"@context": %s}]}]'):
+        found = refused(text % context, "a.jsonld")
+        assert "is elsewhere, and nothing is fetched" in found.reason or "package" in found.reason
+
+
 def test_rdf_says_what_it_needs_or_is_read() -> None:
     text = "@prefix prov: <http://www.w3.org/ns/prov#> .\n<http://e/b> "
     text += "prov:wasDerivedFrom <http://e/a> ."
