@@ -6,7 +6,9 @@ of annotations, which are evaluated as arrays, from `semiring.columns`.
 
 from __future__ import annotations
 
+from semiring import expression
 from semiring.base import Semiring
+from semiring.door import checked
 from semiring.errors import (
     AnnotationError,
     CapabilityError,
@@ -14,11 +16,17 @@ from semiring.errors import (
     LipstickError,
     ValuationError,
 )
-from semiring.expression import Expression, compare, delta, monus, simplify
+from semiring.expression import Expression
 from semiring.monoid import AVG, COUNT, MAX, MIN, SUM, Monoid
 from semiring.polynomial import Polynomial
 from semiring.tensor import Tensor
 from semiring.token import Token
+
+# Annotations are built by the functions themselves, some for each member of a capture.
+compare = checked(expression.compare)
+delta = checked(expression.delta)
+monus = checked(expression.monus)
+simplify = checked(expression.simplify)
 
 __all__ = [
     "AVG",

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from semiring.base import Semiring
 from semiring.comparison import FLIPPED, check_operator, compare_values
-from semiring.door import checked
 from semiring.expression.node import init
 from semiring.expression.terms import Constant, Expression
 from semiring.render import Style
@@ -76,7 +75,6 @@ class Compare(Expression):
         return sympy.Symbol(self.truncated(None))
 
 
-@checked
 def compare(op: str, left: Operand, right: Operand) -> Expression:
     """[left op right], formal values first; two values that are known are compared at once.
 

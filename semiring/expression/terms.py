@@ -13,7 +13,6 @@ from math import gcd
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from semiring.base import Semiring
-from semiring.door import checked
 from semiring.errors import AnnotationError
 from semiring.expression.node import Node, init
 from semiring.polynomial import Polynomial
@@ -439,19 +438,16 @@ def product_of(factors: Iterable[tuple[Expression, int]]) -> Expression:
     return sum_of(((result, content),)) if content > 1 else result
 
 
-@checked
 def delta(annotation: Operand) -> Expression:
     """δ of any annotation."""
     return Expression.of(annotation).delta()
 
 
-@checked
 def monus(left: Operand, right: Operand) -> Expression:
     """left ⊖ right of any annotations."""
     return Expression.of(left).monus(right)
 
 
-@checked
 def simplify(annotation: Expression | Polynomial) -> Expression | Polynomial:
     """A polynomial where the annotation is one, else the expression."""
     return annotation.to_polynomial() if annotation.is_polynomial else annotation
