@@ -41,9 +41,15 @@ _PIVOT = "PivotFirst"
 
 
 def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
-    """Register the Python functions of a plan, and write their names into its description."""
+    """Register the Python functions of a plan, and write their names into its description.
+
+    Of functions of the JVM it writes whether they are registered.
+    """
     size = sizes(nodes)
     for position, node in untracked(nodes, size):
+        for function in described_expressions(node, ("ScalaUDF",)):
+            name = function.get("udfName")
+            function["registered"] = name is not None and spark.catalog.functionExists(str(name))
         functions = list(described_expressions(node, _PYTHON))
         if not functions:
             continue
@@ -225,6 +231,8 @@ def _shown(expression: Plan, what: Hidden) -> Any:
             tree = described(made)
             _show_trees([made], [tree])
             return tree
+        case Hidden.EVALUATION:
+            return str(expression.evalMode())
         case Hidden.OPTIONS:
             pairs = expression.options().iterator()
             options = {}

@@ -458,7 +458,7 @@ def test_a_name_that_stands_for_something_else(on: Oracles) -> None:
     try:
         spark.createDataFrame([(7, 7, "x")], "id int, k int, v string").createOrReplaceTempView("l")
         other = spark.sql("SELECT id FROM l WHERE k > 0")
-        with pytest.raises(UntrackedError, match="reads rows that are not tracked"):
+        with pytest.raises(UntrackedError, match="which are not tracked"):
             on.ls.annotate(other)
     finally:
         tracked_frame.createOrReplaceTempView("l")

@@ -116,7 +116,7 @@ class Oracles:
         actual = from_spark(q.annotated).without(PROVENANCE)
         assert_same_schema(expected, actual, f"q.annotated\n{sql}")
         assert_same_bag(expected, actual, f"q.annotated\n{sql}")
-        check_counting(expected, _counted(q), sql, grouping=grouping)
+        check_counting(expected, counted(q), sql, grouping=grouping)
         numbered = [
             Deletion(
                 "chosen", {name: frozenset((key,) for key in keys) for name, keys in d.items()}
@@ -151,7 +151,7 @@ class Oracles:
         assert annotated(q) == annotated(other)
 
 
-def _counted(q: AnnotatedFrame) -> Bag:
+def counted(q: AnnotatedFrame) -> Bag:
     """Return the answer counted: without Spark, which is quicker, or with."""
     counting = lipstick.semirings.Counting()
     try:

@@ -12,7 +12,6 @@ from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.tree import Node, tree
 from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.clauses import grouped
-from rewriter.frames.writing.errors import unsupported
 from rewriter.frames.writing.selects import Rows, Stage
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def aggregate(plans: CatalystPlans, node: Node) -> Rows:
     """Return the groups of an operator's rows, by keys or by grouping sets."""
     keys, items = node.many("groupingExpressions"), node.many("aggregateExpressions")
     below = node.children[0]
-    if below.kind == "Expand":
+    if below.kind == "Expand" and _is_of_sets(below):
         sets = grouping_sets(below)
         rows = plans.input_of(below, Stage.WHERE, (*sets.keys, *items))
         scope = plans.scope(rows)
@@ -65,21 +64,21 @@ def aggregate(plans: CatalystPlans, node: Node) -> Rows:
     return grouped(rows, group, plans.items(rows, items))
 
 
-def grouping_sets(expand: Node) -> ExpandedSets:
-    """Return the grouping sets that an ``Expand`` over its projection is made of.
+def _is_of_sets(expand: Node) -> bool:
+    """Tell whether copies of rows are of grouping sets; others are of UNPIVOT."""
+    outputs, below = _outputs(expand), expand.children[0]
+    return outputs[-1].name == "spark_grouping_id" and below.kind == "Project"
 
-    Raises
-    ------
-    UnsupportedError
-        When it is made of something else: of several distinct aggregates, or of equal sets.
-    """
-    project = expand.children[0]
+
+def _outputs(expand: Node) -> tuple[Node, ...]:
+    """Return the columns of copied rows, without the place of a set among equal ones."""
     outputs = expand.many("output")
-    repeated = outputs[-1].fields["name"] == "_gen_grouping_pos"
-    outputs = outputs[:-1] if repeated else outputs
-    copied = outputs[-1].fields["name"] == "spark_grouping_id" and project.kind == "Project"
-    if not copied:
-        raise unsupported("copies of rows that are no grouping sets have no rule")
+    return outputs[:-1] if outputs[-1].name == "_gen_grouping_pos" else outputs
+
+
+def grouping_sets(expand: Node) -> ExpandedSets:
+    """Return the grouping sets that an ``Expand`` over its projection is made of."""
+    project, outputs = expand.children[0], _outputs(expand)
     items = project.many("projectList")
     keys = tuple(item.child for item in items if item.kind == "Alias")
     first = len(items) - len(keys)

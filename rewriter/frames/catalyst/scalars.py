@@ -125,6 +125,19 @@ def _named(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return call("coalesce", scalar) if node.fields.get("unmarked") else scalar
 
 
+_NOT_IN_SQL = {
+    "CollectFrequentItems": (
+        "freqItems() is no function of SQL",
+        "Count the values: groupBy(column).count().",
+    ),
+    "Product": (
+        "product() is no function of SQL",
+        "Write it as aggregate(collect_list(x), 1D, (a, b) -> a * b).",
+    ),
+}
+"""Functions of data frames alone, and what to write instead."""
+
+
 def has_rule(kind: str) -> bool:
     """Tell whether expressions of a class are written otherwise than as calls by name."""
     return kind in _RULES or kind in _BINARY
@@ -133,9 +146,8 @@ def has_rule(kind: str) -> bool:
 def without_text(node: Node) -> UnsupportedError:
     """Return the refusal of an expression that no text is known of."""
     shown = node.fields.get("shown")
-    if node.kind == "Product":
-        advice = "Write it as aggregate(collect_list(x), 1D, (a, b) -> a * b)."
-        return unsupported("product() is no function of SQL", advice)
+    if node.kind in _NOT_IN_SQL:
+        return unsupported(*_NOT_IN_SQL[node.kind])
     if node.kind == "UpdateFields":
         name = "withField() or dropFields() in this place"
     else:
@@ -147,7 +159,7 @@ def _cast(scalars: CatalystScalars, node: Node) -> exp.Expr:
     if has_required_parts(node.fields["dataType"]):
         # An argument that Spark casts itself: no text says that the parts are never NULL.
         return scalars.write(node.child)
-    tried = node.fields.get("evalMode") == "TRY"
+    tried = "TRY" in (node.fields.get("evalMode"), node.fields.get("shown"))
     return cast(scalars.write(node.child), sql_type(node.fields["dataType"]), tried=tried)
 
 
@@ -282,10 +294,16 @@ def _python_function(scalars: CatalystScalars, node: Node) -> exp.Expr:
 
 def _java_function(scalars: CatalystScalars, node: Node) -> exp.Expr:
     name = node.fields.get("udfName")
-    if not name:
+    if any(part.kind == "Rand" for part in node.children):
         raise unsupported(
-            "a function of the JVM has no name",
-            "Register it with spark.udf.registerJavaFunction, and call it by its name.",
+            "sampleBy() has no rule",
+            "Sample each stratum, where(column == value).sample(fraction), and unite them.",
+        )
+    if not name or node.fields.get("registered") is False:
+        raise unsupported(
+            "a function of the JVM has no name, as those of pyspark.ml",
+            "Register it with spark.udf.registerJavaFunction, and call it by its name; or transform"
+            " the answer, model.transform(q.df), or track what the transformer made.",
         )
     return call(str(name), *map(scalars.write, node.children))
 
@@ -336,6 +354,10 @@ def _literal(scalars: CatalystScalars, node: Node) -> exp.Expr:
         return literal(node.fields.get("value"), node.fields["dataType"])
     (item,) = parse(f"SELECT {shown}").expressions
     written: exp.Expr = item.unalias()
+    type_ = node.fields["dataType"]
+    if isinstance(type_, dict) and not has_required_parts(type_):
+        # No call has parts that may be NULL and are not.
+        return exp.Cast(this=written, to=sql_type(type_))
     return written
 
 
@@ -419,6 +441,7 @@ _RULES: dict[str, Callable[[CatalystScalars, Node], exp.Expr]] = {
     "IsNotNull": lambda scalars, node: IsNotNull(this=_is_null(scalars, node.child)),
     "IsNull": lambda scalars, node: _is_null(scalars, node.child),
     "JsonToStructs": _converted,
+    "KnownNotNull": lambda scalars, node: scalars.write(node.child),
     "LambdaFunction": _lambda,
     "Last": first_value,
     "Like": _like,

@@ -40,6 +40,7 @@ class Hidden(Enum):
     """What is asked of the expression itself, and becomes its parameter ``shown``."""
 
     ESCAPE = "the escape character of LIKE"
+    EVALUATION = "how a cast is evaluated: ANSI, LEGACY or TRY"
     FIELDS = "the tree of the struct that changes of fields make"
     NAME = "the name of the function"
     OPTIONS = "options by name"
@@ -54,6 +55,8 @@ def hidden(fields: Mapping[str, Any]) -> Hidden | None:
         return None if plain else Hidden.TEXT
     if kind == "UpdateFields":
         return Hidden.FIELDS
+    if kind == "Cast":
+        return Hidden.EVALUATION if fields.get("evalMode", "") is None else None
     if "options" in fields:
         return Hidden.OPTIONS
     if "escapeChar" in fields:

@@ -5,13 +5,23 @@ from __future__ import annotations
 from rewriter.errors import UnsupportedError, UntrackedError
 from rewriter.frames.writing.errors import unsupported
 
+_ROWS = {
+    "LocalRelation": "rows of createDataFrame()",
+    "LogicalRDD": "rows of an RDD, of createDataFrame() or of a checkpoint",
+    "OneRowRelation": "a row of no relation",
+    "cached_remote_relation": "rows of a checkpoint",
+    "local_relation": "rows of createDataFrame()",
+}
+_CHECKPOINTED = ("LogicalRDD", "cached_remote_relation")
+
 
 def untracked(kind: str) -> UntrackedError:
     """Return the error of a scan of what is not tracked."""
-    return UntrackedError(
-        f"this data frame reads rows that are not tracked ({kind})",
-        'Track the frame or table that it is made of: ls.track("name", frame, ...).',
-    )
+    rows = _ROWS.get(kind, "rows of a table or of files")
+    advice = 'Track the frame or table that it is made of: ls.track("name", frame, ...).'
+    if kind in _CHECKPOINTED:
+        advice += " A frame that comes before checkpoint() or .rdd is annotated as it is."
+    return UntrackedError(f"this data frame reads {rows}, which are not tracked", advice)
 
 
 def rows_of_python(name: str) -> UnsupportedError:

@@ -48,7 +48,11 @@ def unpivoted(close: Close, unpivot: Unpivot, rows: Rows) -> Rows:
     """
     rows = ready(close, rows, Stage.ORDER, ())
     known = {output.id: output for output in rows.columns}
-    rows = close(replace(rows, columns=tuple(known[number] for number in unpivot.used)))
+    # UNPIVOT has the columns that stay in the order of its input.
+    in_order = [output.id for output in rows.columns if output.id in unpivot.used]
+    stays = [number for number in in_order if number in unpivot.kept] == list(unpivot.kept)
+    used = in_order if stays else unpivot.used
+    rows = close(replace(rows, columns=tuple(known[number] for number in used)))
     if set(unpivot.kept) & {number for row in unpivot.values for number in row}:
         raise unsupported(
             "unpivot() of a column that is kept too has no rule", "Add a copy of the column."

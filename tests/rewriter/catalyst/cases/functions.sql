@@ -747,3 +747,219 @@ Call F.rand() or F.randn(), or write the seed.
 -- error
 UnsupportedError: in this data frame, the function hours has no rule
 Compute it before tracking, or write this part as a query for sql().
+
+-- title: array literal whose elements may be NULL
+[
+ {
+  "class": "Project",
+  "num-children": 1,
+  "projectList": [
+   [
+    {"class": "Alias", "num-children": 1, "child": 0, "name": "x0", "exprId": {"id": 90}},
+    {
+     "class": "Literal",
+     "num-children": 0,
+     "value": "[a,b]",
+     "dataType": {"type": "array", "elementType": "string", "containsNull": true},
+     "shown": "ARRAY('a', 'b')"
+    }
+   ]
+  ],
+  "child": 0
+ },
+ {
+  "class": "LogicalRelation",
+  "num-children": 0,
+  "tracked": {"name": "l", "columns": [[3, "id"], [4, "k"], [5, "v"]]}
+ }
+]
+-- expected
+SELECT
+  CAST(ARRAY('a', 'b') AS ARRAY<STRING>) AS x0
+FROM l
+
+-- title: registered function of the JVM over a value that is not NULL
+[
+ {
+  "class": "Project",
+  "num-children": 1,
+  "projectList": [
+   [
+    {"class": "Alias", "num-children": 1, "child": 0, "name": "x0", "exprId": {"id": 90}},
+    {
+     "class": "ScalaUDF",
+     "num-children": 1,
+     "children": [0],
+     "udfName": "twice",
+     "registered": true
+    },
+    {"class": "KnownNotNull", "num-children": 1, "child": 0},
+    {
+     "class": "AttributeReference",
+     "num-children": 0,
+     "name": "id",
+     "dataType": "integer",
+     "exprId": {"id": 3}
+    }
+   ]
+  ],
+  "child": 0
+ },
+ {
+  "class": "LogicalRelation",
+  "num-children": 0,
+  "tracked": {"name": "l", "columns": [[3, "id"], [4, "k"], [5, "v"]]}
+ }
+]
+-- expected
+SELECT
+  twice(l.id) AS x0
+FROM l
+
+-- title: function of the JVM with a name that is not registered
+[
+ {
+  "class": "Project",
+  "num-children": 1,
+  "projectList": [
+   [
+    {"class": "Alias", "num-children": 1, "child": 0, "name": "x0", "exprId": {"id": 90}},
+    {
+     "class": "ScalaUDF",
+     "num-children": 1,
+     "children": [0],
+     "udfName": "bucketizer",
+     "registered": false
+    },
+    {
+     "class": "AttributeReference",
+     "num-children": 0,
+     "name": "id",
+     "dataType": "integer",
+     "exprId": {"id": 3}
+    }
+   ]
+  ],
+  "child": 0
+ },
+ {
+  "class": "LogicalRelation",
+  "num-children": 0,
+  "tracked": {"name": "l", "columns": [[3, "id"], [4, "k"], [5, "v"]]}
+ }
+]
+-- error
+UnsupportedError: in this data frame, a function of the JVM has no name, as those of pyspark.ml
+Register it with spark.udf.registerJavaFunction, and call it by its name; or transform the answer, model.transform(q.df), or track what the transformer made.
+
+-- title: sample of strata
+[
+ {
+  "class": "Project",
+  "num-children": 1,
+  "projectList": [
+   [
+    {"class": "Alias", "num-children": 1, "child": 0, "name": "x0", "exprId": {"id": 90}},
+    {
+     "class": "ScalaUDF",
+     "num-children": 2,
+     "children": [0, 1],
+     "udfName": null,
+     "registered": false
+    },
+    {
+     "class": "AttributeReference",
+     "num-children": 0,
+     "name": "v",
+     "dataType": "string",
+     "exprId": {"id": 5}
+    },
+    {"class": "Rand", "num-children": 1, "child": 0, "hideSeed": false},
+    {"class": "Literal", "num-children": 0, "value": "1", "dataType": "long"}
+   ]
+  ],
+  "child": 0
+ },
+ {
+  "class": "LogicalRelation",
+  "num-children": 0,
+  "tracked": {"name": "l", "columns": [[3, "id"], [4, "k"], [5, "v"]]}
+ }
+]
+-- error
+UnsupportedError: in this data frame, sampleBy() has no rule
+Sample each stratum, where(column == value).sample(fraction), and unite them.
+
+-- title: frequent items
+[
+ {
+  "class": "Project",
+  "num-children": 1,
+  "projectList": [
+   [
+    {"class": "Alias", "num-children": 1, "child": 0, "name": "x0", "exprId": {"id": 90}},
+    {
+     "class": "CollectFrequentItems",
+     "num-children": 1,
+     "child": 0,
+     "size": 2,
+     "shown": "collect_frequent_items"
+    },
+    {
+     "class": "AttributeReference",
+     "num-children": 0,
+     "name": "v",
+     "dataType": "string",
+     "exprId": {"id": 5}
+    }
+   ]
+  ],
+  "child": 0
+ },
+ {
+  "class": "LogicalRelation",
+  "num-children": 0,
+  "tracked": {"name": "l", "columns": [[3, "id"], [4, "k"], [5, "v"]]}
+ }
+]
+-- error
+UnsupportedError: in this data frame, freqItems() is no function of SQL
+Count the values: groupBy(column).count().
+
+-- title: tried cast
+[
+ {
+  "class": "Project",
+  "num-children": 1,
+  "projectList": [
+   [
+    {"class": "Alias", "num-children": 1, "child": 0, "name": "x0", "exprId": {"id": 90}},
+    {
+     "class": "Cast",
+     "num-children": 1,
+     "child": 0,
+     "dataType": "integer",
+     "evalMode": null,
+     "shown": "TRY"
+    },
+    {
+     "class": "AttributeReference",
+     "num-children": 0,
+     "name": "v",
+     "dataType": "string",
+     "exprId": {"id": 5}
+    }
+   ]
+  ],
+  "child": 0
+ },
+ {
+  "class": "LogicalRelation",
+  "num-children": 0,
+  "tracked": {"name": "l", "columns": [[3, "id"], [4, "k"], [5, "v"]]}
+ }
+]
+-- expected
+SELECT
+  TRY_CAST(l.v AS INT) AS x0
+FROM l

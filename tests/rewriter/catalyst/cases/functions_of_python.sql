@@ -38,8 +38,8 @@ Write the subquery as a join.
  }
 ]
 -- error
-UnsupportedError: in this data frame, a function of the JVM has no name
-Register it with spark.udf.registerJavaFunction, and call it by its name.
+UnsupportedError: in this data frame, a function of the JVM has no name, as those of pyspark.ml
+Register it with spark.udf.registerJavaFunction, and call it by its name; or transform the answer, model.transform(q.df), or track what the transformer made.
 
 -- title: python function
 [

@@ -564,9 +564,9 @@ FROM (
 -- expected
 WITH q1 AS (
   SELECT
-    l.v,
     l.id,
-    l.k
+    l.k,
+    l.v
   FROM l
 )
 SELECT

@@ -259,8 +259,8 @@ SELECT  k, count(*)  FROM l GROUP BY k
  }
 ]
 -- error
-UntrackedError: this data frame reads rows that are not tracked (LogicalRDD)
-Track the frame or table that it is made of: ls.track("name", frame, ...).
+UntrackedError: this data frame reads rows of an RDD, of createDataFrame() or of a checkpoint, which are not tracked
+Track the frame or table that it is made of: ls.track("name", frame, ...). A frame that comes before checkpoint() or .rdd is annotated as it is.
 
 -- title: untracked rows
 [
@@ -281,5 +281,5 @@ Track the frame or table that it is made of: ls.track("name", frame, ...).
  }
 ]
 -- error
-UntrackedError: this data frame reads rows that are not tracked (LocalRelation)
+UntrackedError: this data frame reads rows of createDataFrame(), which are not tracked
 Track the frame or table that it is made of: ls.track("name", frame, ...).

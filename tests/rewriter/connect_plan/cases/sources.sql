@@ -4,8 +4,8 @@
  "cached_remote_relation": {"relation_id": "cfe2a2ab-055e-4bc8-80ca-460ed0ba392d"}
 }
 -- error
-UntrackedError: this data frame reads rows that are not tracked (cached_remote_relation)
-Track the frame or table that it is made of: ls.track("name", frame, ...).
+UntrackedError: this data frame reads rows of a checkpoint, which are not tracked
+Track the frame or table that it is made of: ls.track("name", frame, ...). A frame that comes before checkpoint() or .rdd is annotated as it is.
 
 -- title: no relation
 {"common": {"plan_id": "1"}, "project": {"expressions": [{"literal": {"integer": 1}}]}}
@@ -142,7 +142,7 @@ FROM l
  }
 }
 -- error
-UntrackedError: this data frame reads rows that are not tracked (local_relation)
+UntrackedError: this data frame reads rows of createDataFrame(), which are not tracked
 Track the frame or table that it is made of: ls.track("name", frame, ...).
 
 -- title: statistics
