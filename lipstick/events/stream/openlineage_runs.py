@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 from graphquery.reduction import EdgeType
-from lipstick.events.errors import EventsError
+from lipstick.events.errors import EventsError, MessageError
 from lipstick.events.openlineage import Collector
 from lipstick.events.openlineage_versions import Output, Run, Versions
 from lipstick.events.parse import DeadLetter
@@ -116,7 +116,12 @@ def take_events(plan: BatchPlan, gathered: Gathered, events: Iterable[str]) -> N
     known = gathered.topics.get(topic, TopicPlan())
     runs = runs_of(plan, known)
     for line in lines:
-        runs.collector.add(json.loads(line))
+        try:
+            runs.collector.add(json.loads(line))
+        except (ValueError, RecursionError, MessageError) as error:
+            # A task has read it, with more room for nesting than there is here.
+            letter = DeadLetter(f"event of topic {topic}", 0, f"{error}", line)
+            gathered.letters.append(letter)
     latest = {} if runs.latest is None else {_WORKER: runs.latest}
     gathered.runs[topic] = runs
     gathered.topics[topic] = added(replace(known, latest=latest), messages=len(lines))
