@@ -15,7 +15,15 @@ from rewriter.interpret.calls import (
 )
 from rewriter.interpret.casts import cast
 from rewriter.interpret.compile import Interpreted, Resolve, interpret
-from rewriter.interpret.conditions import AllOf, AnyOf, Compared, Condition, Test, taken_apart
+from rewriter.interpret.conditions import (
+    AllOf,
+    AnyOf,
+    Compared,
+    Condition,
+    Test,
+    branches,
+    taken_apart,
+)
 from rewriter.interpret.template import Template
 from rewriter.interpret.vector import (
     FailedError,
@@ -55,6 +63,7 @@ __all__ = [
     "WindowCall",
     "Windowed",
     "aggregate_call",
+    "branches",
     "cast",
     "comparison",
     "divide_half_up",

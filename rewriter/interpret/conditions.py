@@ -120,3 +120,16 @@ def _is_list(node: Scalar) -> bool:
 
 def _equalities(node: Scalar) -> list[Scalar]:
     return [exp.EQ(this=node.this.copy(), expression=item.copy()) for item in node.expressions]
+
+
+@once
+def branches(scalar: Scalar) -> tuple[Interpreted, ...]:
+    """Return the scalars of which CASE, or IF, yields one; none of other scalars."""
+    node = scalar.unnest()
+    if isinstance(node, exp.If):
+        chosen = [node.args["true"], node.args.get("false")]
+    elif isinstance(node, exp.Case):
+        chosen = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
+    else:
+        return ()
+    return tuple(interpret(branch if branch is not None else exp.Null()) for branch in chosen)

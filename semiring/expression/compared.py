@@ -13,6 +13,7 @@ from semiring.comparison import FLIPPED, check_operator, compare_values
 from semiring.expression.node import init
 from semiring.expression.terms import Constant, Expression
 from semiring.render import Style
+from semiring.tensor import Tensor
 from semiring.token import Token, normal_value
 from semiring.value import Operand, Value, called, known, operand_key, tokens_of
 
@@ -75,6 +76,10 @@ class Compare(Expression):
         return sympy.Symbol(self.truncated(None))
 
 
+def _never_null(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.monoid.over_empty is not None
+
+
 def compare(op: str, left: Operand, right: Operand) -> Expression:
     """[left op right], formal values first; two values that are known are compared at once.
 
@@ -105,5 +110,8 @@ def compare(op: str, left: Operand, right: Operand) -> Expression:
         left = normal_value(left)
         if not isinstance(right, Value):
             return Constant(int(compare_values(op, left, normal_value(right))))
-        return Compare(FLIPPED[op], right, left)
+        op, left, right = FLIPPED[op], right, left
+    if right is None and (op != "<=>" or _never_null(left)):
+        # Compared with NULL nothing is true, and COUNT is NULL in no world.
+        return Constant(0)
     return Compare(op, left, right if isinstance(right, Value) else normal_value(right))

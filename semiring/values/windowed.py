@@ -24,6 +24,9 @@ from semiring.value import (
 if TYPE_CHECKING:
     from semiring.value import Annotation
 
+_NAMED = 5
+"""So many rows are named in a text."""
+
 Row: TypeAlias = tuple[Any, ...]
 
 
@@ -143,8 +146,9 @@ class Windowed(Value):
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
         rows = self.among.rows
+        few = limit if limit is None else min(limit, _NAMED)
         own_annotation = rows[self.place][0].truncated(limit)
-        shown = [k.truncated(limit) for k, _ in rows[:limit]]
+        shown = [k.truncated(few) for k, _ in rows[:few]]
         hidden = len(rows) - len(shown)
         among = "; ".join([*shown, *([left_out(hidden)] if hidden else [])])
         return f"{self.among.function.label} of {own_annotation} among ({among})"

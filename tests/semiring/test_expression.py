@@ -180,3 +180,11 @@ def test_text_and_sympy_work(e):
 def test_sympy_functions():
     """δ and ⊖ become functions."""
     assert str(monus(C2, delta(C3)).to_sympy()) == "monus(cars:C2, delta(cars:C3))"
+
+
+def test_comparisons_with_null_are_known_where_no_world_decides_them() -> None:
+    k = Expression.token(Token("r", 1))
+    assert compare("<=>", Tensor(COUNT, [(k, 1)]), None) == Expression.zero()
+    assert compare("=", Tensor(SUM, [(k, 1)]), None) == Expression.zero()
+    assert compare("<", None, Tensor(SUM, [(k, 1)])) == Expression.zero()
+    assert str(compare("<=>", Tensor(SUM, [(k, 1)]), None)) == "[SUM(r:1⊗1) <=> NULL]"

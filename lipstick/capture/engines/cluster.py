@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Container, Mapping
 from functools import cached_property
@@ -52,6 +53,10 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import Capture, Row
 
 
+_QUALIFIED = re.compile(r"\b\w+\.`([^`]+)`")
+"""A column as blocks name it, of which people know the name alone."""
+
+
 class SparkEngine:
     """Answers with a session: see :class:`lipstick.capture.engines.protocol.CaptureEngine`.
 
@@ -94,18 +99,21 @@ class SparkEngine:
         """The first rows of the answer with their annotations: in memory where that can be."""
         try:
             return self._capture.memory.annotations(limit)
-        except NeedsSparkError:
-            return self._annotations_of_cluster(limit)
+        except NeedsSparkError as error:
+            return self._annotations_of_cluster(limit, error)
 
     def _annotations_of_cluster(
-        self, limit: int | None
+        self, limit: int | None, cause: NeedsSparkError
     ) -> list[tuple[Row, Polynomial | Expression]]:
         root, semiring, relations = self._manifest.root, Expressions(), self._manifest.relations
         if conditional(root):
+            reason = _QUALIFIED.sub(r"\1", str(cause).split("\n")[0])
             raise CapabilityError(
                 "The conditions of this query are evaluated by Spark alone, and are not written "
-                "down as annotations.\nAsk what_if(), or evaluate() with tokens valued 0 and 1."
-            )
+                f"down as annotations. {reason}\nWrite this expression with functions that are "
+                "computed without Spark (docs/support.md lists them), or compute it in a table "
+                "that you track; or ask what_if(), or evaluate() with tokens valued 0 and 1."
+            ) from cause
         tokens = {name: named_token(record.naming) for name, record in relations.items()}
         valuations = compile_valuations(semiring, tokens, None, relations, self._spark)
         evaluation = Evaluation(

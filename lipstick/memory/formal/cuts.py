@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,12 +21,16 @@ from semiring.analysis.most import most
 from semiring.base import Array
 from semiring.expression import compare, condition, simplify
 from semiring.monoid import COUNT
+from semiring.render import REPR_TERMS
 from semiring.tensor import Tensor
-from semiring.value import Operand, Value
+from semiring.value import Operand, Value, called
 from semiring.values import applied
 
 if TYPE_CHECKING:
     from lipstick.memory.formal import Formal
+
+_NAMED = 3
+"""So many rows before another one, and terms of its sort keys, are named in a text."""
 
 _KEPT = 200_000
 """Blocks of more rows are not sorted as formal rows."""
@@ -48,6 +53,32 @@ class Cuts:
             self._sorted[name] = _Sorted(self._formal, name)
         ordered = self._sorted[name]
         return [ordered.factor(int(position)) for position in positions]
+
+
+class RowsBefore(Tensor):
+    """How many rows come before one of some sort keys: a COUNT, whose text names the keys alone.
+
+    ``truncated(None)`` has all of the rows, as ``terms`` has.
+    """
+
+    __slots__ = ("_sort_keys",)
+    _sort_keys: tuple[Operand, ...]
+
+    def __init__(
+        self, terms: Iterable[tuple[Annotation, Any]], keys: Sequence[Operand] = ()
+    ) -> None:
+        super().__init__(COUNT, terms)
+        object.__setattr__(self, "_sort_keys", tuple(keys))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (RowsBefore, (self.terms, self._sort_keys))
+
+    def called(self, limit: int | None = REPR_TERMS) -> str:
+        rows = len(self.simple_tensors)
+        if limit is None or rows <= _NAMED:
+            return super().called(limit)
+        keys = ", ".join(called(key, _NAMED) for key in self._sort_keys)
+        return f"rows before ({keys}) among {rows:,}"
 
 
 class _Sorted:
@@ -97,7 +128,8 @@ class _Sorted:
             # The first rows are in the answer in every world in which they are there.
             return ALGEBRA.one
         earlier = self._before(position)
-        before = Tensor(COUNT, [(k, 1) for k in earlier])
+        own_keys = [column[position] for column in self._columns[: len(self._block.order)]]
+        before = RowsBefore([(k, 1) for k in earlier], own_keys)
         factor: Annotation = ALGEBRA.one
         stop = None if limit is None else self._block.offset + limit
         if stop is not None and sum(map(most, earlier)) >= stop:

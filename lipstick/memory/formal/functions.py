@@ -20,6 +20,7 @@ from rewriter.interpret import (
     UninterpretableError,
     Vector,
     aggregate_call,
+    branches,
     cast,
     from_arrow,
     interpret,
@@ -73,6 +74,17 @@ class ScalarFunction:
         except UninterpretableError:
             return False
 
+    @cached_property
+    def outcomes(self) -> tuple[Any, ...] | None:
+        """All values that it may have, where these are constants of CASE; None: others."""
+        constants = branches(parsed(self._scalar.text))
+        if not constants or any(c.columns or c.run is None for c in constants):
+            return None
+        if not self.computable:
+            return None
+        found = [cast(c.evaluate(_no_column), self.type).to_arrow(1)[0].as_py() for c in constants]
+        return tuple(dict.fromkeys(found))
+
     @property
     def lengthens_nothing(self) -> bool:
         """Whether it is a list with no more elements than the one that it is of."""
@@ -109,6 +121,10 @@ class ScalarFunction:
             return columns[number]
 
         return self._scalar.evaluate(resolve)
+
+
+def _no_column(alias: str, name: str) -> Vector:
+    raise KeyError((alias, name))
 
 
 def _scalar_function(text: str, types: tuple[pa.DataType, ...]) -> ScalarFunction:

@@ -28,6 +28,7 @@ from rewriter.scalars.text import scalar as parsed
 _NUMBERED = "x"
 """The alias of the columns that the functions are over: by their numbers."""
 _WORLD = "world"
+_TAKING = frozenset({"first", "first_value", "any_value", "last", "last_value", "nth_value"})
 
 
 class OverRows:
@@ -53,6 +54,13 @@ class OverRows:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_over_rows, (self._text, self._types))
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """The places of operands of which every value, if not NULL, is one that some row has."""
+        if self._call.function in ("lag", "lead"):
+            return (0, 2) if len(self._call.arguments) > 2 else (0,)
+        return (0,) if self._call.function in _TAKING else ()
 
     @cached_property
     def type(self) -> pa.DataType:

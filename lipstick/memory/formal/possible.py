@@ -20,12 +20,14 @@ from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import normal_value, order_key
 from semiring.value import Operand, Value, tokens_of
-from semiring.values import Applied, Choice, Windowed
+from semiring.values import Aggregated, Applied, Choice, Windowed
 
 _ENUMERATED = 12
 """Worlds of so many tokens are looked at one by one."""
 _MANY = 2_000
 """A value may be one of so many, at most."""
+_SUMMED = 24
+"""Sums of so many values that may change are bounded by what each of them may be."""
 _DRAWN = 40
 _DECISIONS = 300
 """Tuples that are decided to tell that there is no world in which a row is."""
@@ -60,6 +62,9 @@ def _bounded(operand: Value) -> list[Any]:
         parts = (value for _, v in operand.alternatives for value in possible(v))
         return _distinct([None, *parts])
     if isinstance(operand, Applied):
+        outcomes = getattr(operand.function, "outcomes", None)
+        if outcomes is not None:
+            return list(outcomes)
         ranges = [possible(part) for part in operand.operands]
         if prod(map(len, ranges)) <= _MANY:
             return _distinct(operand.function(list(product(*ranges))))
@@ -67,7 +72,43 @@ def _bounded(operand: Value) -> list[Any]:
         ("ROW_NUMBER", "RANK", "DENSE_RANK")
     ):
         return [None, *range(1, len(operand.among.rows) + 1)]
+    places = getattr(operand.among.function, "taken", ()) if isinstance(operand, Windowed) else ()
+    if isinstance(operand, Windowed) and places:
+        taken = (v for _, row in operand.among.rows for p in places for v in possible(row[p]))
+        return _few(operand, _distinct([None, *taken]))
+    if isinstance(operand, Aggregated) and operand.function.name in ("SUM", "MIN", "MAX", "COUNT"):
+        return _of_aggregate(operand)
     raise too_many(f"It is not known which values {operand.truncated(3)} may have")
+
+
+def _few(operand: Value, values: list[Any]) -> list[Any]:
+    if len(values) > _MANY:
+        raise too_many(f"{operand.truncated(3)} may have {len(values):,} values")
+    return values
+
+
+def _of_aggregate(aggregated: Aggregated) -> list[Any]:
+    """The values of an aggregate of formal values: of what each row may bring, or not."""
+    name = aggregated.function.name
+    if name == "COUNT":
+        return list(range(sum(most(k) for k, _ in aggregated.terms) + 1))
+    if name in ("MIN", "MAX"):
+        extremes = (v for _, row in aggregated.terms for v in possible(row[0]))
+        return _few(aggregated, _distinct([None, *extremes]))
+    if len(aggregated.terms) > _SUMMED:
+        raise too_many(f"It is not known which sums {aggregated.truncated(3)} may have")
+    totals: dict[Any, None] = {None: None}
+    for annotation, row in aggregated.terms:
+        copies = range(1, most(annotation) + 1)
+        values = [v for v in possible(row[0]) if v is not None]
+        if any(isinstance(v, float) for v in values):
+            raise too_many(f"It is not known which sums {aggregated.truncated(3)} may have")
+        brought = [exact_scale(n, v) for v in values for n in copies]
+        sums = [v if total is None else exact_sum([total, v]) for total in totals for v in brought]
+        totals.update(dict.fromkeys(sums))
+        if len(totals) > _MANY:
+            raise too_many(f"{aggregated.truncated(3)} may have {len(totals):,} values and more")
+    return _distinct(totals)
 
 
 def _of_tensor(tensor: Tensor) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,8 @@ from semiring.expression import Expression
 from semiring.monoid import AVG, COUNT, MIN, SUM, Monoid
 from semiring.tensor import Tensor
 from tests.oracle.conditions import DATABASE
-from tests.oracle.small import token
+from tests.oracle.database import Database
+from tests.oracle.small import small, token
 from tests.oracle.written import written
 
 MANY = 14
@@ -49,6 +51,17 @@ def test_values_of_tensors(monoid: Monoid, values: list[int], expected: list[Any
 def test_plain_values_are_themselves() -> None:
     assert possible(5) == [5]
     assert possible(None) == [None]
+
+
+def test_sums_of_values_that_may_change_are_bounded(tmp_path: Path) -> None:
+    """Numbers of sessions: of one user's rows, more than there are worlds to look at."""
+    rows = [(number, number * 20) for number in range(1, MANY + 1)]
+    database = Database({"e": small("e", "id int, ts int", rows)})
+    sql = """WITH s AS (SELECT *, CASE WHEN ts - lag(ts) OVER (ORDER BY ts) <= 30 THEN 0 ELSE 1 END
+        AS new FROM e) SELECT id, sum(new) OVER (ORDER BY ts) AS session FROM s ORDER BY id"""
+    sessions = [value for _, value in written(sql, database, tmp_path).tensors("c1")]
+    found = possible(sessions[-1])
+    assert set(found) == {None, *range(MANY + 1)}
 
 
 def test_values_that_are_many_are_refused() -> None:
@@ -96,3 +109,22 @@ def test_the_switch_finds_wrong_values(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(formal.columns, "column", lambda *_: [77] * len(positions))
     with pytest.raises(InconsistentError, match=r"A value is .* and said to be 77"):
         checked.check(formal, positions, annotations)
+
+
+def test_what_limit_cuts_has_a_short_text_and_all_of_its_rows(tmp_path: Path) -> None:
+    rows = [(number, number % 50) for number in range(200)]
+    database = Database({"t": small("t", "id int, x int", rows)})
+    sql = "SELECT x, count(*) AS n FROM t GROUP BY x ORDER BY n DESC, x LIMIT 10 OFFSET 10"
+    [(_, annotation)] = written(sql, database, tmp_path).annotations(1)
+    text = str(annotation)
+    assert (
+        "[rows before (COUNT(t:10⊗1 + t:60⊗1 + t:110⊗1 + … (1 more term)), 10) among 49 < 20]"
+        in text
+    )
+    assert len(text) < 300
+    whole = annotation.truncated(None)
+    assert "rows before" not in whole
+    assert all(f"t:{number}⊗1" in whole for number in range(200))
+    copied = pickle.loads(pickle.dumps(annotation))
+    assert copied == annotation
+    assert str(copied) == text
