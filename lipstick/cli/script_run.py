@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="The directory to make; SCRIPT.run unless told.",
 )
+@click.option("--overwrite", is_flag=True, help="Replace the record of a run before.")
 @answer_options()
 def run(
     path: Path,
@@ -31,6 +32,7 @@ def run(
     facts: tuple[Path, ...],
     order: str,
     record: Path | None,
+    overwrite: bool,
     format: str | None,
     output: Path | None,
     limit: int | None,
@@ -48,6 +50,7 @@ def run(
             arguments,
             record=record,
             facts=facts,
+            overwrite=overwrite,
             order="executed" if order == "executed" else "position",
         )
         rows: list[dict[str, Any]] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import textwrap
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -57,6 +58,7 @@ def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str,
         raise NotebookError(
             f"{name} is not a notebook: it has no list of cells.\nSave it again in nbformat 4."
         ) from error
+    _check_language(document, name)
     chosen = [(number, cell) for number, cell in enumerate(cells, 1) if _is_code(cell)]
     if order == "executed":
         chosen = [(number, cell) for number, cell in chosen if _count(cell) is not None]
@@ -77,6 +79,26 @@ def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str,
     return "\n".join(lines) + "\n", tuple(cells_read)
 
 
+def _check_language(document: Any, name: str) -> None:
+    """Refuse a notebook of another language.
+
+    Raises
+    ------
+    NotebookError
+        Its metadata name a language that is not Python.
+    """
+    given = document.get("metadata", {}) if isinstance(document, dict) else {}
+    held = [given.get(part, {}) for part in ("language_info", "kernelspec")]
+    languages = [
+        part.get(key)
+        for part, key in zip(held, ("name", "language"), strict=True)
+        if isinstance(part, dict)
+    ]
+    for language in languages:
+        if isinstance(language, str) and "python" not in language.lower():
+            raise NotebookError(f"{name} is a notebook of {language}, not of Python.")
+
+
 def _is_code(cell: Any) -> bool:
     return isinstance(cell, dict) and cell.get("cell_type") == "code"
 
@@ -89,25 +111,52 @@ def _count(cell: dict[str, Any]) -> int | None:
 def _python(source: str) -> list[str]:
     """The lines of a cell, what is not Python as calls."""
     lines = source.split("\n")
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError):
-        pass
-    else:
+    if _parses(source):
         return lines
+    if _parses(textwrap.dedent(source)):
+        return textwrap.dedent(source).split("\n")
     first = next((line for line in lines if line.strip()), "")
-    cell_magic = re.match(r"%%(\w+)", first)
+    cell_magic = re.match(r"\s*%%(\w+)", first)
     if cell_magic and cell_magic[1] not in _SILENT | {"capture"}:
         # The whole cell is of another language.
         first_line = lines.index(first)
         return [*lines[:first_line], f"{OPAQUE}({first!r})", *("" for _ in lines[first_line + 1 :])]
-    return [_line(line) for line in lines]
+    for text in (source, textwrap.dedent(source)):
+        read = _without_commands(text.split("\n"))
+        if _parses("\n".join(read)):
+            return read
+    # What does not parse is not followed, the rest of the notebook is.
+    return [f"{OPAQUE}({first.strip()!r})", *("" for _ in lines[1:])]
+
+
+def _parses(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _without_commands(lines: list[str]) -> list[str]:
+    """The lines of a cell, magics and commands as calls; of one over several lines the first."""
+    read = []
+    going_on = False
+    for line in lines:
+        if going_on or line.strip() == ";":
+            read.append("")
+        else:
+            read.append(_line(line))
+        command = going_on or _MAGIC.match(line) is not None
+        going_on = command and line.rstrip().endswith("\\")
+    return read
 
 
 def _line(line: str) -> str:
     match = _MAGIC.match(line)
     if match is None:
-        return line.rstrip("\r")
+        asked = re.fullmatch(r"(\s*)[\w.]+\?{1,2}\s*", line)
+        # `name?` shows what is known of a name.
+        return f"{asked[1]}pass" if asked else line.rstrip("\r")
     name = match["rest"].split(" ")[0]
     if match["magic"].startswith("%") and name in _SILENT:
         rest = match["rest"][len(name) :].strip() if name in ("time", "timeit") else ""

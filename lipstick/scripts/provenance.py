@@ -13,13 +13,14 @@ import numpy as np
 from graphquery import ProvenanceGraph
 from lipstick.scripts.answers import Assumption, Dependence, Line
 from lipstick.scripts.criteria import Criterion, resolve
+from lipstick.scripts.errors import ScriptSyntaxError
 from lipstick.scripts.facts import catalogue
 from lipstick.scripts.graph import ScriptGraph
 from lipstick.scripts.model import DOUBT, Node, Place
 from lipstick.scripts.reading.read import Reading, read
 from lipstick.scripts.reading.values import Reference
 from lipstick.scripts.rules import rewrite
-from lipstick.scripts.script_text import Script, read_script, script_of
+from lipstick.scripts.script_text import TOO_DEEP, Script, deep_recursion, read_script, script_of
 from lipstick.scripts.store import Stored, stored
 from lipstick.scripts.structure import Structure, program, structure
 
@@ -169,6 +170,10 @@ class ScriptProvenance:
         kept = {line for file, line in lines if file == 0}
         return program(main.text, main.tree, kept)
 
+    def reached(self, nodes: Iterable[int]) -> set[int]:
+        """The numbers of the nodes that some depend on, with these."""
+        return self._reached(nodes, forwards=False)
+
     def _reached(self, seeds: Iterable[int], *, forwards: bool) -> set[int]:
         ids = np.array([self.stored.ids[seed] for seed in seeds], dtype=np.int64)
         return set(self.stored.reached(ids, forwards=forwards))
@@ -268,10 +273,14 @@ def of_script(script: Script, facts: Iterable[str | Path] = ()) -> ScriptProvena
     # Nodes and edges live until the end: looking through them for garbage takes a third of all.
     gc.disable()
     try:
-        reading = read(script, known)
-        size = len(reading.graph.nodes)
-        applied = rewrite(reading.graph)
+        with deep_recursion():
+            reading = read(script, known)
+            size = len(reading.graph.nodes)
+            applied = rewrite(reading.graph)
+            statements = structure(script)
+    except RecursionError as error:
+        raise ScriptSyntaxError(f"{script.main.name} has {TOO_DEEP}") from error
     finally:
         if collects:
             gc.enable()
-    return ScriptProvenance(script, reading, reading.graph, applied, size, structure(script))
+    return ScriptProvenance(script, reading, reading.graph, applied, size, statements)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import tokenize
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,7 +97,7 @@ def read_script(path: Path, order: Order = "position") -> Script:
         A notebook that is none, or has no such order.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = _decoded(path)
     except OSError as error:
         raise ScriptError(f"{path}: {error.strerror}.\nGive a script or notebook.") from error
     except UnicodeDecodeError as error:
@@ -103,6 +106,20 @@ def read_script(path: Path, order: Order = "position") -> Script:
         text, cells = read_notebook(text, path.name, order)
         return Script([SourceFile(path.name, text, parse(text, path.name), path, cells)])
     return Script([SourceFile(path.name, text, parse(text, path.name), path)])
+
+
+def _decoded(path: Path) -> str:
+    """The text of a file: a notebook is UTF-8, a script may say in what it is written."""
+    if path.suffix == ".ipynb":
+        return path.read_text(encoding="utf-8-sig")
+    try:
+        with tokenize.open(path) as file:
+            return file.read()
+    except SyntaxError as error:
+        raise ScriptError(
+            f"{path} is not UTF-8, and names no other encoding that it is in: {error}.\n"
+            "Save it as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-"
+        ) from error
 
 
 def script_of(text: str, name: str = "script.py") -> Script:
@@ -116,6 +133,28 @@ def script_of(text: str, name: str = "script.py") -> Script:
     return Script([SourceFile(name, text, parse(text, name))])
 
 
+_VERSION = ".".join(map(str, sys.version_info[:2]))
+TOO_DEEP = (
+    f"expressions or statements within one another that are deeper than Python {_VERSION} goes.\n"
+    "Write what is deep as several statements."
+)
+
+
+_CALLS = 12_000
+"""Calls of Python inside of one another while a text is read, of what Python itself has parsed."""
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Let expressions and statements be deep: Python's calls need no stack of the machine."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _CALLS))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
 def parse(text: str, name: str) -> ast.Module:
     """Parse Python with Python's own parser.
 
@@ -126,12 +165,17 @@ def parse(text: str, name: str) -> ast.Module:
     """
     try:
         return ast.parse(text, name)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (RecursionError, MemoryError) as error:
+        raise ScriptSyntaxError(f"{name} has {TOO_DEEP}") from error
+    except (SyntaxError, ValueError) as error:
+        if "too many nested" in str(error) or "too complex" in str(error):
+            raise ScriptSyntaxError(f"{name} has {TOO_DEEP}") from error
         if not isinstance(error, SyntaxError):
             raise ScriptSyntaxError(f"{name}: {error}.\nCorrect the text.") from error
         line, column = error.lineno or 1, error.offset or 1
         excerpt = (error.text or "").rstrip("\n")
         raise ScriptSyntaxError(
             f"{name}:{line}:{column}: {error.msg}\n  {excerpt}\n  {' ' * (column - 1)}^\n"
-            "Correct the text; it is parsed by the Python that runs lipstick."
+            f"Correct the text; it is parsed by Python {_VERSION}, which runs lipstick: a newer"
+            " Python reads newer syntax."
         ) from error

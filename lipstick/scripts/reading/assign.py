@@ -167,9 +167,21 @@ def changed(context: Context, text: ast.expr, base: Value, process: Node) -> Val
     if key is not None and held is not None and not isinstance(held.target, Class | Library):
         held = context.lookup(key) or held
         if not held.regions or base.regions <= set(context.reach(held.regions)):
-            refs = tuple(dict.fromkeys((*version.refs, *held.refs)))
+            # The version is made of the one before: a reader need not depend on both.
+            refs = version.refs if held.refs and _is_made_of(context, held, process) else ()
+            refs = refs or tuple(dict.fromkeys((*version.refs, *held.refs)))
             context.write(key, Value(refs, held.regions, held.kind, held.target, held.cls))
     return version
+
+
+def _is_made_of(context: Context, held: Value, process: Node) -> bool:
+    """Whether a PE reads all that a value depends on, for certain."""
+    read = {
+        (edge.source, edge.variable)
+        for edge, why in context.graph.incoming[process.id].items()
+        if why is None
+    }
+    return all(why is None and (node, key) in read for node, key, why in held.refs)
 
 
 def root(text: ast.expr) -> str | None:

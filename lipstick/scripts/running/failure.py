@@ -16,7 +16,8 @@ def failed(error: BaseException, path: Path, record: Path) -> ScriptFailedError:
     kept = f"What it did before is recorded in {record}."
     if isinstance(error, SystemExit):
         code = error.code if isinstance(error.code, int) else 1
-        return ScriptFailedError(f"{path} ended by {shown(error)}.\n{kept}", "", code)
+        said = "" if isinstance(error.code, int) else f"{error.code}\n"
+        return ScriptFailedError(f"{path} ended by {shown(error)}.\n{kept}", said, code)
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)

@@ -33,3 +33,23 @@ def asked(
     common = set.intersection(*(set(answer.lines) for answer in answers))
     first = answers[0]
     return replace(first, lines=tuple(line for line in first.lines if line in common))
+
+
+def is_beside(provenance: ScriptProvenance, source: Event, event: Event) -> bool:
+    """Whether a read of the same line as a collect is of another part of its expression."""
+    if event.kind != "collect" or source.places[:1] != event.places[:1] or not event.places:
+        return False
+    file, line = event.places[0]
+    try:
+        nodes = provenance.nodes(f"{file}:{line}")
+    except ScriptNameError:
+        return False
+    calls = {node.id for node in nodes if node.operation == "call" and node.name == event.name}
+    reads = {
+        node.id
+        for node in nodes
+        if node.operation == "call" and (node.reads or node.name == source.name)
+    }
+    if not calls or not reads or event.name == source.name:
+        return False
+    return reads.isdisjoint(provenance.reached(calls))

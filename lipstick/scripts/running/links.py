@@ -15,7 +15,9 @@ Codes: TypeAlias = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 """A code for every row of the output, and for every row of the source."""
 
 
-def inferred(output: Frame, source: Frame) -> tuple[Rule, str, Codes | None]:
+def inferred(
+    output: Frame, source: Frame, *, in_order: bool = True
+) -> tuple[Rule, str, Codes | None]:
     """How the rows of a frame come from those of one that was read.
 
     Returns
@@ -26,7 +28,7 @@ def inferred(output: Frame, source: Frame) -> tuple[Rule, str, Codes | None]:
     count = len(source)
     places = np.arange(count)
     named, shared = _shared(output, source)
-    if len(output) == count and output.index.equals(source.index):
+    if in_order and len(output) == count and output.index.equals(source.index):
         aligned = [c for c in shared if _equal(named[c], source[c])]
         if aligned or not shared:
             why = f"both have {count} rows, with the same index"
@@ -39,7 +41,7 @@ def inferred(output: Frame, source: Frame) -> tuple[Rule, str, Codes | None]:
     if shared:
         chosen, codes = _by_values(named, source, shared)
         return Rule.VALUES, f"rows have the same {', '.join(chosen)}", codes
-    if len(output) == count:
+    if in_order and len(output) == count:
         return Rule.ORDER, f"both have {count} rows", (places, places)
     why = "it has other rows, no column of the same values, and another index"
     return Rule.ALL, why, None

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
-from lipstick.capture.capture import Capture, open_capture
 from lipstick.naming import shown_key
 from lipstick.scripts.errors import RunRecordError
 from lipstick.scripts.running.record import Event, FileVersion, Run, version_of
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
 
 _FORMATS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".orc": "orc"}
 
@@ -37,6 +37,8 @@ def check_version(version: FileVersion) -> None:
 
 def capture_of(run: Run, event: Event) -> Capture:
     """The capture of a frame that was written or collected."""
+    from lipstick.capture.capture import open_capture
+
     return open_capture(run.directory / "captures" / str(event.number))
 
 
@@ -59,6 +61,8 @@ def written_table(run: Run, event: Event) -> pa.Table:
     """The rows of an output, read from its files; of a collected frame as they were collected."""
     kept = run.directory / "frames" / f"{event.number}.parquet"
     if kept.exists():
+        import pyarrow.parquet as pq
+
         return pq.read_table(kept)
     if event.kind == "collect" and event.capture:
         return written_answer(run, event)
@@ -83,6 +87,8 @@ def _read(path: Path, event: Event, run: Run) -> pa.Table:
         )
     if kind == "csv" and event.capture:
         return _read_csv(path, event, run)
+    import pyarrow.dataset as ds
+
     return ds.dataset(str(path), format=kind).to_table()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+import tempfile
+from types import FrameType
 from typing import Any
 
 from lipstick.scripts.running.record import version_of, versions_of
@@ -41,6 +43,8 @@ class OpenedFiles:
             return
         if full.startswith(os.path.realpath(self._recorder.directory)):
             return
+        if _is_of_spark(full):
+            return
         if (full, writes) in self._opened:
             return
         self._opened[full, writes] = ()
@@ -63,6 +67,22 @@ class OpenedFiles:
         for number, path in self._written.items():
             event = self._recorder.events[number - 1]
             self._recorder.change(event, files=versions_of(path))
+
+
+def _is_of_spark(path: str) -> bool:
+    """Whether a file is one by which PySpark and the JVM exchange rows."""
+    temporary = os.path.realpath(tempfile.gettempdir())
+    if not path.startswith(temporary):
+        return False
+    first = path[len(temporary) :].lstrip("/").split("/")
+    if any(part.startswith(("spark-", "blockmgr-", "pyspark-", "hsperfdata")) for part in first):
+        return True
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if "/pyspark/" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
 
 
 NOT_FOLLOWED = "what Python code does with a file is not followed row by row"

@@ -80,7 +80,12 @@ class PandasDoors:
                 why = TOO_LARGE if isinstance(frame, pd.DataFrame) else IN_PYTHON
                 links.append(Link(number, Rule.ALL, why))
                 continue
-            rule, why, codes = inferred(frame, source)
+            between = self._recorder.between(self._recorder.events[number - 1], event)
+            rule, why, codes = inferred(frame, source, in_order=between.in_order)
+            if rule is Rule.ALL and between.moving:
+                why = f"{', '.join(between.moving[:5])} may move rows, and no values tell them"
+            if between.mixing:
+                why += f"; {', '.join(between.mixing[:5])} may add further rows"
             if codes is not None:
                 folder = self._recorder.directory / "links"
                 folder.mkdir(exist_ok=True)

@@ -54,6 +54,8 @@ class Rule(StrEnum):
     """Inferred: columns of one name have the same values."""
     ORDER = "order"
     """Inferred: as many rows in the same order (Huq et al., section V-B, ratio 1:1)."""
+    DECIDES = "decides"
+    """Not told: a value that Python had of these rows is used by what made the output's rows."""
     ALL = "all"
     """Not told: each output row may come from all rows of the source."""
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.scripts.provenance import ScriptProvenance
-from lipstick.scripts.running.lines import asked
+from lipstick.scripts.running.between import Between, calls_between
+from lipstick.scripts.running.lines import asked, is_beside
 from lipstick.scripts.running.record import Event, Link, Rule
 
 _TO_PYTHON = {("read", "pandas"), ("read", "python"), ("collect", "spark")}
@@ -71,6 +72,8 @@ class Recorder:
         Rows of Spark come to Python by ``collect`` alone, and go back by ``create``.
         """
         for event in self.events:
+            if event.capture:
+                self._link_deciding(event)
             if event.kind == "read" or event.capture:
                 continue
             to_spark = event.library == "spark" and event.kind != "create"
@@ -87,6 +90,19 @@ class Recorder:
             if more:
                 self.change(event, links=(*event.links, *more))
 
+    def _link_deciding(self, event: Event) -> None:
+        """Link a frame of Spark to the rows whose values Python code put into it."""
+        deciding = [
+            Link(source.number, Rule.DECIDES, f"a value of these rows decides at {event.where}")
+            for source in self.events[: event.number - 1]
+            if (source.kind, source.library) in _TO_PYTHON
+            and source.number not in event.relations.values()
+            and self.may_feed(source, event)
+            and not is_beside(self.provenance, source, event)
+        ]
+        if deciding:
+            self.change(event, links=tuple(deciding))
+
     # -- what the text says ----------------------------------------------------------------------
 
     def may_feed(self, source: Event, output: Event) -> bool:
@@ -95,6 +111,15 @@ class Recorder:
             return True
         lines = self._slice(output)
         return lines is None or lines.issuperset(source.places)
+
+    def between(self, source: Event, output: Event) -> Between:
+        """The calls between two events, as far as the text shows; without it, any."""
+        back = self._slice(output)
+        ahead = asked(self.provenance, source, forwards=True) if source.places else None
+        if back is None or ahead is None:
+            return Between(mixing=("what is between",))
+        lines = back & {(line.file, line.number) for line in ahead.lines}
+        return calls_between(self.provenance.script, lines)
 
     def _slice(self, event: Event) -> frozenset[tuple[str, int]] | None:
         key = (event.name, event.places)

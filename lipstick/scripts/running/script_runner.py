@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import linecache
 import os
+import shutil
 import sys
 import types
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ from lipstick.scripts.provenance import Order, ScriptProvenance, script_provenan
 from lipstick.scripts.running.failure import failed, shown
 from lipstick.scripts.running.opened_files import OpenedFiles
 from lipstick.scripts.running.pandas_doors import PandasDoors
-from lipstick.scripts.running.record import Run
+from lipstick.scripts.running.record import Run, open_run
 from lipstick.scripts.running.recorder import Recorder
 
 
@@ -29,6 +30,7 @@ def run_script(
     record: str | Path | None = None,
     facts: Iterable[str | Path] = (),
     order: Order = "position",
+    overwrite: bool = False,
 ) -> Run:
     """Run a script or notebook as it is, and keep where the rows that it writes come from.
 
@@ -44,6 +46,8 @@ def run_script(
         What the script finds in ``sys.argv`` behind its name.
     record
         The directory to make; None: ``<script>.run`` beside the script.
+    overwrite
+        Whether a record that is there already is replaced, once the script has been read.
     facts, order
         As of :func:`lipstick.scripts.script_provenance`.
 
@@ -61,10 +65,13 @@ def run_script(
     given = tuple(str(fact) for fact in facts)
     provenance = script_provenance(path, facts=given, order=order)
     if directory.exists():
-        raise RunScriptError(
-            f"{directory} exists already: a record is of one run.\n"
-            "Give another directory (--record), or remove it."
-        )
+        if not overwrite:
+            raise RunScriptError(
+                f"{directory} exists already: a record is of one run.\n"
+                "Give another directory (--record), or replace it (--overwrite)."
+            )
+        open_run(directory)  # only a record is removed
+        shutil.rmtree(directory)
     directory.mkdir(parents=True)
     text = provenance.script.main.text
     (directory / "script.py").write_text(text, encoding="utf-8")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _READERS = ("load", "parquet", "csv", "json", "orc", "text", "table", "xml", "jdbc")
 _WRITERS = ("save", "parquet", "csv", "json", "orc", "text", "xml", "saveAsTable", "insertInto")
 _COLLECTORS = ("collect", "toPandas", "toArrow", "head", "take", "first", "tail", "toLocalIterator")
+_COUNTERS = ("count", "isEmpty", "approxQuantile", "corr", "cov", "freqItems")
 _WHOLE = ("collect", "toPandas", "toArrow", "toLocalIterator")
 
 
@@ -55,6 +56,9 @@ class SparkDoors:
         for name in _COLLECTORS:
             if hasattr(DataFrame, name):
                 recorder.replace(DataFrame, name, self._collector)
+        for name in _COUNTERS:
+            if hasattr(DataFrame, name):
+                recorder.replace(DataFrame, name, self._counter)
         for owner in (SparkSession, SparkContext):
             recorder.replace(owner, "stop", self._stopping)
 
@@ -175,6 +179,22 @@ class SparkDoors:
             return result
 
         return collect
+
+    def _counter(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        recorder = self._recorder
+
+        @wraps(before)
+        def count(frame: Any, *arguments: Any, **named: Any) -> Any:
+            if recorder.busy or not recorder.places():
+                return before(frame, *arguments, **named)
+            with recorder.at_work():
+                recorder.add(
+                    "collect", "spark", before.__name__, columns=tuple(frame.columns),
+                    inferred="one value of all rows",
+                )  # fmt: skip
+                return before(frame, *arguments, **named)
+
+        return count
 
     def _keep(self, event: Any, result: Any) -> None:
         """Keep the rows of a pandas frame in their order, which the capture may not have."""

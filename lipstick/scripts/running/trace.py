@@ -126,6 +126,8 @@ def _sources(run: Run, step: Step, *, of_answer: bool = False) -> Iterator[Step]
             chosen = _chosen(run, event, step.places, of_answer=of_answer)
         for source, places in lineage(run, event, chosen).items():
             yield step.to(run.event(source), tuple(places), Rule.ANNOTATED, event.inferred)
+        for link in event.links:
+            yield step.to(run.event(link.source), None, link.rule, link.why)
         return
     numbers = None if step.places is None else _numbers(run, event, step.places)
     for link in event.links:

@@ -92,6 +92,9 @@ def test_what_a_script_raises_is_said_and_the_record_stays(folder: Path) -> None
     assert (run.failed, len(run.events)) == ("SystemExit: no", 8)
     with pytest.raises(RunScriptError, match="exists already"):
         run_script("s.py", ["4"])
+    with pytest.raises(RunScriptError, match="ended by SystemExit"):
+        run_script("s.py", ["4"], overwrite=True)
+    assert open_run("s.py.run").failed == "SystemExit: no"
     with pytest.raises(RunRecordError, match="is not the record of a run"):
         open_run(folder)
 
@@ -113,6 +116,9 @@ def test_run_and_trace_from_the_command_line(folder: Path) -> None:
     assert "in <module>\n    1 / 0\n" in ran("run", "fails.py", "4", code=1)
     Path("ends.py").write_text("import sys\nsys.exit(4)\n")
     assert "recorded in" in ran("run", "ends.py", code=4)
+    assert "exists already" in ran("run", "ends.py", code=2)
+    Path("ends.py").write_text("import sys\nsys.exit('the 4th file is missing')\n")
+    assert "the 4th file is missing\n" in ran("run", "--overwrite", "ends.py", code=1)
 
 
 def test_a_cell_of_the_water_model_is_traced_as_script_and_as_notebook(
@@ -129,3 +135,40 @@ def test_a_cell_of_the_water_model_is_traced_as_script_and_as_notebook(
         texts = {line.text for line in traced_row.lines}
         assert "gross = net * efficiency" in texts
         assert not any("households" in text for text in texts)
+
+
+MOVED = {
+    "sorted": "pd.DataFrame({'y': df.sort_values('x').reset_index(drop=True)['x'] * 2})",
+    "backwards": "(df[['x']] * 2).iloc[::-1].reset_index(drop=True)",
+    "sampled": "(df[['x']] * 2).sample(frac=1, random_state=1).reset_index(drop=True)",
+    "by argsort": "pd.DataFrame({'y': df['x'].to_numpy()[np.argsort(df['x'])] * 2})",
+}
+MIXED = {
+    "cumsum": "df.assign(y=df['x'].cumsum())",
+    "shift": "df.assign(y=df['x'].shift())",
+    "transform": "df.assign(y=df.groupby('g')['x'].transform('mean'))",
+    "mean": "df.assign(y=df['x'].fillna(df['x'].mean()))",
+    "rank": "pd.DataFrame({'y': df['x'].rank() * 7})",
+}
+
+
+@pytest.mark.parametrize("name", [*MOVED, *MIXED, "kept"])
+def test_order_tells_rows_only_where_calls_are_one_to_one(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("k,x,g\na,3,p\nb,1,p\nc,2,q\nd,6,q\n")
+    made = (MOVED | MIXED | {"kept": "pd.DataFrame({'y': df['x'] * 2})"})[name]
+    text = f"import numpy as np\nimport pandas as pd\ndf = pd.read_csv('in.csv')\no = {made}\n"
+    Path("s.py").write_text(text + "o.to_csv('out.csv', index=False)\n")
+    (rows,) = trace(run_script("s.py"), "out.csv", row=1).inputs
+    if name == "kept":
+        assert (rows.rows, rows.rules) == ((1,), (Rule.ORDER,))
+        return
+    assert Rule.ORDER not in rows.rules
+    assert not rows.certain
+    if name in MOVED:
+        assert rows.rows is None
+        assert "may move rows" in rows.why[0]
+    else:
+        assert f"{name} may add further rows" in rows.why[0]
