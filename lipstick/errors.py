@@ -18,6 +18,8 @@ __all__ = [
     "SourceError",
     "TrackingError",
     "UncheckedWarning",
+    "UnknownKeyError",
+    "UnknownKeyWarning",
     "UnsupportedError",
     "UntrackedError",
     "ValuationError",
@@ -26,6 +28,10 @@ __all__ = [
 
 class TrackingError(LipstickError):
     """A relation that cannot be tracked as asked, or a question about one that is not tracked."""
+
+
+class UnknownKeyError(TrackingError):
+    """Keys in a strict question that name no row."""
 
 
 class SourceError(TrackingError):
@@ -62,3 +68,7 @@ class CaptureDamagedError(CaptureError):
 
 class UncheckedWarning(UserWarning):
     """A capture of an older version, of whose files nothing is known to check them by."""
+
+
+class UnknownKeyWarning(UserWarning):
+    """Keys in a question that name no row: a typing error would otherwise prove what it should."""

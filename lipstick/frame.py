@@ -27,6 +27,7 @@ from lipstick.errors import UnsupportedError
 from lipstick.explain import explain, explain_passes, root_type
 from lipstick.questions import Questions
 from lipstick.tracking import Tracked
+from lipstick.unknown_keys import check_deletion
 from lipstick.whatif import WhatIf
 from lipstick.writer import AnnotatedWriter
 from rewriter import PassStep
@@ -277,12 +278,13 @@ class AnnotatedFrame(Questions[DataFrame]):
         cascade: Cascade | None = None,
         *,
         method: Rerunning = "auto",
+        strict: bool = False,
     ) -> WhatIf:
         """Return what the answer would be had some inputs not been there.
 
         Parameters
         ----------
-        delete, cascade
+        delete, cascade, strict
             See :meth:`lipstick.Capture.what_if`. Relations that the session tracks and the query
             does not read may be named; they change nothing.
         method
@@ -292,8 +294,8 @@ class AnnotatedFrame(Questions[DataFrame]):
         """
         delete = self._concerning(delete)
         if method == "rerun":
-            return self._rerun(delete, cascade)
-        answer = self.capture.what_if(delete, cascade)
+            return self._rerun(delete, cascade, strict=strict)
+        answer = self.capture.what_if(delete, cascade, strict=strict)
         assert isinstance(answer, WhatIf)
         return answer
 
@@ -302,7 +304,7 @@ class AnnotatedFrame(Questions[DataFrame]):
         other_relations = {name.lower() for name in self._session.tracked} - self.ancestry.names
         return {name: what for name, what in delete.items() if name.lower() not in other_relations}
 
-    def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
+    def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool) -> WhatIf:
         if self._decided_once:
             raise UnsupportedError(
                 "a query in which chance decides something cannot be run again",
@@ -314,6 +316,7 @@ class AnnotatedFrame(Questions[DataFrame]):
         capture = Capture(self._session.store, self.manifest("copy"), spark, self._known)
         capture.ancestry.check_unambiguous(delete)
         deletion = resolve_deletion(spark, capture.cluster.readable, delete, cascade)
+        check_deletion(capture, delete, deletion.tokens, strict=strict)
         hypothesis = Hypothesis(spark, deletion, rerun=True)
         new = hypothesis.rows(capture, hypothesis.reduced(capture))
         old = spark.sql(plain_sql(self.root, identity=True))

@@ -10,9 +10,9 @@ import pyarrow as pa
 from lipstick.analysis import Analyses
 from lipstick.derived.origins import A, expanded
 from lipstick.memory import MemoryWhatIf, WhatIfMany
-from lipstick.scenarios import Given, resolve_scenarios
+from lipstick.scenarios import Each, Given, resolve_scenarios
+from lipstick.unknown_keys import check_keys
 from lipstick.updates import resolve_update, resolve_updates
-from lipstick.valuation import compile_valuations
 from semiring.base import Semiring
 from semiring.door import checked
 from semiring.expression import Expression
@@ -121,6 +121,7 @@ class Questions(Analyses, Generic[T]):
         default: Any = None,
         *,
         potential: bool = False,
+        strict: bool = False,
     ) -> T:
         """Return the answer's columns, then ``_value``: each row's annotation in a semiring.
 
@@ -137,6 +138,8 @@ class Questions(Analyses, Generic[T]):
         potential
             Also rows that are in the answer of some world and not in this one, computed in memory.
             Columns have the values of the world of the tuples that are not valued 0.
+        strict
+            Refuse keys of a mapping or table that name no row, in place of a warning.
 
         Raises
         ------
@@ -148,16 +151,19 @@ class Questions(Analyses, Generic[T]):
             semiring what is in the answer without the tuples valued 0.
         """
         capture = self._captured
-        valuations = compile_valuations(
-            semiring, valuation, default, capture.manifest.relations, capture.engine.spark
-        )
+        valuations = capture.valuations(semiring, valuation, default, strict=strict)
         if potential:
             shown = capture.engine.shown(capture.memory.evaluate_potential(semiring, valuations))
             return cast("T", shown)
         return cast("T", capture.engine.evaluate(semiring, valuations))
 
     def k_relation(
-        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
+        self,
+        semiring: Semiring[Any],
+        valuation: Any = None,
+        default: Any = None,
+        *,
+        strict: bool = False,
     ) -> pa.Table:
         """Return the answer as a K-relation: distinct rows with the sums of their annotations.
 
@@ -169,14 +175,12 @@ class Questions(Analyses, Generic[T]):
         Source: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
         """
         capture = self._captured
-        valuations = compile_valuations(
-            semiring, valuation, default, capture.manifest.relations, capture.engine.spark
-        )
+        valuations = capture.valuations(semiring, valuation, default, strict=strict)
         return capture.memory.evaluate(semiring, valuations, merged=True)
 
     # -- hypothetical answers --------------------------------------------------------------
 
-    def what_if_many(self, scenarios: Given) -> WhatIfMany:
+    def what_if_many(self, scenarios: Given, *, strict: bool = False) -> WhatIfMany:
         """Return what the answer would be in each of many scenarios, computed in memory.
 
         Parameters
@@ -185,6 +189,8 @@ class Questions(Analyses, Generic[T]):
             A sequence of deletions, each as :meth:`what_if` takes one; a mapping from the
             scenarios' names to deletions; per relation an Arrow table (with Spark, or a data
             frame) of its key columns and a column ``scenario``; or :func:`lipstick.each`.
+        strict
+            As for :meth:`what_if`.
 
         Returns
         -------
@@ -199,9 +205,9 @@ class Questions(Analyses, Generic[T]):
         A query of one block costs what the scenarios touch, whatever their number; a predicate
         costs a Spark job each, so list keys, or tabulate them, where there are many.
         """
-        return self._captured.memory.what_if_many(self._scenarios(scenarios))
+        return self._captured.memory.what_if_many(self._scenarios(scenarios, strict=strict))
 
-    def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
+    def what_if_updated(self, update: Mapping[str, Any], *, strict: bool = False) -> MemoryWhatIf:
         """Return what the answer would be had some inputs had other values, computed in memory.
 
         Parameters
@@ -210,6 +216,8 @@ class Questions(Analyses, Generic[T]):
             Per relation an Arrow table of its key columns and of the columns that change, with
             their new values; or, with Spark, a mapping from columns to expressions over the
             relation's columns, in which a tuple is left as it was where the value is the same.
+        strict
+            As for :meth:`what_if`: of the keys of tables.
 
         Raises
         ------
@@ -219,9 +227,9 @@ class Questions(Analyses, Generic[T]):
         TrackingError
             For relations that the query does not read, and expressions without Spark.
         """
-        return self._captured.memory.what_if_updated(self._update(update))
+        return self._captured.memory.what_if_updated(self._update(update, strict=strict))
 
-    def what_if_updated_many(self, scenarios: Given) -> WhatIfMany:
+    def what_if_updated_many(self, scenarios: Given, *, strict: bool = False) -> WhatIfMany:
         """Return what the answer would be had inputs had other values, in each of many scenarios.
 
         Parameters
@@ -237,24 +245,37 @@ class Questions(Analyses, Generic[T]):
         CaptureError, TrackingError
             As :meth:`what_if_updated`. All are computed together, and cost what they touch.
         """
-        return self._captured.memory.what_if_updated_many(self._updates(scenarios))
+        return self._captured.memory.what_if_updated_many(self._updates(scenarios, strict=strict))
 
     # -- what is supposed, by tokens -------------------------------------------------------
 
-    def _scenarios(self, scenarios: Given) -> Scenarios:
+    def _scenarios(self, scenarios: Given, *, strict: bool) -> Scenarios:
         capture = self._captured
         relations, types = capture.manifest.relations, capture.token_types()
-        return resolve_scenarios(scenarios, relations, types, capture.memory, capture.engine.spark)
+        resolved = resolve_scenarios(
+            scenarios, relations, types, capture.memory, capture.engine.spark, strict=strict
+        )
+        if not isinstance(scenarios, Each):
+            for name, deleted in resolved.deleted.items():
+                check_keys(capture, name, deleted.tokens, strict=strict)
+        return resolved
 
-    def _update(self, update: Mapping[str, Any]) -> dict[str, pa.Table]:
+    def _update(self, update: Mapping[str, Any], *, strict: bool) -> dict[str, pa.Table]:
         capture = self._captured
         relations, types = capture.manifest.relations, capture.token_types()
-        return resolve_update(relations, types, update, capture.engine.spark)
+        tables = resolve_update(relations, types, update, capture.engine.spark)
+        for name, table in tables.items():
+            check_keys(capture, name, table, strict=strict)
+        return tables
 
-    def _updates(self, scenarios: Given) -> Updates:
+    def _updates(self, scenarios: Given, *, strict: bool) -> Updates:
         capture = self._captured
         relations, types = capture.manifest.relations, capture.token_types()
-        return resolve_updates(scenarios, relations, types, capture.engine.spark)
+        resolved = resolve_updates(scenarios, relations, types, capture.engine.spark)
+        if not isinstance(scenarios, Each):
+            for part in resolved.updated:
+                check_keys(capture, part.relation, part.table, strict=strict)
+        return resolved
 
 
 def _expanded(capture: Capture, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:

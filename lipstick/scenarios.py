@@ -17,6 +17,7 @@ from lipstick.errors import TrackingError
 from lipstick.memory import Deleted, Memory, Scenarios, order
 from lipstick.memory.keys import distinct
 from lipstick.memory.store import OPEN_WITH_SPARK
+from lipstick.unknown_keys import check_predicates
 from semiring.base import Array
 from semiring.door import checked
 
@@ -72,6 +73,8 @@ def resolve_scenarios(
     types: Mapping[str, pa.Schema],
     memory: Memory,
     spark: SparkSession | None,
+    *,
+    strict: bool = False,
 ) -> Scenarios:
     """Turn scenarios of any form into tokens.
 
@@ -96,6 +99,7 @@ def resolve_scenarios(
             tokens = resolve_keys(relations, types, delete)
         else:
             tokens = dict(resolve_deletion(spark, relations, delete).tokens)
+            check_predicates(delete, tokens, strict=strict)
         for name, table in tokens.items():
             owners = np.full(table.num_rows, number, dtype=np.int64)
             parts.setdefault(name, []).append(Deleted(table.cast(types[name]), owners))

@@ -52,6 +52,18 @@ def is_valued(valuation: Any) -> bool:
     return valuation is not None and valuation != {}
 
 
+def listed(valuation: Any, relations: Mapping[str, RelationRecord]) -> list[str]:
+    """Return the relations whose tokens a valuation lists by their keys."""
+    if not isinstance(valuation, Mapping):
+        return []
+    by_name = {name.lower(): name for name in relations}
+    return [
+        by_name[str(name).lower()]
+        for name, spec in valuation.items()
+        if isinstance(spec, Mapping | pa.Table | DataFrame)
+    ]
+
+
 def compile_valuations(
     semiring: Semiring[Any],
     valuation: Any,

@@ -111,6 +111,16 @@ class Valuation(Generic[K]):
         """The values of a mapping or table, and last that of every other token; else None."""
         return None if self._values is None else self.semiring.unpack(self._values)
 
+    def keys(self, kinds: Sequence[pa.DataType]) -> list[pa.Array] | None:
+        """The key columns of a mapping or table, as columns of these types; else None.
+
+        Raises
+        ------
+        ValuationError
+            As `lookup`.
+        """
+        return None if self._values is None else self._typed_keys(list(kinds))
+
     def exceptions(self, kinds: Sequence[pa.DataType]) -> list[pa.Array] | None:
         """The key columns of the tokens that may not be 1; None where that may be any token.
 

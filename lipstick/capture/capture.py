@@ -26,12 +26,15 @@ from lipstick.memory import Memory, MemoryWhatIf
 from lipstick.memory.store import OPEN_WITH_SPARK
 from lipstick.questions import Questions
 from lipstick.tracking import Tracked
-from lipstick.valuation import compile_valuations, token_weights
+from lipstick.unknown_keys import check_keys
+from lipstick.valuation import compile_valuations, listed, token_weights
 from lipstick.whatif import WhatIf
 from rewriter.blocks import topological
+from semiring.base import Semiring
 from semiring.door import checked
 from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
+from semiring.valuation import Valuation
 
 Row = dict[str, Any]
 
@@ -164,14 +167,31 @@ class Capture(Questions[DataFrame | pa.Table]):
 
     def token_weights(self, weights: Any, default: Any) -> Callable[[Sequence[Token]], list[float]]:
         """Return the probabilities of tokens, from a valuation by numbers from 0 to 1."""
+        valuations = self.valuations(Viterbi(), weights, default)
+        return token_weights(valuations, self.manifest.relations, self.token_types())
+
+    def valuations(
+        self, semiring: Semiring[Any], valuation: Any, default: Any, *, strict: bool = False
+    ) -> dict[str, Valuation[Any]]:
+        """Compile a valuation per relation, and report keys of theirs that name no row."""
         relations = self.manifest.relations
-        valuations = compile_valuations(Viterbi(), weights, default, relations, self.engine.spark)
-        return token_weights(valuations, relations, self.token_types())
+        compiled = compile_valuations(semiring, valuation, default, relations, self.engine.spark)
+        for name in listed(valuation, relations):
+            schema = self.token_types().get(name)
+            keys = None if schema is None else compiled[name].keys(schema.types)
+            if keys is not None:
+                table = pa.Table.from_arrays(keys, schema=schema)
+                check_keys(self, name, table, strict=strict)
+        return compiled
 
     # -- hypothetical answers --------------------------------------------------------------
 
     def what_if(
-        self, delete: Mapping[str, Any], cascade: Cascade | None = None
+        self,
+        delete: Mapping[str, Any],
+        cascade: Cascade | None = None,
+        *,
+        strict: bool = False,
     ) -> WhatIf | MemoryWhatIf:
         """Return what the answer would be had some inputs not been there.
 
@@ -184,8 +204,21 @@ class Capture(Questions[DataFrame | pa.Table]):
         cascade
             ``{child: (columns, parent)}``: also delete the child's rows that refer to deleted rows
             of the parent. Needs Spark.
+        strict
+            Refuse keys that name no row, and predicates that select none, in place of a warning.
+
+        Raises
+        ------
+        UnknownKeyError
+            For such keys, when ``strict``.
+
+        Warns
+        -----
+        UnknownKeyWarning
+            For such keys, otherwise. Without Spark, keys of rows that took no part in the query
+            are among them: the capture does not know those.
         """
-        return self.engine.what_if(delete, cascade)
+        return self.engine.what_if(delete, cascade, strict=strict)
 
 
 @checked

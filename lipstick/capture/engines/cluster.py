@@ -34,6 +34,7 @@ from lipstick.evaluate import (
 )
 from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import MemoryWhatIf
+from lipstick.unknown_keys import check_deletion
 from lipstick.valuation import compile_valuations
 from lipstick.views import plain_word
 from lipstick.whatif import SparkWhatIf, WhatIf
@@ -178,11 +179,19 @@ class SparkEngine:
 
     # -- hypothetical answers --------------------------------------------------------------
 
-    def what_if(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
+    def rows_of(self, name: str) -> DataFrame | None:
+        """The rows of a relation of the ancestry; None: this session cannot read them."""
+        view = self.readable[name].view
+        return self._spark.table(view) if self._spark.catalog.tableExists(view) else None
+
+    def what_if(
+        self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
+    ) -> WhatIf:
         """What the answer would be had some inputs not been there."""
         capture = self._capture
         capture.ancestry.check_unambiguous(delete)
         deletion = resolve_deletion(self._spark, self.readable, delete, cascade)
+        check_deletion(capture, delete, deletion.tokens, strict=strict)
         hypothesis = Hypothesis(self._spark, deletion)
         reduced = hypothesis.reduced(capture)
         answer = None if reduced.replaced else self._what_if_here(reduced.deletion)

@@ -11,6 +11,7 @@ from lipstick.deletion import resolve_keys
 from lipstick.derived.origins import origins_of
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.memory.whatif import MemoryWhatIf
+from lipstick.unknown_keys import check_deletion
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -62,7 +63,9 @@ class MemoryEngine:
         """An answer with its annotations, as it is."""
         return table
 
-    def what_if(self, delete: Mapping[str, Any], cascade: Mapping[str, Any] | None) -> MemoryWhatIf:
+    def what_if(
+        self, delete: Mapping[str, Any], cascade: Mapping[str, Any] | None, *, strict: bool
+    ) -> MemoryWhatIf:
         """What the answer would be had some inputs not been there."""
         if cascade:
             raise CaptureError(
@@ -71,6 +74,7 @@ class MemoryEngine:
         self._check_direct(delete)
         capture = self._capture
         keys = resolve_keys(capture.manifest.relations, capture.token_types(), delete)
+        check_deletion(capture, delete, keys, strict=strict)
         return capture.memory.what_if(keys)
 
     def _check_direct(self, delete: Mapping[str, Any]) -> None:

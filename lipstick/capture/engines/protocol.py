@@ -53,5 +53,7 @@ class CaptureEngine(Protocol):
     def shown(self, table: pa.Table) -> DataFrame | pa.Table:
         """An answer with its annotations that was computed in memory."""
 
-    def what_if(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf | MemoryWhatIf:
+    def what_if(
+        self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
+    ) -> WhatIf | MemoryWhatIf:
         """What the answer would be had some inputs not been there."""

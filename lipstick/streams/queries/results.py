@@ -25,6 +25,7 @@ from lipstick.streams.queries.repeated_what_if import RepeatedWhatIf
 from lipstick.streams.queries.reruns import Reruns
 from lipstick.streams.queries.starts import History
 from lipstick.tracking import Tracked, verify_key
+from lipstick.unknown_keys import check_deletion
 from lipstick.updates import updated_view
 from lipstick.views import drop_once_read
 from lipstick.whatif import WhatIf
@@ -104,6 +105,7 @@ class StreamResults(AnnotatedFrame):
         cascade: Cascade | None = None,
         *,
         method: Rerunning = "auto",
+        strict: bool = False,
     ) -> WhatIf:
         """Return what the stream would have emitted, had some events not been there.
 
@@ -119,10 +121,10 @@ class StreamResults(AnnotatedFrame):
         self._check_ties_without(delete, cascade)
         batches = self._moved(delete, cascade)
         if batches is None:
-            return super().what_if(delete, cascade, method=method)
-        return self._run_again(delete, cascade, batches)
+            return super().what_if(delete, cascade, method=method, strict=strict)
+        return self._run_again(delete, cascade, batches, strict=strict)
 
-    def what_if_many(self, scenarios: Given) -> Any:
+    def what_if_many(self, scenarios: Given, *, strict: bool = False) -> Any:
         """Return what the stream would have emitted in each of many scenarios.
 
         See :meth:`lipstick.Capture.what_if_many`. Where the query depends on watermarks, each is
@@ -131,28 +133,28 @@ class StreamResults(AnnotatedFrame):
         tables.
         """
         if not self._reading.by_time and not self._reading.ties:
-            return super().what_if_many(scenarios)
-        resolved = self._scenarios(scenarios)
+            return super().what_if_many(scenarios, strict=strict)
+        resolved = self._scenarios(scenarios, strict=strict)
         answers = [
             self.what_if(_some(resolved.deleted_in(number))) for number in range(len(resolved))
         ]
         return RepeatedWhatIf(resolved.labels, answers)
 
-    def what_if_updated(self, update: Mapping[str, Any]) -> Any:
+    def what_if_updated(self, update: Mapping[str, Any], *, strict: bool = False) -> Any:
         """Return what the stream would have emitted, had some events had other values.
 
         See :meth:`lipstick.Capture.what_if_updated`. Where the query depends on watermarks, which
         a new time may move, it is run again: then the answer is a :class:`WhatIf`.
         """
         if not self._reading.by_time:
-            return super().what_if_updated(update)
-        return self._updated(self._update(update))
+            return super().what_if_updated(update, strict=strict)
+        return self._updated(self._update(update, strict=strict))
 
-    def what_if_updated_many(self, scenarios: Given) -> Any:
+    def what_if_updated_many(self, scenarios: Given, *, strict: bool = False) -> Any:
         """See :meth:`lipstick.Capture.what_if_updated_many`; as :meth:`what_if_updated`."""
         if not self._reading.by_time:
-            return super().what_if_updated_many(scenarios)
-        updates = self._updates(scenarios)
+            return super().what_if_updated_many(scenarios, strict=strict)
+        updates = self._updates(scenarios, strict=strict)
         numbers = range(len(updates.labels))
         answers = [self._updated(updates.updated_in(number)) for number in numbers]
         return RepeatedWhatIf(updates.labels, answers)
@@ -227,12 +229,19 @@ class StreamResults(AnnotatedFrame):
         return resolve_deletion(self._session.spark, capture.cluster.readable, delete, cascade)
 
     def _run_again(
-        self, delete: Mapping[str, Any], cascade: Cascade | None, batches: Sequence[MicroBatch]
+        self,
+        delete: Mapping[str, Any],
+        cascade: Cascade | None,
+        batches: Sequence[MicroBatch],
+        *,
+        strict: bool,
     ) -> WhatIf:
         """Run the query over what is left, with other watermarks."""
         capture = self._with_watermarks(batches)
         spark = self._session.spark
-        hypothesis = Hypothesis(spark, self._deletion(capture, delete, cascade), rerun=True)
+        deletion = self._deletion(capture, delete, cascade)
+        check_deletion(capture, self._concerning(delete), deletion.tokens, strict=strict)
+        hypothesis = Hypothesis(spark, deletion, rerun=True)
         reduced = hypothesis.reduced(capture)
         streams = self._reruns.with_late(batches, {})
         replaced = {**reduced.replaced, **streams}
