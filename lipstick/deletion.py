@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,7 @@ def resolve_deletion(
     relations: Mapping[str, RelationRecord],
     delete: Mapping[str, Any],
     cascade: Cascade | None = None,
+    types: Callable[[str], pa.Schema | None] = lambda _: None,
 ) -> Deletion:
     """Turn predicates and lists of keys into tokens, following cascades if there are any.
 
@@ -70,6 +71,9 @@ def resolve_deletion(
     cascade
         Per child relation ``(columns, parent)``: rows of the child whose columns hold the key of
         a deleted parent row are deleted too.
+    types
+        Gives the token columns of a relation whose rows this session cannot read: keys name its
+        tuples all the same.
 
     Raises
     ------
@@ -80,7 +84,7 @@ def resolve_deletion(
     tokens: dict[str, DataFrame | pa.Table] = {}
     for name, what in delete.items():
         record = record_of(relations, name)
-        tokens[record.name] = _tokens(spark, record, what)
+        tokens[record.name] = _tokens(spark, record, what, types)
     for child, (columns, parent) in _in_order(cascade or {}).items():
         record, above = record_of(relations, child), record_of(relations, parent)
         if above.name not in tokens:
@@ -160,7 +164,16 @@ def without(spark: SparkSession, view: str, gone: str, columns: Sequence[str]) -
     return reduced
 
 
-def _tokens(spark: SparkSession, record: RelationRecord, what: Any) -> DataFrame | pa.Table:
+def _tokens(
+    spark: SparkSession,
+    record: RelationRecord,
+    what: Any,
+    types: Callable[[str], pa.Schema | None],
+) -> DataFrame | pa.Table:
+    if isinstance(what, pa.Table | list | tuple) and not spark.catalog.tableExists(record.view):
+        schema = types(record.name)
+        if schema is not None:
+            return _of_table_or_keys(record, what, schema)
     check_readable(spark, record)
     rows = spark.table(record.view)
     if isinstance(what, pa.Table):
@@ -225,14 +238,19 @@ def resolve_keys(
                 f"A predicate over {record.name!r} reads the tracked source, which needs Spark: "
                 "lipstick.open(path, spark=spark). Without Spark, give a list of keys."
             )
-        try:
-            if isinstance(what, pa.Table):
-                tokens[record.name] = what.select(list(record.token)).cast(schema)
-            else:
-                tokens[record.name] = _of_keys(record, what, schema)
-        except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError) as error:
-            raise TrackingError(f"Keys to delete from {record.name!r}: {error}") from error
+        tokens[record.name] = _of_table_or_keys(record, what, schema)
     return tokens
+
+
+def _of_table_or_keys(
+    record: RelationRecord, what: Sequence[Any] | pa.Table, schema: pa.Schema
+) -> pa.Table:
+    try:
+        if isinstance(what, pa.Table):
+            return what.select(list(record.token)).cast(schema)
+        return _of_keys(record, what, schema)
+    except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise TrackingError(f"Keys to delete from {record.name!r}: {error}") from error
 
 
 def _of_keys(record: RelationRecord, keys: Sequence[Any], schema: pa.Schema) -> pa.Table:

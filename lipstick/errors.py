@@ -9,6 +9,7 @@ __all__ = [
     "CapabilityError",
     "CaptureDamagedError",
     "CaptureError",
+    "CaptureNotHereError",
     "InternalError",
     "LipstickError",
     "NotUnderstoodError",
@@ -64,6 +65,10 @@ class WorkerPythonError(LipstickError):
 
 class CaptureDamagedError(CaptureError):
     """Files of a capture, or of a table's provenance, that are not what was written."""
+
+
+class CaptureNotHereError(CaptureError):
+    """A capture whose upstream provenance is not where it, or its bundle, says."""
 
 
 class UncheckedWarning(UserWarning):

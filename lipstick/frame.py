@@ -23,6 +23,7 @@ from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.hypothesis import Hypothesis
+from lipstick.derived.upstream import copy_upstream
 from lipstick.errors import UnsupportedError
 from lipstick.explain import explain, explain_passes, root_type
 from lipstick.questions import Questions
@@ -155,6 +156,8 @@ class AnnotatedFrame(Questions[DataFrame]):
         path: str | os.PathLike[str],
         values: KeptValues = "copy",
         progress: Progress | None = None,
+        *,
+        bundle: bool = False,
     ) -> Capture:
         """Capture the query's annotations into a directory that does not exist yet.
 
@@ -165,6 +168,10 @@ class AnnotatedFrame(Questions[DataFrame]):
         values
             ``"copy"``: aggregated values beside the tokens; the capture needs nothing later.
             ``"reference"``: tokens alone; values are looked up in the unchanged sources, by Spark.
+        bundle
+            Also copy the provenance of the written tables that the query reads, and all that is
+            upstream of it: the folder answers wherever it is copied to. Otherwise it refers to
+            them, by their path from the capture and in the file system.
 
         Where chance decides something, the frame's own capture is copied.
 
@@ -173,26 +180,46 @@ class AnnotatedFrame(Questions[DataFrame]):
         UnsupportedError
             Values by reference where chance decides something: they could not be looked up.
         """
+        path = Path(path).absolute()
         if self._decided_once:
-            return self._copy_of_capture(Path(path), values)
-        return self._write(Path(path), values, progress)
+            return self._copy_of_capture(path, values, bundle=bundle)
+        return self._write(path, values, progress, bundle=bundle)
 
-    def _write(self, path: Path, values: KeptValues, progress: Progress | None = None) -> Capture:
+    def _write(
+        self,
+        path: Path,
+        values: KeptValues,
+        progress: Progress | None = None,
+        *,
+        bundle: bool = False,
+    ) -> Capture:
         self._check_sources()
         relations = self._session.local_relations.of(self.relations.values())
         shown = progress or (lambda _: None)
-        done = write_capture(self._session.spark, self.manifest(values), path, shown, relations)
+
+        def finish(written: Manifest, folder: Path) -> None:
+            if bundle:
+                copy_upstream(Ancestry(written.relations, folder), folder)
+
+        manifest = self.manifest(values)
+        done = write_capture(self._session.spark, manifest, path, shown, relations, finish)
         self._check_sources()
         return Capture(path, done, self._session.spark, self._known)
 
-    def _copy_of_capture(self, path: Path, values: KeptValues) -> Capture:
+    def _copy_of_capture(self, path: Path, values: KeptValues, *, bundle: bool) -> Capture:
         if values != "copy":
             raise UnsupportedError(
                 "values by reference are not supported where chance decides something",
                 'Save copies of them: values="copy".',
                 self._query,
             )
-        copy_capture(self.capture.directory, path)
+        ancestry = self.capture.ancestry
+
+        def finish(folder: Path) -> None:
+            if bundle:
+                copy_upstream(ancestry, folder)
+
+        copy_capture(self.capture.directory, path, finish)
         return Capture(path, self.capture.manifest, self._session.spark, self._known)
 
     def answer_from(self, capture: Capture) -> None:

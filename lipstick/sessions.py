@@ -80,7 +80,7 @@ class Session:
         self._tracked: dict[str, Tracked] = {}
         self._closed = False
         self._temporary = store is None
-        self.store = Path(tempfile.mkdtemp(prefix="lipstick-") if store is None else store)
+        self.store = Path(store or tempfile.mkdtemp(prefix="lipstick-")).absolute()
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
         self._tables: dict[str, TableFunction] = {}
@@ -222,7 +222,7 @@ class Session:
             target = Target(name, pinned.place or name, "append", pinned.format)
             directory = target.kept_in(self.store)
         else:
-            directory = Path(derived)
+            directory = Path(derived).absolute()
         derivation = finished(self.spark, directory, pinned) or read_latest(directory)
         if derivation.fingerprint != pinned.fingerprint:
             raise SourceChangedError(

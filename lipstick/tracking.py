@@ -116,7 +116,7 @@ class Tracked:
             description=self.source.description,
             files=self.files,
             fingerprint=self.source.fingerprint,
-            derived=None if self.derived is None else str(self.derived),
+            derived=None if self.derived is None else str(self.derived.absolute()),
         )
 
     def frame(self, spark: SparkSession) -> DataFrame:

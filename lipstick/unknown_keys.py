@@ -69,7 +69,7 @@ def check_keys(capture: Capture, name: str, keys: pa.Table, *, strict: bool) -> 
     the query. Cost: the tokens of the capture are indexed once; keys that are not among them cost
     a job over the source.
     """
-    record = capture.ancestry.records[name]
+    record = capture.manifest.relations.get(name) or capture.ancestry.records[name]
     columns = list(record.token)
     keys = keys.select(columns).combine_chunks()
     spark = capture.engine.spark
@@ -121,8 +121,12 @@ def _is_small(capture: Capture) -> bool:
 
 
 def _not_captured(capture: Capture, name: str, keys: pa.Table) -> pa.Table:
-    """Return the keys that are not among the tokens that a capture has."""
-    if name not in capture.manifest.relations:
+    """Return the keys that are not among the tokens of a capture, or of those upstream of it."""
+    relations = capture.manifest.relations
+    if name not in relations:
+        for record in (each for each in relations.values() if each.derived is not None):
+            for maker in capture.makers(record):
+                keys = _not_captured(maker, name, keys)
         return keys
     known = [column.combine_chunks() for column in capture.memory.tokens(name).columns]
     columns = [column.combine_chunks() for column in keys.columns]

@@ -79,7 +79,7 @@ class AnnotatedWriter:
 
         Unless told, ``<path>.provenance`` beside files, and in the session's store for tables.
         """
-        return replace(self, _directory=Path(path))
+        return replace(self, _directory=Path(path).absolute())
 
     # -- writing ---------------------------------------------------------------------------
 

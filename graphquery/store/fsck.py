@@ -40,12 +40,15 @@ class Damage:
         What to do.
     garbage
         Whether it is only left over, and harms nothing.
+    absent
+        Whether it is somewhere else: nothing here is damaged.
     """
 
     what: str
     where: str
     remedy: str
     garbage: bool = False
+    absent: bool = False
 
     def __str__(self) -> str:
         return f"{self.where}: {self.what} {self.remedy}"

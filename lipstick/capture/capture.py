@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -55,7 +56,9 @@ class Capture(Questions[DataFrame | pa.Table]):
         tracked: Mapping[str, Tracked] = MappingProxyType({}),
     ) -> None:
         self.directory = directory
-        self.manifest = manifest
+        self.ancestry = Ancestry(manifest.relations, directory)
+        """The relations that the query reads, and what the derived ones were made of."""
+        self.manifest = replace(manifest, relations=self.ancestry.relations)
         self.contents = manifest.contents(directory)
         """The files, each checked when it is first read."""
         self.tracked = tracked
@@ -125,11 +128,6 @@ class Capture(Questions[DataFrame | pa.Table]):
 
     # -- derived relations -----------------------------------------------------------------
 
-    @cached_property
-    def ancestry(self) -> Ancestry:
-        """The relations that the query reads, and what the derived ones were made of."""
-        return Ancestry(self.manifest.relations)
-
     def made(self, derivation: Derivation, part: Part) -> Capture:
         """Return the capture of the query that made a part of a derived relation."""
         path = derivation.capture(part)
@@ -143,6 +141,13 @@ class Capture(Questions[DataFrame | pa.Table]):
         """Return the captures of all queries that made a derived relation."""
         derivation = self.ancestry.derivation(record)
         return [self.made(derivation, part) for part in derivation.parts if part.captured]
+
+    def key_of(self, name: str) -> pa.Schema | None:
+        """Return the token columns of a relation of the ancestry; None: no capture has them."""
+        own = self.token_types().get(name)
+        derived = (r for r in self.manifest.relations.values() if r.derived is not None)
+        makers = (maker for record in derived for maker in self.makers(record))
+        return own or next((key for maker in makers if (key := maker.key_of(name))), None)
 
     # -- the answer ------------------------------------------------------------------------
 
@@ -245,7 +250,7 @@ def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None
     UncheckedWarning
         When it is of format 1, which says nothing of its files.
     """
-    directory = Path(path)
+    directory = Path(path).absolute()
     manifest = Manifest.read(directory)
     manifest.contents(directory).check()
     return Capture(directory, manifest, spark)

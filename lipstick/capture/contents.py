@@ -275,10 +275,13 @@ def _below(root: Path, folder: str) -> Iterator[tuple[str, bool]]:
             if entry.is_symlink():
                 yield name, True
             elif entry.is_dir():
-                waiting.append(name)
+                if name != UPSTREAM:
+                    waiting.append(name)
             elif not (is_hidden(entry.name) or (not at and entry.name == MANIFEST)):
                 yield name, False
 
 
 MANIFEST = "manifest.json"
 """Beside the files of a capture, and none of them."""
+UPSTREAM = "upstream"
+"""The folder of a bundle in a capture: provenance of the written tables that its query read."""

@@ -57,6 +57,8 @@ class RelationRecord:
     fingerprint: tuple[tuple[str, int, int], ...] = ()
     derived: str | None = None
     """The version of its derivation, where it was written by an annotated query."""
+    derived_from: str | None = None
+    """The path of that version from the folder of the capture."""
     derived_checksum: str | None = None
     """Of the file of that version; None: not known."""
 
@@ -96,9 +98,7 @@ class Manifest:
             With what was described.
         """
         relations = {
-            name: replace(record, derived_checksum=checksum(Path(record.derived)))
-            if record.derived is not None
-            else record
+            name: record if record.derived is None else _referring(record, directory)
             for name, record in self.relations.items()
         }
         done = replace(self, files=describe(directory), relations=relations)
@@ -210,6 +210,17 @@ class Manifest:
         )
 
 
+def _referring(record: RelationRecord, directory: Path) -> RelationRecord:
+    """Return a record that says which version it refers to, and how to get there."""
+    path = Path(record.derived or "").resolve()
+    return replace(
+        record,
+        derived=str(path),
+        derived_from=Path(os.path.relpath(path, directory.resolve())).as_posix(),
+        derived_checksum=checksum(path),
+    )
+
+
 def _by_dataset(document: Any, kind: type) -> dict[str, dict[str, Any]]:
     """Return what is said of each dataset of each block."""
     described = {block: dict(datasets.items()) for block, datasets in document.items()}
@@ -231,5 +242,6 @@ def _relation(record: Mapping[str, Any]) -> RelationRecord:
         files=tuple(record["files"]),
         fingerprint=tuple((f[0], f[1], f[2]) for f in record["fingerprint"]),
         derived=record.get("derived"),
+        derived_from=record.get("derived_from"),
         derived_checksum=record.get("derived_checksum"),
     )

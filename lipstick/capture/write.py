@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +26,7 @@ def write_capture(
     directory: Path,
     progress: Progress = lambda _: None,
     relations: Relations = lambda _: None,
+    finish: Callable[[Manifest, Path], None] = lambda *_: None,
 ) -> Manifest:
     """Write a capture into a directory that does not exist yet, whole or not at all.
 
@@ -33,6 +34,8 @@ def write_capture(
     ----------
     relations
         Those whose rows are in this process: what is made of them alone is computed here.
+    finish
+        Adds to the folder of a capture, with the manifest that was written, before it is whole.
 
     Returns
     -------
@@ -54,10 +57,14 @@ def write_capture(
             schemas=writer.schemas,
             pruned=tuple(writer.pruned),
         )
-        return done.write(building)
+        done = done.write(building)
+        finish(done, building)
+        return done
 
 
-def copy_capture(source: Path, directory: Path) -> None:
+def copy_capture(
+    source: Path, directory: Path, finish: Callable[[Path], None] = lambda _: None
+) -> None:
     """Copy a capture to a directory that does not exist yet, whole or not at all.
 
     Raises
@@ -67,6 +74,7 @@ def copy_capture(source: Path, directory: Path) -> None:
     """
     with _whole(directory) as building:
         shutil.copytree(source, building, dirs_exist_ok=True)
+        finish(building)
 
 
 @contextmanager

@@ -35,6 +35,10 @@ def duration(context: click.Context, option: click.Parameter, text: str) -> time
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
+_KINDS = {(False, False): "damaged", (True, False): "left over", (False, True): "not here"}
+"""What fsck calls things that are garbage, or absent."""
+
+
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
 @answer_options()
@@ -45,7 +49,7 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
     is read once, and held against the checksums that were written with it.
 
     What is only left over from an interruption is named too, and is no damage: the exit code is 1
-    for damage alone. Nothing is changed.
+    for damage, and for provenance upstream of a capture that is not here. Nothing is changed.
     """
     told = answer(format, output, limit, (TABLE, JSON))
     with reported():
@@ -55,20 +59,24 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
                 "where": each.where,
                 "what": each.what,
                 "remedy": each.remedy,
-                "damage": "left over" if each.garbage else "damaged",
+                "damage": _KINDS[each.garbage, each.absent],
             }
             for each in damages
         ]
-        damaged = sum(not each.garbage for each in damages)
+        absent = sum(each.absent for each in damages)
+        damaged = sum(not (each.garbage or each.absent) for each in damages)
         if told.format == JSON:
             told.send_json(rows[: told.rows])
         else:
             told.table(rows[: told.rows], len(rows))
             told.say(
-                f"{damaged} damaged, {len(damages) - damaged} left over" if damages else "sound"
+                f"{damaged} damaged, {len(damages) - damaged - absent} left over"
+                + (f", {absent} not here" if absent else "")
+                if damages
+                else "sound"
             )
             told.send_table()
-    if damaged:
+    if damaged or absent:
         sys.exit(DAMAGED)
 
 

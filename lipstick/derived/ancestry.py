@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.derived.derivation import Derivation, Part, read_version
+from lipstick.derived.upstream import placed
 from lipstick.errors import TrackingError
 
 Records = Mapping[str, RelationRecord]
@@ -20,9 +22,14 @@ class Ancestry:
     ----------
     relations
         Those that the query reads.
+    directory
+        The folder of its capture, from which written tables' provenance is found; None: it has
+        none, and the paths are those of this session.
     """
 
-    def __init__(self, relations: Records) -> None:
+    def __init__(self, relations: Records, directory: Path | None = None) -> None:
+        if directory is not None:
+            relations = {name: placed(each, directory) for name, each in relations.items()}
         self.relations = relations
         self._known: dict[str, Derivation] = {}
         self._manifests: dict[Path, Manifest] = {}
@@ -40,7 +47,9 @@ class Ancestry:
         """Return the manifest of the capture of a part."""
         path = derivation.capture(part)
         if path not in self._manifests:
-            self._manifests[path] = Manifest.read(path, part.manifest)
+            manifest = Manifest.read(path, part.manifest)
+            found = {name: placed(each, path) for name, each in manifest.relations.items()}
+            self._manifests[path] = replace(manifest, relations=found)
         return self._manifests[path]
 
     @cached_property
@@ -98,6 +107,10 @@ class Ancestry:
         """Return the names of all that a part was made of, in lower case."""
         records = self._all(self.manifest(derivation, part).relations)
         return frozenset(record.name.lower() for record in records)
+
+    def all_records(self) -> Iterator[RelationRecord]:
+        """Yield the records of all relations, of each version of a written table one."""
+        return self._all(self.relations)
 
     def _all(self, relations: Records) -> Iterator[RelationRecord]:
         waiting = [relations]

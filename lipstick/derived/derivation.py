@@ -43,7 +43,12 @@ from lipstick.derived.parts import (
     document_of,
     part_of,
 )
-from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning
+from lipstick.errors import (
+    CaptureDamagedError,
+    CaptureError,
+    CaptureNotHereError,
+    UncheckedWarning,
+)
 from lipstick.source import FileState
 
 __all__ = [
@@ -274,6 +279,8 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
     ------
     CaptureDamagedError
         When it is not what was written.
+    CaptureNotHereError
+        When there is no such file.
     CaptureError
         When its format is of another version of lipstick.
 
@@ -288,6 +295,11 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
         )
     try:
         data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise CaptureNotHereError(
+            f"The provenance of a written table is not here: {path}.\n"
+            "Copy it there, or save the capture anew where it is, with bundle=True, and move that."
+        ) from error
     except OSError as error:
         raise CaptureDamagedError(f"The derivation {path} cannot be read: {error}") from error
     if expected is not None and hashlib.sha256(data).hexdigest() != expected:

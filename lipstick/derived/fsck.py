@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphquery.store.fsck import Damage
-from lipstick.capture.contents import MANIFEST, Contents
+from lipstick.capture.contents import MANIFEST, UPSTREAM, Contents
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import INCOMPLETE
 from lipstick.derived.derivation import (
@@ -18,7 +18,8 @@ from lipstick.derived.derivation import (
     read_version,
     version_path,
 )
-from lipstick.errors import CaptureDamagedError, UncheckedWarning
+from lipstick.derived.upstream import placed
+from lipstick.errors import CaptureDamagedError, CaptureNotHereError, UncheckedWarning
 
 _RESTORE = "Restore it from a copy."
 _REMOVE = "Remove it, unless something is being written."
@@ -70,16 +71,29 @@ def _capture(path: Path, expected: str | None) -> Iterator[Damage]:
         return
     yield from _contents(manifest.contents(path))
     for record in manifest.relations.values():
-        yield from _reference(record)
+        yield from _reference(placed(record, path))
 
 
 def _reference(record: RelationRecord) -> Iterator[Damage]:
-    """What is wrong with the version of a written table that a capture refers to."""
-    if record.derived is not None:
-        try:
-            read_version(Path(record.derived), record.derived_checksum)
-        except CaptureDamagedError as error:
-            yield _damage(Path(record.derived), error)
+    """What is wrong with the version of a written table that a capture refers to.
+
+    In a bundle all of its files are checked; elsewhere it may be checked by itself.
+    """
+    if record.derived is None:
+        return
+    file = Path(record.derived)
+    try:
+        version = read_version(file, record.derived_checksum)
+    except CaptureNotHereError as error:
+        what, _, remedy = str(error).partition("\n")
+        yield Damage(what.replace(f": {file}", ""), str(file), remedy, absent=True)
+        return
+    except CaptureDamagedError as error:
+        yield _damage(file, error)
+        return
+    if file.parent.parent.name == UPSTREAM:
+        for part in version.parts:
+            yield from _part(version, part, again=False)
 
 
 def check_derivation(path: Path) -> list[Damage]:

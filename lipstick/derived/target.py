@@ -93,7 +93,7 @@ class Target:
         if self.directory is not None:
             return self.directory
         if self.is_path:
-            return Path(f"{_local(self.source)}.provenance")
+            return Path(f"{_local(self.source)}.provenance").absolute()
         return store / "derived" / self.name
 
     def existing(self, spark: SparkSession) -> Source | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
@@ -9,14 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
+from lipstick.cli import main
+from lipstick.derived.fsck import check_capture
 from lipstick.errors import (
     CapabilityError,
     CaptureError,
+    CaptureNotHereError,
     SourceChangedError,
     TrackingError,
+    UnknownKeyError,
     UnsupportedError,
 )
 from lipstick.tracking import Naming
@@ -115,6 +121,55 @@ def test_files_are_tracked_in_a_later_session(
         assert rows(q.lineage()["Cars"]) == [("C1", "Accord", 24), ("C3", "Civic", 22)]
         with pytest.raises(TrackingError, match="takes no key"):
             later.track("more", path, derived=True, key="CarId")
+
+
+def test_captures_travel_with_what_is_upstream(
+    dealer: lipstick.Session, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From another working directory, beside the provenance, and as a bundle by themselves."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    dealer.sql(COUNTS).write.parquet(f"file:{home}/tot", name="tot")
+    again = dealer.sql("SELECT Model, n FROM tot WHERE n > 0").write.provenance("again")
+    again.parquet(f"file:{home}/twice", name="twice")
+    q = dealer.sql("SELECT sum(n) AS n FROM twice")
+    q.save("capture")
+    q.save("bundle", bundle=True)
+    dealer.close()
+    monkeypatch.chdir(tmp_path)
+
+    def check(path: Path) -> None:
+        assert check_capture(path) == []
+        keys = lipstick.open(path).lineage()["Cars"].column("CarId").to_pylist()
+        assert sorted(keys) == ["C1", "C2", "C3"]
+        capture = lipstick.open(path, spark=spark)
+        lineage = capture.lineage()
+        assert rows(lineage["Cars"]) == [("C1",), ("C2",), ("C3",)]
+        assert rows(lineage["tot"]) == [("Accord", 1), ("Civic", 2)]
+        assert rows(capture.what_if({"Cars": ["C1", "C2"]}, strict=True).df) == [(1,)]
+        with pytest.raises(UnknownKeyError, match="'c1'"):
+            capture.what_if({"Cars": ["c1"]}, strict=True)
+
+    check(home / "capture")
+    moved = home.rename(tmp_path / "moved")
+    check(moved / "capture")
+    for name in ("capture", "bundle"):
+        (moved / name).rename(tmp_path / name)
+    shutil.rmtree(moved)
+    check(tmp_path / "bundle")
+    alone = lipstick.open(tmp_path / "capture")
+    assert [row for row, _ in alone.polynomials()] == [{"n": 3}]
+    with pytest.raises(CaptureNotHereError, match=rf"is not here: {home}/again/v000001.json\."):
+        alone.lineage()
+    [absent] = check_capture(tmp_path / "capture")
+    assert (absent.where, absent.absent) == (f"{home}/again/v000001.json", True)
+    told = CliRunner().invoke(main, ["fsck", str(tmp_path / "capture")])
+    assert told.exit_code == 1
+    assert "0 damaged, 0 left over, 1 not here" in told.output
+    for at, file in enumerate((tmp_path / "bundle").glob("upstream/*/parts/*/rows/*.parquet")):
+        file.write_bytes(file.read_bytes()[:-1])
+        assert len(check_capture(tmp_path / "bundle")) == at + 1
 
 
 @pytest.mark.slow

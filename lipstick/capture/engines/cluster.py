@@ -19,7 +19,7 @@ from lipstick.capture.local_rows import LEFT_TO_SPARK, computes_alike
 from lipstick.capture.lookup import ValueLookup
 from lipstick.capture.manifest import RelationRecord
 from lipstick.capture.writer import needs_rows
-from lipstick.deletion import Cascade, Deletion, check_readable, resolve_deletion
+from lipstick.deletion import Cascade, Deletion, resolve_deletion
 from lipstick.derived.hypothesis import Hypothesis
 from lipstick.derived.lineage import with_origins
 from lipstick.derived.readable import readable
@@ -126,15 +126,23 @@ class SparkEngine:
         ]
 
     def lineage(self, where: str | Column | None) -> dict[str, DataFrame]:
-        """The input rows that the selected rows of the answer were made from, per relation."""
+        """The input rows that the selected rows of the answer were made from, per relation.
+
+        Of relations whose rows this session cannot read, the keys.
+        """
         tokens = with_origins(self._spark, self._capture, self.tokens_of(self.present(), where))
-        for name in tokens:
-            check_readable(self._spark, self.readable[name])
         sources = {
             name: (record.view, record.token, record.columns)
             for name, record in self.readable.items()
+            if name in tokens and self.rows_of(name) is not None
         }
-        return dict(lineage_rows(self._spark, tokens, sources))
+        keys = {
+            name: frame.toDF(*self.readable[name].token)
+            for name, frame in tokens.items()
+            if name not in sources
+        }
+        known = {name: frame for name, frame in tokens.items() if name in sources}
+        return {**lineage_rows(self._spark, known, sources), **keys}
 
     def evaluate(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
@@ -179,6 +187,10 @@ class SparkEngine:
 
     # -- hypothetical answers --------------------------------------------------------------
 
+    def token_types(self, name: str) -> pa.Schema | None:
+        """The types of the key of a relation of the ancestry, as captures have it."""
+        return self._capture.key_of(name)
+
     def rows_of(self, name: str) -> DataFrame | None:
         """The rows of a relation of the ancestry; None: this session cannot read them."""
         view = self.readable[name].view
@@ -190,7 +202,7 @@ class SparkEngine:
         """What the answer would be had some inputs not been there."""
         capture = self._capture
         capture.ancestry.check_unambiguous(delete)
-        deletion = resolve_deletion(self._spark, self.readable, delete, cascade)
+        deletion = resolve_deletion(self._spark, self.readable, delete, cascade, self.token_types)
         check_deletion(capture, delete, deletion.tokens, strict=strict)
         hypothesis = Hypothesis(self._spark, deletion)
         reduced = hypothesis.reduced(capture)

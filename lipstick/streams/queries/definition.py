@@ -211,7 +211,9 @@ class AnnotatedStream(AnnotatedFrame):
         """Not of a streaming query: see :meth:`recorded`."""
         self._refuse()
 
-    def _write(self, path: Path, values: str, progress: Any = None) -> Capture:
+    def _write(
+        self, path: Path, values: str, progress: Any = None, *, bundle: bool = False
+    ) -> Capture:
         self._refuse()
 
     def what_if(self, *arguments: Any, **named: Any) -> Any:
