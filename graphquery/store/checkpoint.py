@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
@@ -18,6 +18,8 @@ from graphquery.store.file_system import Files
 from graphquery.store.format import CHECKPOINTS
 from graphquery.store.sealed import seal, unseal
 from graphquery.store.state import State
+from semiring.document import check_shape
+from semiring.errors import LipstickError
 
 KEPT = 2
 """How many checkpoints stay: an older one serves readers that are just opening it."""
@@ -67,7 +69,11 @@ def read_checkpoint(root: Path, version: int) -> State:
         document, _ = unseal(path, f"The checkpoint of commit {version}")
     except FileNotFoundError as error:
         raise StoreDamagedError(f"The checkpoint {path} is gone.") from error
-    return _from_json(document)
+    try:
+        check_shape(document, _Document)
+        return _from_json(document)
+    except (KeyError, TypeError, ValueError, LipstickError) as error:
+        raise StoreDamagedError(f"The checkpoint {path} cannot be understood: {error}.") from error
 
 
 def latest_checkpoint(root: Path, version: int | None = None) -> State | None:
@@ -79,6 +85,17 @@ def latest_checkpoint(root: Path, version: int | None = None) -> State | None:
             except StoreDamagedError:
                 continue
     return None
+
+
+class _Document(TypedDict):
+    version: int
+    checksum: str
+    time: str
+    segments: dict[str, list[Any]]
+    edges: dict[str, list[Any]]
+    records: dict[str, Any]
+    files: dict[str, FileEntry]
+    removed: dict[str, str]
 
 
 def _to_json(state: State) -> Json:
@@ -121,4 +138,10 @@ def _columns(kind: type[Any], values: Sequence[Any]) -> dict[str, list[Json]]:
 
 
 def _rows(kind: type[Any], columns: dict[str, list[Any]]) -> zip[tuple[Any, ...]]:
+    for each in fields(kind):
+        # By column, and not by value: there may be a million.
+        kinds = {value.__name__ for value in set(map(type, columns[each.name]))}
+        found = {"None" if name == "NoneType" else name for name in kinds}
+        if not found <= set(str(each.type).replace("[str, ...]", "").split(" | ")):
+            raise ValueError(f"its column {each.name} has values of type {', '.join(found)}")
     return zip(*(columns[each.name] for each in fields(kind)), strict=True)

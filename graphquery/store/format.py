@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from graphquery.store.errors import StoreDamagedError, StoreError, StoreFormatError
 from graphquery.store.file_system import Files
 from graphquery.store.lock import WriterLock
+from semiring.document import check_shape, read_json
 
 FORMAT = "lipstick-store"
 VERSION = 1
@@ -40,6 +42,12 @@ class Format:
         """The content of the file."""
         document = {"format": FORMAT, "version": self.version, "store": self.store}
         return json.dumps(document, indent=1).encode()
+
+
+class _Document(TypedDict):
+    format: str
+    version: int
+    store: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +83,16 @@ def read_format(root: Path) -> Format:
     """
     path = root / FORMAT_FILE
     try:
-        document = json.loads(path.read_bytes())
-        stored = Format(int(document["version"]), str(document["store"]))
+        document = read_json(path.read_bytes())
+        check_shape(document, _Document)
+        stored = Format(document["version"], document["store"])
         name = document["format"]
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
             f"{root} is not a store: it has no {FORMAT_FILE}.\n"
             "Give the folder of a store, or make one with Store.create(path)."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise StoreDamagedError(
             f"{path} cannot be understood: {error!r}.\nRestore it from a copy of the store."
         ) from error

@@ -11,6 +11,8 @@ from graphquery.store.file_system import Files
 from graphquery.store.format import LOG, check_format
 from graphquery.store.sealed import seal, unseal
 from graphquery.store.state import State
+from semiring.document import check_shape
+from semiring.errors import LipstickError
 
 
 def entry_path(root: Path, version: int) -> Path:
@@ -55,10 +57,11 @@ def read_entry(root: Path, version: int) -> tuple[Commit, str]:
     """
     document, checksum = unseal(entry_path(root, version), f"Commit {version} of the log")
     try:
+        check_shape(document, Commit)
         return Commit.from_json(document), checksum
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (ValueError, LipstickError) as error:
         raise StoreDamagedError(
-            f"Commit {version} of the log cannot be understood: {error!r}.\n"
+            f"Commit {version} of the log cannot be understood: {error}.\n"
             "It was written by another program, or by a newer version of lipstick-spark."
         ) from error
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphquery.store.errors import StoreDamagedError
+from semiring.document import read_json
 
 _HEAD = b'{"sha256":"'
 _MIDDLE = b'","content":'
@@ -45,4 +46,7 @@ def unseal(path: Path, what: str) -> tuple[Any, str]:
             f"{what} is not what was written: {path} was truncated or altered.\n"
             "Restore the file from a copy of the store."
         )
-    return json.loads(body), checksum
+    try:
+        return read_json(body), checksum
+    except ValueError as error:
+        raise StoreDamagedError(f"{what} cannot be understood: {error}.") from error

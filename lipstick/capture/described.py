@@ -75,7 +75,12 @@ def stored_files(document: Any) -> tuple[StoredFile, ...] | None:
     ValueError, TypeError
         When it does not describe files.
     """
-    return None if document is None else tuple(StoredFile(*each) for each in document)
+    if document is None:
+        return None
+    files = tuple(StoredFile(*each) for each in document)
+    if len({file.name for file in files}) < len(files):
+        raise ValueError("a file is described twice")
+    return files
 
 
 def describe(root: Path, folders: Iterable[str] = ("",)) -> tuple[StoredFile, ...]:

@@ -95,6 +95,8 @@ def _more_than_values(scalar: Scalar) -> str | None:
         kind = type(node).__name__
         if kind in _QUERIES:
             return "a query inside of an expression"
+        if kind == "Column" and not node.args.get("table"):
+            return f"a column {node.name!r} of no row"
         called = any(base.__name__ == "Func" for base in type(node).__mro__)
         if called and node.name.lower() in _CALLING:
             return f"a call of {node.name}, which runs a Java method by its name"

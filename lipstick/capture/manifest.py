@@ -23,17 +23,18 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NotRequired, Required, TypeAlias, TypedDict
 
 from lipstick.capture.contents import MANIFEST, Contents
 from lipstick.capture.described import StoredFile, checksum, describe, stored_files
 from lipstick.capture.foreign import check_harmless, check_types
-from lipstick.capture.sealed import altered, seal, unseal
-from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning
-from rewriter.blocks import Block
+from lipstick.capture.sealed import altered, seal, unseal, ununderstood
+from lipstick.errors import CaptureDamagedError, CaptureError, LipstickError, UncheckedWarning
+from rewriter.blocks import Block, core_relations, topological
 from rewriter.blocks.serialize import blocks_from_json, blocks_to_json
+from semiring.document import check_shape
 
-__all__ = ["FORMAT", "MANIFEST", "KeptValues", "Manifest", "RelationRecord"]
+__all__ = ["FORMAT", "MANIFEST", "KeptValues", "Manifest", "RelationRecord", "SparkSchema"]
 
 FORMAT = 2
 _KIND = "capture"
@@ -61,6 +62,43 @@ class RelationRecord:
     """The path of that version from the folder of the capture."""
     derived_checksum: str | None = None
     """Of the file of that version; None: not known."""
+
+
+class _Field(TypedDict):
+    name: str
+    type: str | dict[str, Any]
+    nullable: bool
+    metadata: dict[str, Any]
+
+
+class SparkSchema(TypedDict):
+    """The JSON of a schema of Spark's."""
+
+    type: Literal["struct"]
+    fields: list[_Field]
+
+
+class _Document(TypedDict):
+    """What a manifest says, of format 1 too; blocks are checked where they are read."""
+
+    format: NotRequired[int]
+    query: str
+    names: list[str]
+    schema: SparkSchema
+    values: KeptValues
+    blocks: list[Any]
+    relations: dict[str, RelationRecord]
+    counts: dict[str, dict[str, int]]
+    schemas: dict[str, dict[str, SparkSchema]]
+    recursive: NotRequired[bool]
+    pruned: list[str]
+    files: NotRequired[list[tuple[str, int, int, str]] | None]
+
+
+class _Sealed(_Document):
+    """What a manifest of a later format says, which describes its files."""
+
+    files: Required[list[tuple[str, int, int, str]]]  # type: ignore[misc]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +208,15 @@ class Manifest:
             raise altered(path)
         sealed = unseal(path, data, _KIND, FORMAT)
         try:
+            document = _Sealed if sealed.version > 1 else _Document
+            check_shape(sealed.content, document)
             manifest = cls._of(sealed.content)
+            check_harmless(path, manifest.root, manifest.values)
+            check_types(path, [json.loads(manifest.schema), dict(manifest.schemas)])
+        except LipstickError:
+            raise
         except Exception as error:  # whatever a parser makes of what somebody wrote
-            raise CaptureDamagedError(
-                f"The manifest {path} cannot be understood: {type(error).__name__}: {error}\n"
-                "It was altered, or something else wrote it."
-            ) from error
-        check_harmless(path, manifest.root, manifest.values)
-        check_types(path, [json.loads(manifest.schema), dict(manifest.schemas)])
+            raise ununderstood(path, error) from error
         if sealed.version == 1:
             warnings.warn(
                 f"{directory} is a capture of format 1, which says nothing of its files: whether "
@@ -191,23 +230,48 @@ class Manifest:
     def _of(cls, document: Mapping[str, Any]) -> Manifest:
         root = blocks_from_json(document["blocks"])
         names = tuple(document["names"])
-        if len(names) != len(root.outputs):
+        if not len(names) == len(root.outputs) == len(document["schema"]["fields"]):
             raise ValueError(f"it names {len(names)} columns of {len(root.outputs)}")
-        if document["values"] not in ("copy", "reference"):
-            raise ValueError(f"its values are {document['values']!r}")
-        return cls(
+        manifest = cls(
             query=document["query"],
             names=names,
             schema=json.dumps(document["schema"]),
             values=document["values"],
             root=root,
             relations={name: _relation(record) for name, record in document["relations"].items()},
-            counts=_by_dataset(document["counts"], int),
-            schemas=_by_dataset(document["schemas"], dict),
-            recursive=bool(document.get("recursive", False)),
+            counts=document["counts"],
+            schemas=document["schemas"],
+            recursive=document.get("recursive", False),
             pruned=tuple(document["pruned"]),
             files=stored_files(document.get("files")),
         )
+        manifest._check_references()
+        return manifest
+
+    def _check_references(self) -> None:
+        """Refuse names of blocks, datasets and relations that stand for nothing."""
+        blocks = {block.name: block for block in topological(self.root)}
+        for name, record in self.relations.items():
+            if record.name != name:
+                raise ValueError(f"relation {name!r} is called {record.name!r}")
+            if (
+                record.derived is None
+                and (record.derived_from, record.derived_checksum) != (None,) * 2
+            ):
+                raise ValueError(f"relation {name!r} has a checksum of nothing")
+        for block in blocks.values():
+            if len({token.alias for token in block.tokens}) < len(block.tokens):
+                raise ValueError(f"{block.name} has a token twice")
+            for token in block.tokens:
+                if len(token.columns) != len(self.relations[token.relation].token):
+                    raise ValueError(f"{block.name} has another token of {token.relation}")
+            for scan in () if block.core is None else core_relations(block.core):
+                self.relations[scan.relation]
+        written = {tuple(file.name.split("/")[:-1]) for file in self.files or ()}
+        for described in (self.counts, self.schemas):
+            datasets = {(block, each) for block, those in described.items() for each in those}
+            if not (written or datasets) <= datasets or not described.keys() <= blocks.keys():
+                raise ValueError("the blocks that it describes are others than it has files of")
 
 
 def _referring(record: RelationRecord, directory: Path) -> RelationRecord:
@@ -219,15 +283,6 @@ def _referring(record: RelationRecord, directory: Path) -> RelationRecord:
         derived_from=Path(os.path.relpath(path, directory.resolve())).as_posix(),
         derived_checksum=checksum(path),
     )
-
-
-def _by_dataset(document: Any, kind: type) -> dict[str, dict[str, Any]]:
-    """Return what is said of each dataset of each block."""
-    described = {block: dict(datasets.items()) for block, datasets in document.items()}
-    entries = [each for datasets in described.values() for each in datasets.values()]
-    if not all(isinstance(each, kind) for each in entries):
-        raise TypeError(f"of a dataset it says {entries[0]!r}")
-    return described
 
 
 def _relation(record: Mapping[str, Any]) -> RelationRecord:

@@ -20,12 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.errors import CaptureDamagedError, CaptureError
+from semiring.document import read_json
 
 _HEAD = re.compile(
     rb'\{"format": "lipstick ([a-z]+)", "version": (\d{1,9}), "sha256": "([0-9a-f]{64})",'
     rb'\n"content": '
 )
 _TAIL = b"}\n"
+_UNSEALED = 1
+"""The version whose documents have no checksum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +82,26 @@ def unseal(path: Path, data: bytes, kind: str, newest: int) -> Sealed:
         raise altered(path)
     if version > newest:
         raise _unknown(path, kind, version, newest)
-    return Sealed(version, json.loads(body))
+    if version <= _UNSEALED:
+        raise altered(path)
+    try:
+        return Sealed(version, read_json(body))
+    except ValueError as error:
+        raise ununderstood(path, error) from error
 
 
 def _unsealed(path: Path, data: bytes, kind: str, newest: int) -> Sealed:
     """Read a document of the first version, which has no checksum."""
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        document = read_json(data)
+    except ValueError as error:
         raise CaptureDamagedError(
             f"{path} cannot be read: {error}.\nIt was truncated or altered: restore it from a copy."
         ) from error
     version = document.get("format") if isinstance(document, dict) else None
-    if version == 1:
+    if version == _UNSEALED and isinstance(version, int):
         return Sealed(1, document)
-    if isinstance(version, int):
+    if isinstance(version, int) and version > _UNSEALED:
         raise _unknown(path, kind, version, newest)
     raise altered(path)
 
@@ -102,6 +110,13 @@ def altered(path: Path) -> CaptureDamagedError:
     """Return the error that a document is not what was written."""
     return CaptureDamagedError(
         f"{path} is not what was written: it was truncated or altered.\nRestore it from a copy."
+    )
+
+
+def ununderstood(path: Path, error: Exception) -> CaptureDamagedError:
+    """Return the error that a document says what none of its kind does."""
+    return CaptureDamagedError(
+        f"{path} cannot be understood: {error}.\nIt was altered, or something else wrote it."
     )
 
 

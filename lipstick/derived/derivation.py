@@ -22,18 +22,18 @@ format 1 say nothing of files.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from lipstick.capture.contents import Contents, Fault, Verified, damaged
 from lipstick.capture.foreign import check_types
-from lipstick.capture.sealed import altered, seal, unseal
+from lipstick.capture.manifest import SparkSchema
+from lipstick.capture.sealed import altered, seal, unseal, ununderstood
 from lipstick.derived.parts import (
     FILLED_FILES,
     ROWS,
@@ -50,6 +50,7 @@ from lipstick.errors import (
     UncheckedWarning,
 )
 from lipstick.source import FileState
+from semiring.document import check_shape, read_json
 
 __all__ = [
     "CAPTURE",
@@ -77,6 +78,40 @@ TUPLE = "_lipstick_tuple"
 
 _VERSION = re.compile(r"v(\d{6})\.json")
 _ANNOUNCED = re.compile(r"announced-(\d{6})\.json")
+
+
+_Stored = list[tuple[str, int, int, str]] | None
+
+
+class _Replaced(TypedDict):
+    part: str
+    columns: list[str]
+    stored: NotRequired[_Stored]
+
+
+class _Part(TypedDict):
+    name: str
+    columns: list[str]
+    schema: str
+    files: list[str]
+    captured: bool
+    folder: str
+    replaced: list[_Replaced]
+    stored: NotRequired[_Stored]
+    manifest: NotRequired[str | None]
+
+
+class _Version(TypedDict):
+    """What the file of a version says."""
+
+    format: NotRequired[int]
+    version: NotRequired[int]
+    name: str
+    schema: str
+    key: list[str]
+    declared: bool
+    parts: list[_Part]
+    fingerprint: list[tuple[str, int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,13 +341,12 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
         raise altered(path)
     sealed = unseal(path, data, _KIND, FORMAT)
     try:
+        check_shape(sealed.content, _Version)
         record = _derivation(path, sealed.content)
-        schemas = [json.loads(each) for each in (record.schema, *(p.schema for p in record.parts))]
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise CaptureDamagedError(
-            f"The derivation {path} cannot be understood: {error!r}.\n"
-            "It was altered, or something else wrote it."
-        ) from error
+        schemas = [read_json(each) for each in (record.schema, *(p.schema for p in record.parts))]
+        check_shape(schemas, list[SparkSchema], "its schemas")
+    except (KeyError, ValueError) as error:
+        raise ununderstood(path, error) from error
     check_types(path, schemas)
     if sealed.version == 1:
         warnings.warn(

@@ -7,7 +7,7 @@ which a block comes after those it reads.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import sqlglot
 from sqlglot import exp
@@ -37,8 +37,109 @@ from rewriter.blocks import (
 from rewriter.dialect import SparkSQL
 from rewriter.scalars.opaque import as_aggregate
 from rewriter.scalars.text import scalar, text
+from semiring.document import check_shape
 
 Json = dict[str, Any]
+
+_Named = list[tuple[str, str]]
+_Order = list[tuple[str, bool, bool]]
+
+
+class _Semi(TypedDict):
+    block: str
+    pairs: _Named
+    negated: bool
+    null_safe: bool
+    guard: str | None
+
+
+class _Source(TypedDict):
+    """One of scan, block, union, values and constant is there; see :func:`_source`."""
+
+    alias: str
+    scan: NotRequired[str]
+    view: NotRequired[str]
+    block: NotRequired[str]
+    union: NotRequired[list[_Core]]
+    values: NotRequired[_Core]
+    constant: NotRequired[str]
+    columns: NotRequired[list[str]]
+    position: NotRequired[str]
+
+
+class _Generator(TypedDict):
+    alias: str
+    argument: str
+    position: str | None
+    columns: list[str]
+    outer: bool
+    inline: bool
+    function: bool
+    placed: bool
+
+
+class _Core(TypedDict):
+    sources: list[_Source]
+    predicates: list[str]
+    semis: list[_Semi]
+    select: _Named
+    generators: list[_Generator]
+    once: NotRequired[bool]
+    sample: NotRequired[str | None]
+    order: NotRequired[_Order]
+
+
+class _Tokens(TypedDict):
+    relation: str
+    alias: str
+    columns: list[str]
+
+
+class _Lookup(TypedDict):
+    alias: str
+    block: str
+    on: _Named
+    scalar: bool
+
+
+class _OuterLookup(TypedDict):
+    alias: str
+    block: str
+    pairs: _Named
+    factor: bool
+    null_safe: bool
+    guard: str | None
+
+
+class _Difference(TypedDict):
+    side: str
+    common: bool
+
+
+class _Block(TypedDict):
+    name: str
+    kind: str
+    core: _Core | None
+    tokens: list[_Tokens]
+    lookups: list[_Lookup]
+    semis: list[_Semi]
+    conditions: list[str]
+    keys: _Named
+    aggregates: _Named
+    branches: list[str]
+    having: list[str]
+    outputs: list[tuple[str, str, bool]]
+    order: _Order
+    limit: int | None
+    offset: int
+    identity: list[str]
+    stable_identity: bool
+    unique_identity: bool
+    generators: list[_Generator]
+    outer_lookups: list[_OuterLookup]
+    sets: int
+    difference: _Difference | None
+    copies: list[str]
 
 
 def blocks_to_json(root: Block) -> list[Json]:
@@ -47,11 +148,22 @@ def blocks_to_json(root: Block) -> list[Json]:
 
 
 def blocks_from_json(documents: Sequence[Mapping[str, Any]]) -> Block:
-    """Return the root of the blocks that :func:`blocks_to_json` wrote."""
+    """Return the root of the blocks that :func:`blocks_to_json` wrote.
+
+    Raises
+    ------
+    ValueError, KeyError, SqlglotError
+        When they are not of this form.
+    """
+    check_shape(documents, list[_Block], "blocks")
     known: dict[str, Block] = {}
     for document in documents:
         block = _read_block(document, known)
+        if block.name in known:
+            raise ValueError(f"the block {block.name} is there twice")
         known[block.name] = block
+    if not known:
+        raise ValueError("it has no blocks")
     return block
 
 

@@ -138,7 +138,10 @@ def test_commit_not_understood(filled: Store) -> None:
     """A commit with a sound checksum that says nothing we know."""
     rewrite(filled, 6, lambda document: document["segments"][0].update(kind="z"))
     (damage,) = fsck(filled.path)
-    assert damage.what == "Commit 6 of the log cannot be understood: KeyError('z')."
+    assert (
+        damage.what
+        == "Commit 6 of the log cannot be understood: it.segments[0].kind is 'z', not a Kind."
+    )
 
 
 @pytest.mark.parametrize(
