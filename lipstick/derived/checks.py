@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.derivation import Derivation, shared_files
 from lipstick.derived.derived_rows import relation_rows, schema_of
-from lipstick.derived.target import Target
+from lipstick.derived.target import Target, check_provider
 from lipstick.errors import CaptureError, TrackingError
 from lipstick.source import Source
 from lipstick.tracking import Tracked, comparable
@@ -63,6 +63,10 @@ def check_target(
             f"{name!r} is a temporary view, and no table.\n"
             "Write files, q.write.mode('append').parquet(path, name=...), or a table."
         )
+    if not target.is_path:
+        described = spark.sql(f"DESCRIBE TABLE EXTENDED {target.source}").collect()
+        providers = (row["data_type"] for row in described if row["col_name"] == "Provider")
+        check_provider(name, next(providers, None))
     dynamic = spark.conf.get(_DYNAMIC, "static")
     if target.mode == "overwrite" and dynamic is not None and dynamic.lower() == "dynamic":
         raise TrackingError(

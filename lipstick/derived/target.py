@@ -20,6 +20,9 @@ from rewriter.dialect import Into
 KEPT = ("parquet", "orc")
 """Formats of paths in which every value is read as it was written."""
 
+LOSSY = ("avro", "binaryfile", "csv", "json", "text", "xml")
+"""Formats of tables that do not give back every value: '' is NULL in one, a type another."""
+
 _MODES = ("append", "error", "overwrite")
 
 BY_NAME = Into(by_name=True)
@@ -61,8 +64,11 @@ class Target:
     keeps_schema: bool = False
     key: Key | None = None
     directory: Path | None = None
+    provider: str | None = None
+    """The format of a table that is made; None: that of the session, or of what is there."""
 
     def __post_init__(self) -> None:
+        check_provider(self.name, self.provider)
         if self.mode not in _MODES:
             raise TrackingError(
                 f"mode is one of {', '.join(map(repr, _MODES))}, not {self.mode!r}."
@@ -131,6 +137,15 @@ class Target:
                 f"The column {untyped[0]} is NULL and has no type.\nGive it one: CAST(NULL AS ...)."
             )
         return tuple(answer.names)
+
+
+def check_provider(name: str, provider: str | None) -> None:
+    """Refuse the format of a table that does not keep the values that are written to it."""
+    if provider is not None and provider.lower() in LOSSY:
+        raise TrackingError(
+            f"Values may be read from {name!r}, a table of {provider.lower()}, otherwise than they "
+            f"were written.\nMake it of {' or '.join(KEPT)}: CREATE TABLE ... USING parquet AS."
+        )
 
 
 def _local(path: str) -> str:

@@ -83,6 +83,13 @@ class Write:
     into: Into = field(default_factory=Into)
 
     @property
+    def provider(self) -> str | None:
+        """The format of a table that is created, after USING; None: it names none."""
+        words = [_word(token) for token in tokenize(self.head)]
+        using = words.index("USING") if "USING" in words else len(words)
+        return _at(words, using + 1).lower() if self.action is Action.CREATE and using else None
+
+    @property
     def table(self) -> str:
         """The table's name as SQL has it."""
         return ".".join(exp.to_identifier(part).sql(dialect="spark") for part in self.target)

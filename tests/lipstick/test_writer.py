@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -352,13 +352,21 @@ def test_table_under_another_name_is_a_source_too(
         dealer.sql("INSERT OVERWRITE old SELECT a + 1 FROM alias")
 
 
-@pytest.mark.slow
-def test_values_that_a_table_does_not_keep(dealer: lipstick.Session, spark: SparkSession) -> None:
-    """They are found out after the write, and the table is not tracked."""
+def test_formats_that_do_not_keep_values(dealer: lipstick.Session, spark: SparkSession) -> None:
+    """Are refused before anything is written, by each way to write a table."""
     spark.sql("CREATE TABLE old (a string) USING text")
-    with pytest.raises(CaptureError, match="does not have what was to be written"):
-        dealer.sql("INSERT INTO old SELECT concat(Model, '\n', CarId) FROM Cars")
-    assert "old" not in dealer.tracked
+    csv = dealer.sql("SELECT '' AS a, CarId FROM Cars").write
+    writes: list[Callable[[], object]] = [
+        lambda: dealer.sql("INSERT INTO old SELECT concat(Model, '\n', CarId) FROM Cars"),
+        lambda: dealer.sql("CREATE TABLE wide USING csv AS SELECT '' AS a, CarId FROM Cars"),
+        lambda: csv.format("csv").saveAsTable("wide"),
+        lambda: csv.insertInto("old"),
+    ]
+    for write in writes:
+        with pytest.raises(TrackingError, match=r"a table of (csv|text), otherwise than they were"):
+            write()
+    assert spark.table("old").count() == 0
+    assert not spark.catalog.tableExists("wide")
 
 
 @pytest.mark.engines("spark")
