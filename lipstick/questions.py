@@ -15,6 +15,7 @@ from lipstick.unknown_keys import check_keys
 from lipstick.updates import resolve_update, resolve_updates
 from semiring.base import Semiring
 from semiring.door import checked
+from semiring.errors import ArgumentError
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.value import Value
@@ -39,6 +40,7 @@ class Questions(Analyses, Generic[T]):
 
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per output tuple and member: the answer's columns, tokens, values."""
+        _check_limit(limit)
         return self._captured.memory.members(limit)
 
     # -- annotations -----------------------------------------------------------------------
@@ -70,6 +72,7 @@ class Questions(Analyses, Generic[T]):
         ExactnessError
             Where a row depends, through an order, a window or changing keys, on too many others.
         """
+        _check_limit(limit)
         capture = self._captured
         if potential:
             rows = capture.memory.potential_rows(limit)
@@ -98,6 +101,7 @@ class Questions(Analyses, Generic[T]):
         ExactnessError
             Where a value depends on too many rows, through an order, a window or changing keys.
         """
+        _check_limit(limit)
         capture = self._captured
         tensors = capture.memory.tensors(column, limit)
         return _expanded(capture, tensors, values=True) if expand else tensors
@@ -276,6 +280,13 @@ class Questions(Analyses, Generic[T]):
             for part in resolved.updated:
                 check_keys(capture, part.relation, part.table, strict=strict)
         return resolved
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and limit < 0:
+        raise ArgumentError(
+            f"limit is {limit}: the number of rows to return.\nGive 0 or more, or None for all."
+        )
 
 
 def _expanded(capture: Capture, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:

@@ -1,6 +1,7 @@
 """Captures: whole or not at all, readable with pyarrow alone, the same answers everywhere."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 import lipstick
 from lipstick.capture.sealed import seal
 from lipstick.errors import CaptureError, SourceChangedError, TrackingError, UnsupportedError
+from semiring.errors import ArgumentError
 
 pytestmark = pytest.mark.slow_over_connect
 
@@ -298,3 +300,12 @@ def test_changed_source_ends_lookups_by_reference(
     file.write_bytes(file.read_bytes() + b" ")
     with pytest.raises(SourceChangedError, match="changed since the capture"):
         c.what_if({"t": [1]}).df.collect()
+
+
+def test_limits_are_numbers_of_rows(dealer: lipstick.Session) -> None:
+    """A negative one is no place from the end."""
+    q = dealer.sql("SELECT Model, count(*) AS n FROM Cars GROUP BY Model")
+    for ask in (q.members, q.polynomials, partial(q.tensors, "n"), partial(q.probability, 0.5)):
+        with pytest.raises(ArgumentError, match="limit is -1: the number of rows to return"):
+            ask(limit=-1)
+    assert q.polynomials(limit=0) == []
