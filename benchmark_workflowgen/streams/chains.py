@@ -1,4 +1,4 @@
-"""Chains of operators, and events for them: the workload of the thesis (section 7.1)."""
+"""Chains of operators, and events for them: the workload of the thesis (section 6.3)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Ancestors and descendants by reverse mapping: no edge is stored, each is computed from keys.
 
-Source: the thesis, section 4.2 (``retrieveAncestors``). Its worklist of single keys is here one
+Source: the thesis, section 4.1.2 (``retrieveAncestors``). Its worklist of single keys is here one
 step for each stream, backwards along the graph, over the union of the ranges asked for; each event
 is visited once, and sources end the walk whether named or not.
 """

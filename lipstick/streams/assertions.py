@@ -1,7 +1,7 @@
 """Provenance assertions in a store: one append for each batch, exactly once, and no edge.
 
 Recorded *optimised* a source's events have keys and content, all others keys alone; *full*, all
-have content (thesis, section 4.3).
+have content (thesis, sections 3.4.1 and 6.3).
 """
 
 from __future__ import annotations

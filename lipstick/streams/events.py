@@ -122,16 +122,37 @@ class Found:
     notes: tuple[str, ...] = ()
 
     def numbers(self, sid: str) -> list[Any]:
-        """The sequence numbers found in a stream; with a key, pairs of value and number."""
-        keys = self.streams[sid]
+        """Return the sequence numbers found in a stream; with a key, pairs of value and number.
+
+        Raises
+        ------
+        UnknownStreamError
+            When there is no such stream, or it was not looked in.
+        """
+        keys = self._keys(sid)
         if keys.code is None:
             return keys.n.tolist()  # type: ignore[no-any-return]
         values = self.recording.codes.decode(keys.code).to_pylist()
         return list(zip(values, keys.n.tolist(), strict=True))
 
     def content(self, sid: str) -> pa.Table:
-        """The content of what was found in a stream, where it was recorded."""
-        return self.recording.content(sid, self.streams[sid])
+        """Return the content of what was found in a stream, where it was recorded.
+
+        Raises as :meth:`numbers`.
+        """
+        return self.recording.content(sid, self._keys(sid))
+
+    def _keys(self, sid: str) -> Keys:
+        original = self.recording.graph.original(sid)
+        keys = self.streams.get(sid, self.streams.get(original))
+        if keys is None:
+            scope = ", ".join(sorted(self.streams)) or "no stream"
+            raise UnknownStreamError(
+                f"This answer is of {scope}; {sid!r} was not asked about.\n"
+                f"Ask for it: within=[{sid!r}] of ancestors and descendants; a replay compares the "
+                "streams that nothing is made of, or those of its events."
+            )
+        return keys
 
     def table(self) -> pa.Table:
         """All as one table: stream, key (as text), n, t, d."""

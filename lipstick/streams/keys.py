@@ -1,7 +1,7 @@
 """Keys of the events of a stream, as arrays sorted by key value and time.
 
 Source: Sansrimahachai, *Tracing Fine-Grained Provenance in Stream Processing Systems using A
-Reverse Mapping Method*, 2012, section 3.2: an event is ``Event(Key(t, n, sid, d), content)``.
+Reverse Mapping Method*, 2012, section 3.3.1: an event is ``Event(Key(t, n, sid, d), content)``.
 """
 
 from __future__ import annotations

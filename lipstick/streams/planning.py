@@ -1,7 +1,8 @@
 """How much a run takes, by formulas and as measured: bytes in a store, events in memory.
 
-Source: the thesis, section 6.2. Its formula of memory has ``c * w * AS``, for c operators that hold
-the events of a window of w ticks each; here each operator holds what its own parameters say.
+Source: the thesis, sections 6.3 and 6.5. Its formula of memory has ``c * w * AS``, for c operators
+that hold the events of a window of w ticks each; here each operator holds what its own parameters
+say.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def reduced(function: np.ufunc, start: int, parents: Parents, name: str) -> Arra
 class TotalDelay(Property):
     """The ticks spent on an event: its own delay and those of its ancestors.
 
-    Of a join the greatest one of the ancestors counts, else their sum (thesis, section 5.3).
+    Of a join the greatest one of the ancestors counts, else their sum (thesis, section 5.4).
     """
 
     name: str = "total_delay"

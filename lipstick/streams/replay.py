@@ -1,6 +1,6 @@
 """Replay: the graph run again over recorded sources, as they were or with changes.
 
-Source: the thesis, section 4.4 (``replayExec``). Outputs get the delays that were recorded for
+Source: the thesis, section 4.2 (``replayExec``). Outputs get the delays that were recorded for
 their triggers, so that they have the recorded keys. Where it feeds the source ancestors of one
 result, here all recorded events are fed from the first to the last that results asked about can
 look back at (`lipstick.streams.prefix`): what else would have come out of filters and windows in

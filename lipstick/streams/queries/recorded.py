@@ -194,9 +194,10 @@ def _of_files(
 ) -> DataFrame:
     """Return the rows of files that batches read, or one of them, as recorded ones."""
     stream = of_stream(tracked)
+    present = ((stream.present(file), batch) for file, batch in read)
     numbered = [
         (file, file.uri, number, batch, late[batch])
-        for number, (file, batch) in enumerate(read)
+        for number, (file, batch) in enumerate(present)
         if only in (None, batch)
     ]
     _check_files(tracked.name, [file for file, *_ in numbered])
@@ -262,7 +263,7 @@ def check_read(tracked: Tracked, batches: Sequence[MicroBatch]) -> None:
         With the first such file.
     """
     read = files_of(of_stream(tracked), batches, tracked.name)
-    _check_files(tracked.name, [file for file, _ in read])
+    _check_files(tracked.name, [of_stream(tracked).present(file) for file, _ in read])
 
 
 def _check_files(name: str, files: Sequence[FileRead]) -> None:
@@ -275,7 +276,8 @@ def _check_files(name: str, files: Sequence[FileRead]) -> None:
         if length < 0:
             raise SourceError(
                 f"{file.path}, which the stream {name!r} has read, is gone.\n"
-                "Keep the files of a stream for as long as questions are asked about it."
+                "Keep the files of a stream for as long as questions are asked about it: with "
+                "cleanSource=archive, if Spark shall move them, instead of delete."
             )
         changed = modified // 1_000_000 != file.modified
         if not changed and file.state is not None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType, TimestampType
 
 from lipstick.errors import SourceError
+from lipstick.source import local_path
+from lipstick.streams.queries.checkpoint import FileRead
 from lipstick.streams.queries.described import Described, described
 from lipstick.streams.queries.prepared import RAW, Prepared, check_prepared
 from lipstick.streams.queries.sources import Batched, Replayed, replayed_source
+from lipstick.streams.queries.sources.options import option
 from lipstick.streams.queries.starts import settings_of
 
 FORMATS = ("csv", "json", "orc", "parquet", "text")
@@ -86,13 +92,37 @@ class StreamSource:
         assert self.replayed is not None
         return self.replayed.rows(spark, self.options, self.raw, read)
 
+    @property
+    def archive(self) -> Path | None:
+        """The folder that Spark moves files to that were read; None: it does not."""
+        if option(self.options, "cleanSource", "off").lower() != "archive":
+            return None
+        folder = option(self.options, "sourceArchiveDir", "")
+        return local_path(folder) if folder else None
+
+    def present(self, file: FileRead) -> FileRead:
+        """Return a file that was read as it is there now: in the archive, if it was moved."""
+        archive, path = self.archive, local_path(file.uri)
+        if archive is None or path is None or path.exists():
+            return file
+        moved = archive.absolute() / path.relative_to(path.anchor)
+        return replace(file, uri=_uri(moved)) if moved.exists() else file
+
     def read(self, spark: SparkSession, files: list[str]) -> DataFrame:
         """Return the rows of some of its files, as a data frame that is no stream."""
-        reader = spark.read.format(self.format).schema(self.raw)
-        options = {"basePath": self.path, **self.options} if _is_folder(self.path) else self.options
-        options = {name: value for name, value in options.items() if name != "path"}
         if not files:
             return spark.createDataFrame([], self.raw)
+        archive = "" if self.archive is None else str(self.archive.absolute())
+        moved = [file for file in files if archive and f"{archive}/" in file]
+        here = [file for file in files if file not in set(moved)]
+        parts = [(here, self.path), (moved, f"{archive}{re.sub('^file:/+', '/', self.path)}")]
+        whole = [self._read(spark, part, base) for part, base in parts if part]
+        return whole[0] if len(whole) == 1 else whole[0].union(whole[1])
+
+    def _read(self, spark: SparkSession, files: list[str], base: str) -> DataFrame:
+        reader = spark.read.format(self.format).schema(self.raw)
+        options = {"basePath": base, **self.options} if _is_folder(base) else self.options
+        options = {name: value for name, value in options.items() if name != "path"}
         return reader.options(**options).load(files)
 
 
@@ -147,6 +177,12 @@ def _prepared(name: str, spark: SparkSession, leaf: Described) -> Prepared | Non
     text = check_prepared(name, spark, plan)
     schema = StructType.fromJson(json.loads(str(source.schema().json())))
     return Prepared(plan, schema, text, settings_of(spark))
+
+
+def _uri(path: Path) -> str:
+    """Return the URI of a file as Spark writes it, which escapes fewer characters than others."""
+    text = "".join(c if ord(c) > 127 else quote(c, safe="/!$&'()*+,;=:@~-._") for c in str(path))
+    return f"file://{text}"
 
 
 def _is_folder(path: str) -> bool:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from lipstick.streams.queries.definition import AnnotatedStream
 
 _CHECKPOINT = "checkpointlocation"
+_ROOT = "spark.sql.streaming.checkpointLocation"
+"""The setting with the folder of checkpoints of queries with a name."""
 
 
 class StreamWriter:
@@ -31,6 +33,13 @@ class StreamWriter:
         self._writer: Any = stream.df.writeStream
         self._mode = OutputMode.APPEND
         self._checkpoint: str | None = None
+        self._name: str | None = None
+
+    def queryName(self, queryName: str) -> StreamWriter:  # noqa: N802, N803 - as Spark has it
+        """Set the name of the query, by which its checkpoint is called where it has no other."""
+        self._writer = self._writer.queryName(queryName)
+        self._name = queryName
+        return self
 
     def outputMode(self, outputMode: str) -> StreamWriter:  # noqa: N802, N803 - as Spark has it
         """Set what is handed to the sink of a batch: ``append``, ``update`` or ``complete``."""
@@ -70,6 +79,8 @@ class StreamWriter:
         if outputMode is not None:
             self._mode = OutputMode(outputMode.lower())
         self._note(options)
+        named = arguments[1] if len(arguments) > 1 else options.get("queryName")
+        self._name = named or self._name
         return self._started(
             lambda: self._writer.start(path, format, outputMode, *arguments, **options)
         )
@@ -101,13 +112,21 @@ class StreamWriter:
 
     def _started(self, start: Any) -> StreamRun:
         self._stream.reading(self._mode, Emission(0))
-        if self._checkpoint is None:
-            raise StreamError(
-                "The query has no checkpoint, which tells what its micro-batches read.\n"
-                "Give it one: .option('checkpointLocation', folder)."
-            )
-        folder = checkpoint_folder(self._checkpoint)
+        folder = checkpoint_folder(self._location())
         keep(folder, set(read_kept(folder).offsets))
         number, begun = record_start(self._stream, self._mode, folder)
         run = start()
         return StreamRun(self._stream, folder, self._mode, run, (number, begun))
+
+    def _location(self) -> str:
+        """Return where the checkpoint is: its own place, or one by the name of the query."""
+        if self._checkpoint is not None:
+            return self._checkpoint
+        root = self._stream.session.spark.conf.get(_ROOT, None)
+        if root and self._name:
+            return f"{root.rstrip('/')}/{self._name}"
+        raise StreamError(
+            "The query has no checkpoint, which tells what its micro-batches read.\n"
+            "Give it one: .option('checkpointLocation', folder)"
+            + (f", or a queryName, by which it is called in {root}." if root else ".")
+        )

@@ -7,12 +7,15 @@ import pytest
 
 from graphquery import ProvenanceGraph
 from graphquery.model import Kind, Segment
+from lipstick.streams.ancestors import ancestors
 from lipstick.streams.annotations import Annotation
 from lipstick.streams.engine import Runner
+from lipstick.streams.errors import UnknownStreamError
 from lipstick.streams.events import Events
 from lipstick.streams.graph import Graph
 from lipstick.streams.provenance import provenance_graph, trace
 from lipstick.streams.recording import InMemory
+from lipstick.streams.replay import replay
 from semiring.semirings import Counting
 from semiring.token import Token
 from tests.lipstick.streams import oracle
@@ -104,3 +107,16 @@ def test_random_graphs_have_the_events_that_the_oracle_names(seed: int) -> None:
             (sid, n, None if value is None else str(value)) for sid, value, n in event.ancestors
         }
         assert behind == wanted, f"seed {seed}: {spec.sid}"
+
+
+def test_streams_that_an_answer_is_not_of_are_named() -> None:
+    recording = _recorded()
+    found = ancestors(recording, Events("alarms"))
+    assert found.numbers("readings")
+    with pytest.raises(UnknownStreamError, match=r"of readings; '\S+' was not asked about"):
+        found.numbers(next(sid for sid in recording.graph.recorded if sid not in found.streams))
+    with pytest.raises(UnknownStreamError, match="no stream"):
+        found.numbers("nosuch")
+    changed = replay(recording.graph, recording).changed
+    with pytest.raises(UnknownStreamError, match="'readings' was not asked about"):
+        changed.content("readings")

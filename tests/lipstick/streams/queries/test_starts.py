@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+import lipstick
 from lipstick.errors import SourceChangedError
 from lipstick.streams.errors import StreamError, UnrecordedRunWarning
 from lipstick.streams.queries.runs import StreamRun
@@ -205,3 +208,38 @@ def test_a_restart_forgets_the_watermark_of_each_stream(
     _, left = again.run(shape, restarts=[1])
     again.session.close()
     assert rows == standing(shape, left)
+
+
+@pytest.mark.classic
+@pytest.mark.engines("memory")
+def test_archived_files_and_checkpoints_by_name(spark: SparkSession, tmp_path: Path) -> None:
+    """Files that Spark moved are read where they are, with the columns of their folders."""
+    root = "spark.sql.streaming.checkpointLocation"
+    options = {"cleanSource": "archive", "sourceArchiveDir": str(tmp_path / "moved é")}
+    folder, hidden = tmp_path / "in put", tmp_path / "hidden.parquet"
+    folder.mkdir()
+    stream = spark.readStream.schema("id BIGINT, day INT").options(**options, maxFilesPerTrigger=1)
+    session = lipstick.session(spark, store=tmp_path / "store")
+    session.track("days", stream.parquet(str(folder)))
+    query: Any = session.sql("SELECT id, day FROM days")
+    writer = query.writeStream.format("noop").queryName("kept days")
+    with pytest.raises(StreamError, match="has no checkpoint"):
+        writer.start()
+    spark.conf.set(root, str(tmp_path / "checkpoints"))
+    try:
+        started = writer.start()
+        for day in range(4):
+            pq.write_table(pa.table({"id": [10 * day]}), hidden)
+            (folder / f"day={day}").mkdir()
+            hidden.rename(folder / f"day={day}" / "a b.parquet")
+            started.processAllAvailable()
+        started.stop()
+    finally:
+        spark.conf.unset(root)
+    assert started.checkpoint == tmp_path / "checkpoints" / "kept days"
+    gone = [day for day in range(4) if not (folder / f"day={day}" / "a b.parquet").exists()]
+    assert gone, "Spark archived nothing"
+    results = query.recorded(started.checkpoint).results()
+    assert bag(results.df.collect()) == bag([(10 * day, day) for day in range(4)])
+    assert len(results.polynomials()) == 4
+    session.close()
