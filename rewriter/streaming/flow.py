@@ -89,6 +89,9 @@ class Flow:
     late
         The attribute with the watermark by which a row is late; None after an operator with state,
         which drops what is, and for rows of no stream.
+    batch_late
+        The attribute with the watermark of the query in the place of ``late``, of rows of joined
+        streams, whose own is another; None: both are the same.
     batches
         The attributes with the micro-batches of the rows that a row was made of.
     place
@@ -115,6 +118,7 @@ class Flow:
     streaming: bool = False
     times: Mapping[str, EventTime] = field(default_factory=dict)
     late: Attribute | None = None
+    batch_late: Attribute | None = None
     batches: tuple[Attribute, ...] = ()
     place: tuple[Attribute, ...] = ()
     delay: int = 0
@@ -130,8 +134,8 @@ class Flow:
     @property
     def carried(self) -> tuple[Attribute, ...]:
         """The attributes that are none of the query's."""
-        late = () if self.late is None else (self.late,)
-        return (*self.batches, *late, *self.place)
+        lates = (late for late in (self.late, self.batch_late) if late is not None)
+        return (*self.batches, *lates, *self.place)
 
 
 STATIC = Flow()

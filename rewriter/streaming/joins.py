@@ -50,14 +50,15 @@ def join_of_streams(
     ------
     UnsupportedError
         It is an anti join, which Spark has none of between streams; or it is above another operator
-        with state; or its condition does not tell when a row without a partner is emitted.
+        with state, unless both are inner joins; or its condition does not tell when a row without a
+        partner is emitted.
     """
     if not isinstance(join, InnerJoin | OuterJoin | SemiJoin):
         raise context.unsupported("an anti join of two streams, which Spark has not, is", join.span)
     flows = (left[1], right[1])
-    if any(flow.grouped or flow.joined for flow in flows):
-        raise context.unsupported("a join of streams above a grouping or a join is", join.span)
-    sides = [context.in_time(below, flow, needed, join.span) for below, flow in (left, right)]
+    _check_below(context, join, flows)
+    late = [_with_operator_late(context, below, flow, flows) for below, flow in (left, right)]
+    sides = [context.in_time(below, flow, needed, join.span) for below, flow in late]
     flows_kept = flows[:1] if isinstance(join, SemiJoin) else flows
     times = {name: time for flow in flows_kept for name, time in flow.times.items()}
     flow = _with_watermark(join, flows, Flow(True, times, joined=True, unordered=True))
@@ -68,6 +69,43 @@ def join_of_streams(
     batches = (*flows[0].batches, *flows[1].batches)
     whole = replace(join, left=sides[0], right=sides[1])
     return _with_late(context, whole, flows, replace(flow, batches=batches))
+
+
+def _check_below(context: Context, join: Join, flows: Sequence[Flow]) -> None:
+    if any(flow.grouped for flow in flows):
+        raise context.unsupported("a join of streams above a grouping is", join.span)
+    joined = [flow for flow in flows if flow.joined]
+    inner = all(flow.batches and flow.batch_late is not None for flow in joined)
+    if joined and not (inner and isinstance(join, InnerJoin)):
+        problem = "a join of streams above another, unless both are inner joins, is"
+        raise context.unsupported(problem, join.span)
+    if any(flow.untold for flow in joined):
+        problem = "a join of streams above one without one bound between its times is"
+        raise context.unsupported(problem, join.span)
+
+
+def _with_operator_late(
+    context: Context, below: Relation, flow: Flow, flows: Sequence[Flow]
+) -> tuple[Relation, Flow]:
+    """Return the rows of a side with the watermark by which a join above joins drops late ones.
+
+    An operator has one watermark: the least of those of its inputs.
+    """
+    of_batch = flow.batch_late or flow.late
+    if of_batch is None or not any(each.joined for each in flows):
+        return below, flow
+    late = context.attribute("late")
+    kept = below.attributes
+    scalars = (*(attribute.column() for attribute in kept), _least(flows, of_batch.column()))
+    return Project(below, (*kept, late), scalars), replace(flow, late=late, batch_late=of_batch)
+
+
+def _least(flows: Sequence[Flow], watermark: Scalar) -> Scalar:
+    """Return the watermark of an operator over inputs, by that of the query."""
+    if not any(flow.joined for flow in flows):
+        return watermark
+    reached = [flow.reached(watermark.copy()) for flow in flows]
+    return exp.Anonymous(this="least", expressions=reached)
 
 
 def check_grouped(context: Context, aggregate: Aggregate, flow: Flow) -> None:
@@ -86,14 +124,16 @@ def _with_late(
     context: Context, whole: Relation, flows: Sequence[Flow], flow: Flow
 ) -> tuple[Relation, Flow]:
     """Return pairs with the watermark by which an operator above drops them as late."""
-    lates = [each.late.column() for each in flows if each.late is not None]
-    if len(lates) < len(flows):
+    lates = [each.batch_late or each.late for each in flows]
+    columns = [late.column() for late in lates if late is not None]
+    if len(columns) < len(flows):
         return whole, flow
-    late = context.attribute("late")
-    last = exp.Anonymous(this="greatest", expressions=lates)
+    late, batch_late = context.attribute("late"), context.attribute("batch_late")
+    last = exp.Anonymous(this="greatest", expressions=columns)
     kept = whole.attributes
-    scalars = (*(attribute.column() for attribute in kept), flow.reached(last))
-    return Project(whole, (*kept, late), scalars), replace(flow, late=late)
+    scalars = (*(attribute.column() for attribute in kept), flow.reached(last), last.copy())
+    whole = Project(whole, (*kept, late, batch_late), scalars)
+    return whole, replace(flow, late=late, batch_late=batch_late)
 
 
 def _with_watermark(join: Join, flows: Sequence[Flow], flow: Flow) -> Flow:
@@ -102,10 +142,12 @@ def _with_watermark(join: Join, flows: Sequence[Flow], flow: Flow) -> Flow:
     sides = ((left, right), (right, left))
 
     def of_sides(watermark: Scalar) -> list[Scalar | None]:
+        watermark = _least(flows, watermark)
         return [state_watermark(join.condition, side, other, watermark) for side, other in sides]
 
     def reached(watermark: Scalar) -> Scalar:
-        watermarks = [watermark.copy() if each is None else each for each in of_sides(watermark)]
+        own = _least(flows, watermark)
+        watermarks = [own.copy() if each is None else each for each in of_sides(watermark)]
         return exp.Anonymous(this="least", expressions=watermarks)
 
     try:

@@ -187,11 +187,11 @@ class _Recording:
             True,
             times,
             late,
-            (batch,),
-            place_attributes,
-            stream.delay,
-            stream.bits,
-            not place_attributes,
+            batches=(batch,),
+            place=place_attributes,
+            delay=stream.delay,
+            bits=stream.bits,
+            unordered=not place_attributes,
         )
         if not stream.distinct:
             return recorded, flow
@@ -246,7 +246,7 @@ class _Recording:
             shown = self._context.attribute("time")
             self.sessions.append(Project(Filter(relation, passed), (shown,), (time.copy(),)))
         relation = self._context.in_time(relation, windows, times.keys(), generate.span)
-        return relation, replace(flow, late=None, sessions=True)
+        return relation, replace(flow, late=None, batch_late=None, sessions=True)
 
     def _windows(self, windows: Windows, needed: frozenset[str]) -> tuple[Relation, Flow]:
         relation, flow = self._unary(windows, needed)

@@ -33,12 +33,14 @@ def union_of_streams(
         True,
         united_times(union, first.times),
         added[1],
-        (added[0],),
-        tuple(added[2:]),
-        first.delay,
-        max(flow.bits for _, flow in branches),
+        batches=(added[0],),
+        place=tuple(added[2:]),
+        delay=first.delay,
+        bits=max(flow.bits for _, flow in branches),
         unordered=not placed or any(flow.unordered for _, flow in branches),
         deduplicated=any(flow.deduplicated for _, flow in branches),
+        joined=any(flow.joined for _, flow in branches),
+        untold=any(flow.joined for _, flow in branches),
     )
     return replace(union, branches=tuple(whole), output=(*union.output, *added)), flow
 

@@ -162,7 +162,8 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
         path = folder / "offsets" / str(number)
         metadata, *ends = documents[number]
         if number == 0:
-            sources = (folder / "sources" / str(i) for i in range(len(ends)))
+            places = _places(folder, [documents[n][1:] for n in range(len(offsets))])
+            sources = (folder / "sources" / str(place) for place in places)
             logs = [_SourceLog(source, checksums) for source in sources]
         watermark = _watermark(metadata, path)
         if number <= last:
@@ -174,6 +175,38 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
             result.append(MicroBatch(number, files, watermark, late, policy, spans, restarted))
         late = watermark
     return result
+
+
+def _places(folder: Path, ends: Sequence[Sequence[Any]]) -> list[int]:
+    """Return under which numbers the sources of a query keep their logs.
+
+    A query has as many offsets as it reads sources, and a source of files that it reads twice has
+    one log, numbered where it is read first. Its offsets are the same in every batch.
+    """
+    count = len(ends[0])
+    logs = len(numbered(folder / "sources"))
+    listed = (
+        end is None or (isinstance(end, dict) and set(end) == {_LISTED}) for e in ends for end in e
+    )
+    if logs >= count or not logs or not all(listed):
+        return list(range(count))
+    columns = [json.dumps(column) for column in zip(*ends, strict=True)]
+    places: list[int] = []
+    spare = count - logs
+    for number, column in enumerate(columns):
+        earlier = columns.index(column)
+        if earlier < number and spare:
+            spare -= 1
+            places.append(places[earlier])
+        else:
+            places.append(max(places, default=-1) + 1)
+    # Of more sources with the same offsets only Spark knows which is read twice.
+    if spare or (len(set(columns)) > 1 and logs != len(set(columns))):
+        raise CheckpointError(
+            f"{folder} has {logs} logs of {count} sources, of which some are read twice: which is "
+            "not told.\nWrite the query so that it reads each stream once."
+        )
+    return places
 
 
 def _restarted(number: int, starts: Mapping[int, Start], runs: Mapping[int, int]) -> bool | None:

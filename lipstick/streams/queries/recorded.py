@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,7 @@ def without_rows(spark: SparkSession, stream: StreamSource, naming: Naming) -> D
     if naming is Naming.ROWS:
         extra[ROW_COLUMN] = "bigint"
     columns = (F.lit(None).cast(kind).alias(name) for name, kind in extra.items())
-    return stream.of_raw(stream.read(spark, []).select("*", *columns))
+    return stream.of_raw(stream.empty(spark).select("*", *columns))
 
 
 def files_of(
@@ -204,7 +205,9 @@ def _of_files(
     if not numbered:
         return without_rows(spark, stream, tracked.naming)
     files = [file.path for file, *_ in numbered]
-    return _placed(tracked, stream.read(spark, files), [numbers for _, *numbers in numbered])
+    places = [numbers for _, *numbers in numbered]
+    parts = [_placed(tracked, rows, places) for rows in stream.read(spark, files)]
+    return reduce(DataFrame.union, parts)
 
 
 def _read_again(

@@ -108,16 +108,17 @@ class StreamSource:
         moved = archive.absolute() / path.relative_to(path.anchor)
         return replace(file, uri=_uri(moved)) if moved.exists() else file
 
-    def read(self, spark: SparkSession, files: list[str]) -> DataFrame:
-        """Return the rows of some of its files, as a data frame that is no stream."""
-        if not files:
-            return spark.createDataFrame([], self.raw)
+    def empty(self, spark: SparkSession) -> DataFrame:
+        """Return no rows, with the columns of the source."""
+        return spark.createDataFrame([], self.raw)
+
+    def read(self, spark: SparkSession, files: list[str]) -> list[DataFrame]:
+        """Return the rows of some of its files: those where they came, and those in the archive."""
         archive = "" if self.archive is None else str(self.archive.absolute())
         moved = [file for file in files if archive and f"{archive}/" in file]
         here = [file for file in files if file not in set(moved)]
         parts = [(here, self.path), (moved, f"{archive}{re.sub('^file:/+', '/', self.path)}")]
-        whole = [self._read(spark, part, base) for part, base in parts if part]
-        return whole[0] if len(whole) == 1 else whole[0].union(whole[1])
+        return [self._read(spark, part, base) for part, base in parts if part]
 
     def _read(self, spark: SparkSession, files: list[str], base: str) -> DataFrame:
         reader = spark.read.format(self.format).schema(self.raw)

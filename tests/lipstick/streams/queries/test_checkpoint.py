@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from lipstick.streams.errors import DamagedRecordWarning
 from lipstick.streams.queries.checkpoint import (
     CheckpointError,
     FileRead,
     MicroBatch,
     read_checkpoint,
 )
-from lipstick.streams.queries.kept import keep
+from lipstick.streams.queries.kept import OFFSETS, keep
 from lipstick.streams.queries.sources import Span
 
 
@@ -101,3 +102,49 @@ def test_what_cannot_be_told_exactly_is_refused(tmp_path: Path) -> None:
     (newer / "offsets" / "0").write_text("v2\n{}")
     with pytest.raises(CheckpointError, match="version 'v2'"):
         read_checkpoint(newer)
+
+
+def test_a_source_that_is_read_twice_has_one_log(tmp_path: Path) -> None:
+    """Its offsets are the same in every batch; where others have the same, only Spark knows."""
+    for number in range(2):
+        offset(tmp_path, number, 0, f'{{"logOffset":{number}}}', '{"logOffset":0}',
+               f'{{"logOffset":{number}}}')  # fmt: skip
+        commit(tmp_path, number)
+    listed(tmp_path, "0", ("file:///in/a", 0), ("file:///in/b", 1))
+    listed(tmp_path, "0", ("file:///other/c", 0), source=1)
+    first, second = read_checkpoint(tmp_path)
+    assert first.files == (read("in/a"), read("other/c"), read("in/a"))
+    assert second.files == (read("in/b"), (), read("in/b"))
+    three = tmp_path / "three"
+    offset(three, 0, 0, *['{"logOffset":0}'] * 3, '{"logOffset":1}')
+    commit(three, 0)
+    for source in range(3):
+        listed(three, "0", ("file:///in/a", 0), source=source)
+    with pytest.raises(CheckpointError, match="of which some are read twice: which is not told"):
+        read_checkpoint(three)
+
+
+def test_commits_that_are_missing_and_lines_that_are_none_are_named(tmp_path: Path) -> None:
+    """A damaged line does not matter where Spark still has the offsets of its batch."""
+    listed(tmp_path, "0", *((f"file:///in/{n}", n) for n in range(4)))
+    for number in range(4):
+        offset(tmp_path, number, 0, f'{{"logOffset":{number}}}')
+        commit(tmp_path, number)
+    keep(tmp_path, set(), run=0)
+    whole = read_checkpoint(tmp_path)
+    assert [batch.restarted for batch in whole] == [None, False, False, False]
+    lines = (tmp_path / OFFSETS).read_bytes().split(b"\n")
+    (tmp_path / OFFSETS).write_bytes(b"\n".join([lines[0], b"{bad", *lines[2:]]))
+    with pytest.warns(DamagedRecordWarning, match=r"offsets.jsonl, line 2, cannot be read"):
+        assert [batch.files for batch in read_checkpoint(tmp_path)] == [b.files for b in whole]
+    (tmp_path / "offsets" / "1").unlink()
+    with pytest.raises(CheckpointError, match=r"line 2, cannot be read, and Spark removed its own"):
+        read_checkpoint(tmp_path)
+    offset(tmp_path, 1, 0, '{"logOffset":1}')
+    (tmp_path / OFFSETS).unlink()
+    (tmp_path / "commits" / "2").unlink()
+    with pytest.raises(CheckpointError, match="does not have the commit of batch 2"):
+        read_checkpoint(tmp_path)
+    (tmp_path / "commits" / "3").unlink()
+    with pytest.raises(CheckpointError, match="the commit of batch 2, and batch 3 was planned"):
+        read_checkpoint(tmp_path)
