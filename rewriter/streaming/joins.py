@@ -113,6 +113,9 @@ def check_grouped(context: Context, aggregate: Aggregate, flow: Flow) -> None:
     if context.mode is not OutputMode.APPEND:
         problem = f"a grouping above a join of streams in output mode {context.mode.value} is"
         raise context.unsupported(problem, aggregate.span)
+    if len(flow.batches) > 2:
+        problem = "a grouping above a join of three streams is"
+        raise context.unsupported(problem, aggregate.span)
     if flow.untold:
         raise context.unsupported(
             "a grouping above a join of streams whose times have not one bound on either side is",

@@ -212,6 +212,21 @@ def first(inner: str, outer: str, *keys: int, within: bool = False) -> Reading:
     return as_recorded(plan, STREAMS, OutputMode.APPEND, ALL, outer)
 
 
+def test_joins_of_three_streams_are_inner_ones_without_groupings() -> None:
+    """Late to the upper join is what is so by the least of the watermarks of its inputs."""
+    near = "a.ts BETWEEN e.ts AND e.ts + INTERVAL 5 MINUTES"
+    pairs = f"SELECT e.k, a.ts FROM events e JOIN alerts a ON e.k = a.k AND {near}"
+    third = "events s ON s.k = p.k AND s.ts BETWEEN p.ts AND p.ts + INTERVAL 5 MINUTES"
+    sql = f"SELECT s.id, s.ts FROM ({pairs}) p JOIN {third}"
+    assert "LEAST(" in render(read(sql).root)
+    for refused, problem in (
+        (f"SELECT s.id FROM ({pairs}) p LEFT JOIN {third}", "unless both are inner joins, is"),
+        (f"SELECT count(*) FROM ({sql}) GROUP BY window(ts, '5 minutes')", "of three streams is"),
+    ):
+        with pytest.raises(UnsupportedError, match=problem):
+            read(refused)
+
+
 def watermarked(inner: str, outer: str, mode: str = "append") -> Reading:
     view = View("timed", inner, None, None, EventTimeColumn(0, 5))
     plan = bind_query(outer, MemoryCatalog([*RELATIONS, view])).root

@@ -421,13 +421,6 @@ SHAPES = [
         "AND s.ts BETWEEN a.at - INTERVAL 20 MINUTES AND a.at + INTERVAL 5 MINUTES",
     ),
     Shape(
-        "join of three streams, then windows, waiting",
-        "SELECT window.end, count(*) AS n FROM (SELECT s.ts FROM readings s JOIN (SELECT a.at, "
-        f"a.sensor FROM readings r JOIN alerts a ON {_NEAR}) p ON s.sensor = p.sensor "
-        f"AND p.at BETWEEN s.ts AND s.ts + INTERVAL 15 MINUTES) GROUP BY {_TEN}",
-        waiting=True,
-    ),
-    Shape(
         "left join of streams, then windows",
         f"SELECT window.end, {_COUNTED}, count(aid) AS met FROM (SELECT r.ts, r.v, a.aid FROM "
         f"readings r LEFT JOIN alerts a ON {_NEAR}) GROUP BY {_TEN}",
