@@ -43,7 +43,6 @@ SELECT sum(i), avg(i), min(i), max(i), count(i) FROM spans;
 SELECT s.id, st.id AS at, st.t + s.i AS later FROM spans s, stamps st WHERE st.id < 3;
 SELECT id, CAST(y AS STRING), CAST(y * 2 AS STRING), extract(YEAR FROM y), extract(MONTH FROM y) FROM terms;
 SELECT t.id, d.id AS at, d.d + t.y AS later FROM terms t JOIN days d ON d.id > 5;
-SELECT count(y) AS n, count(*) AS k FROM terms WHERE y > INTERVAL '1' YEAR;
 SELECT id FROM terms ORDER BY y DESC LIMIT 2;
 SELECT id, CAST(i AS STRING), CAST(CAST(i AS STRING) AS INTERVAL DAY TO SECOND) = i AS same FROM spans;
 SELECT id, make_interval(0, id, 0, 1) IS NOT NULL AS made, CAST(make_ym_interval(id, 1) AS STRING), make_dt_interval(id, 1, 2, 3.5) FROM terms;
