@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.errors import PySparkException
 
 from lipstick.dataframes.jvm import active, analysed
+from lipstick.reading import is_too_deep, too_deep
 from lipstick.settings import temporary_settings
 from rewriter import dialect
 from rewriter.errors import NotUnderstoodError, UnsupportedError
@@ -164,6 +165,8 @@ def check_understood(
         try:
             emitted_plans = _plans(spark, _sql(spark, emitted, args), emitted, args)
         except PySparkException as error:
+            if is_too_deep(error):
+                raise too_deep(sql) from error
             reason = str(error).strip().splitlines()[0]
             raise _refusal(sql, "a query", f"an error: {reason}", None) from error
     if written_plans != emitted_plans:

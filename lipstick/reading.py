@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pyspark.errors import PySparkException
 
 from lipstick.errors import InternalError, LipstickError
+from rewriter.errors import UnsupportedError
 from rewriter.position import place_of_error
 
 logger = logging.getLogger("lipstick")
@@ -38,9 +39,15 @@ def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
     """
     try:
         yield
-    except LipstickError:
-        raise
+    except (LipstickError, RecursionError):
+        raise  # the latter to be read again with more room, see semiring.depth
     except Exception as error:
+        if is_too_deep(error):
+            raise too_deep(query) from error
+        if not accepted and type(error).__module__.startswith("py4j."):
+            raise UnsupportedError(
+                f"Spark cannot read this query: {_cause(error)}", "Divide it into parts.", query
+            ) from error
         if isinstance(error, PySparkException) and not accepted:
             raise
         frames = traceback.extract_tb(error.__traceback__)
@@ -62,6 +69,29 @@ def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
             f" arose in {where.name} of {_module(where.filename)}, line {where.lineno})."
         )
         raise InternalError(problem, advice, query, place_of_error(error, query)) from error
+
+
+def is_too_deep(error: Exception) -> bool:
+    """Tell whether an error is that a text is nested too deeply for the stack of Spark's driver."""
+    text = str(error)
+    return "StackOverflowError" in text or "FAILED_TO_PARSE_TOO_COMPLEX" in text
+
+
+def too_deep(query: str) -> UnsupportedError:
+    """Return the refusal of a query that is nested too deeply for the stack of Spark's driver."""
+    return UnsupportedError(
+        "Spark cannot read this query, or its text as we write it: it is nested too deeply for the "
+        "stack of the driver's threads",
+        "Divide it into parts, such as temporary views that are tracked by materialize=True, or "
+        "start Spark with more room: spark.driver.extraJavaOptions=-Xss64m.",
+        query,
+    )
+
+
+def _cause(error: Exception) -> str:
+    """Return the first line of the error of the JVM."""
+    lines = str(error).strip().splitlines()
+    return next((line.lstrip(": ") for line in lines if line.startswith(":")), lines[0])
 
 
 def _is_ours(frame: traceback.FrameSummary) -> bool:

@@ -1,0 +1,91 @@
+"""Deeply nested queries: read as deep as Spark reads them, and refused by name beyond."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.sessions import Session, session
+from rewriter.dialect import emit, parse
+from rewriter.errors import UnsupportedError
+
+pytestmark = [pytest.mark.engines("memory"), pytest.mark.classic]
+
+
+def _union(n: int) -> str:
+    return " UNION ALL ".join(["SELECT id FROM w"] * n)
+
+
+def _subqueries(n: int) -> str:
+    return "SELECT id FROM (" * n + "SELECT id FROM w" + ")" * n
+
+
+def _sum(n: int) -> str:
+    return f"SELECT {' + '.join(['id'] * n)} AS x FROM w"
+
+
+def _calls(n: int) -> str:
+    return f"SELECT {'abs(' * n}id{')' * n} AS x FROM w"
+
+
+def _negations(n: int) -> str:
+    return f"SELECT id FROM w WHERE {'NOT ' * n}(id = 1)"
+
+
+@pytest.fixture(scope="module")
+def ls(spark: SparkSession) -> Iterator[Session]:
+    with session(spark) as opened:
+        opened.track("w", spark.createDataFrame([(1,), (2,)], "id int"), key="id")
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (_union(150), 300),
+        (_subqueries(80), 2),
+        (_sum(300), 2),
+        (_calls(120), 2),
+        (_negations(200), 1),
+    ],
+    ids=["unions", "subqueries", "sums", "calls", "negations"],
+)
+def test_what_spark_reads_is_read(ls: Session, query: str, rows: int) -> None:
+    """These are deeper than Python's limit on recursion allows."""
+    assert len(ls.sql(query).polynomials(None)) == rows
+
+
+@pytest.mark.parametrize("form", [_union, _subqueries, _sum, _calls])
+def test_what_spark_does_not_read_is_refused(ls: Session, form: object) -> None:
+    """Its parser, or its analysis, has no more stack; the refusal says how to give it some."""
+    with pytest.raises(UnsupportedError, match=r"nested too deeply for the stack(.|\n)*-Xss64m"):
+        ls.sql(form(3000))  # type: ignore[operator]
+
+
+def test_deep_frames(ls: Session) -> None:
+    """Plans are trees too: of many steps, and of long expressions."""
+    frame = reduce(lambda f, _: f.withColumn("id", F.col("id") + 1), range(60), ls.spark.table("w"))
+    assert [row["id"] for row, _ in ls.annotate(frame).polynomials()] == [61, 62]
+    total = reduce(lambda a, b: a + b, [F.col("id")] * 200)
+    frame = ls.spark.table("w").select(total.alias("x"))
+    assert [row["x"] for row, _ in ls.annotate(frame).polynomials()] == [200, 400]
+
+
+def test_chains_are_written_without_parentheses() -> None:
+    """Those that Spark groups from the left; others show how they are grouped."""
+
+    def written(text: str) -> str:
+        words = " ".join(emit(parse(text), grouped=True).split())
+        return words.replace("( ", "(").replace(" )", ")")
+
+    assert written("SELECT a + b + c - d + e") == "SELECT ((a + b + c) - d) + e"
+    assert written("SELECT a + (b + c), a - b - c") == "SELECT a + (b + c), (a - b) - c"
+    chain = "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3"
+    assert written(chain) == chain
+    assert written(f"{chain} UNION SELECT 4") == f"({chain}) UNION SELECT 4"
+    nested = "SELECT 1 UNION ALL (SELECT 2 UNION ALL SELECT 3)"
+    assert written(nested) == nested
