@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError, UntrackedError
 from semiring.errors import CapabilityError, LipstickError, ValuationError
 
@@ -49,6 +51,10 @@ class SessionClosedError(LipstickError):
 
 class InternalError(UnsupportedError):
     """A query whose reading ended in an error of this project's own: a defect, to be reported."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: all of it, for a report."""
+        return traceback.format_exception(self)
 
 
 class CaptureError(LipstickError):

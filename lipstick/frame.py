@@ -25,6 +25,7 @@ from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.hypothesis import Hypothesis
 from lipstick.derived.upstream import copy_upstream
 from lipstick.errors import UnsupportedError
+from lipstick.everyday import PlainAnswer
 from lipstick.explain import explain, explain_passes, root_type
 from lipstick.questions import Questions
 from lipstick.tracking import Tracked
@@ -46,7 +47,7 @@ Rerunning: TypeAlias = Literal["auto", "annotations", "rerun"]
 
 
 @checked
-class AnnotatedFrame(Questions[DataFrame]):
+class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
     """The answer of a query over tracked relations, every tuple with its annotation.
 
     Nothing runs before it is asked for: ``df`` is the plain query, ``annotated`` the rewritten

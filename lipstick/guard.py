@@ -137,6 +137,7 @@ def understand(spark: SparkSession, sql: str, args: Arguments = None) -> Underst
             _explain(spark, sql, args)
         except PySparkException:
             if not _QUERY.match(sql):
+                _parse_by_spark(spark, sql)
                 raise
             _sql(spark, sql, args)  # fails too, with the places of the user's text
         raise
@@ -204,6 +205,19 @@ def constant_bounds(spark: SparkSession, expression: dialect.Query) -> dialect.Q
         return expression
     row = spark.sql(f"SELECT {', '.join(f'CAST({bound} AS INT)' for bound in written)}").head()
     return dialect.with_bounds(expression, [int(value) for value in row or ()])
+
+
+def _parse_by_spark(spark: SparkSession, sql: str) -> None:
+    """Have Spark parse a text that may be a command, which running it would execute.
+
+    Raises
+    ------
+    ParseException
+        With the places of the user's text; a Connect client cannot parse.
+    """
+    session = getattr(spark, "_jsparkSession", None)
+    if session is not None:
+        session.sessionState().sqlParser().parsePlan(sql)
 
 
 def _explanation(spark: SparkSession, sql: str, args: Arguments) -> str:

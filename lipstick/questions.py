@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import pyarrow as pa
 
 from lipstick.analysis import Analyses
 from lipstick.derived.origins import A, expanded
+from lipstick.errors import NeedsSparkError
 from lipstick.memory import MemoryWhatIf, WhatIfMany
+from lipstick.memory.store import OPEN_WITH_SPARK
 from lipstick.scenarios import Each, Given, resolve_scenarios
 from lipstick.unknown_keys import check_keys
 from lipstick.updates import resolve_update, resolve_updates
@@ -75,7 +78,8 @@ class Questions(Analyses, Generic[T]):
         _check_limit(limit)
         capture = self._captured
         if potential:
-            rows = capture.memory.potential_rows(limit)
+            with _answered_here(capture):
+                rows = capture.memory.potential_rows(limit)
             annotated = [
                 (dict(zip(capture.manifest.names, r.shown, strict=True)), r.annotation)
                 for r in rows
@@ -103,7 +107,8 @@ class Questions(Analyses, Generic[T]):
         """
         _check_limit(limit)
         capture = self._captured
-        tensors = capture.memory.tensors(column, limit)
+        with _answered_here(capture):
+            tensors = capture.memory.tensors(column, limit)
         return _expanded(capture, tensors, values=True) if expand else tensors
 
     def lineage(self, where: str | Column | None = None) -> dict[str, T]:
@@ -180,7 +185,8 @@ class Questions(Analyses, Generic[T]):
         """
         capture = self._captured
         valuations = capture.valuations(semiring, valuation, default, strict=strict)
-        return capture.memory.evaluate(semiring, valuations, merged=True)
+        with _answered_here(capture):
+            return capture.memory.evaluate(semiring, valuations, merged=True)
 
     # -- hypothetical answers --------------------------------------------------------------
 
@@ -209,7 +215,8 @@ class Questions(Analyses, Generic[T]):
         A query of one block costs what the scenarios touch, whatever their number; a predicate
         costs a Spark job each, so list keys, or tabulate them, where there are many.
         """
-        return self._captured.memory.what_if_many(self._scenarios(scenarios, strict=strict))
+        with _answered_here(self._captured):
+            return self._captured.memory.what_if_many(self._scenarios(scenarios, strict=strict))
 
     def what_if_updated(self, update: Mapping[str, Any], *, strict: bool = False) -> MemoryWhatIf:
         """Return what the answer would be had some inputs had other values, computed in memory.
@@ -231,7 +238,8 @@ class Questions(Analyses, Generic[T]):
         TrackingError
             For relations that the query does not read, and expressions without Spark.
         """
-        return self._captured.memory.what_if_updated(self._update(update, strict=strict))
+        with _answered_here(self._captured):
+            return self._captured.memory.what_if_updated(self._update(update, strict=strict))
 
     def what_if_updated_many(self, scenarios: Given, *, strict: bool = False) -> WhatIfMany:
         """Return what the answer would be had inputs had other values, in each of many scenarios.
@@ -249,7 +257,8 @@ class Questions(Analyses, Generic[T]):
         CaptureError, TrackingError
             As :meth:`what_if_updated`. All are computed together, and cost what they touch.
         """
-        return self._captured.memory.what_if_updated_many(self._updates(scenarios, strict=strict))
+        with _answered_here(self._captured):
+            return self._captured.memory.what_if_updated_many(self._updates(scenarios, strict=strict))
 
     # -- what is supposed, by tokens -------------------------------------------------------
 
@@ -287,6 +296,28 @@ def _check_limit(limit: int | None) -> None:
         raise ArgumentError(
             f"limit is {limit}: the number of rows to return.\nGive 0 or more, or None for all."
         )
+
+
+@contextmanager
+def _answered_here(capture: Capture) -> Iterator[None]:
+    """Say what is not possible, in place of advice to open with Spark what is open with Spark.
+
+    Raises
+    ------
+    NeedsSparkError
+        Where an answer that is computed in this process needs what only Spark computes.
+    """
+    try:
+        yield
+    except NeedsSparkError as error:
+        if capture.engine.spark is None:
+            raise
+        problem = str(error).removesuffix(OPEN_WITH_SPARK).rstrip()
+        raise NeedsSparkError(
+            f"{problem}\nThis question is answered in the session's process, beside Spark, and "
+            "has no answer here. Spark answers what_if(), for one deletion at a time, lineage() "
+            "and evaluate()."
+        ) from error
 
 
 def _expanded(capture: Capture, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:

@@ -37,7 +37,7 @@ from lipstick.local import own_spark
 from lipstick.local_relations import LocalRelations
 from lipstick.reading import reading
 from lipstick.settings import check_settings, naming_settings
-from lipstick.source import Source, check_unchanged, fingerprint, read_source
+from lipstick.source import Source, SourceLike, check_unchanged, fingerprint, read_source
 from lipstick.streams.queries.definition import AnnotatedStream, check_followed
 from lipstick.streams.queries.recorded import track_stream
 from lipstick.streams.queries.source import StreamSource, stream_source
@@ -102,7 +102,7 @@ class Session:
     def track(
         self,
         name: str,
-        source: DataFrame | str | os.PathLike[str] | None = None,
+        source: SourceLike | None = None,
         key: str | Sequence[str] | None = None,
         *,
         verify: bool = True,
@@ -119,9 +119,9 @@ class Session:
         name
             The name in queries and in tokens (``cars:C2``).
         source
-            A data frame, the name of a table or view, or a path of Parquet, CSV, JSON or ORC
-            files; None: the table or view called ``name``. A streaming data frame of files makes
-            queries over it streaming ones, see :class:`~lipstick.streams.queries.AnnotatedStream`.
+            A data frame, a table of Arrow or frame of pandas (small ones: they travel in plans),
+            the name of a table or view, or a path of Parquet, CSV, JSON or ORC files; None: that
+            called ``name``. A streaming frame of files makes queries over it streaming ones.
         key
             Columns that identify a row, unique and never NULL. ``"*"``: all columns and an ordinal
             among equal rows. None: the position of the row, for Parquet files only.

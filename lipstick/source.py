@@ -19,7 +19,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.errors import SourceChangedError, SourceError
+from lipstick.tables_in_memory import InMemory, as_frame
 from lipstick.views import is_temporary
+
+SourceLike: TypeAlias = DataFrame | InMemory | str | os.PathLike[str]
+"""What can be tracked."""
 
 FileState: TypeAlias = tuple[str, int, int]
 """A file's URI, length in bytes and modification time in nanoseconds (local) or milliseconds."""
@@ -65,11 +69,11 @@ class Source:
 
 def read_source(
     spark: SparkSession,
-    source: DataFrame | str | os.PathLike[str],
+    source: SourceLike,
     format: str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Source:
-    """Open a data frame, a table or view name, or a path of files, and pin it.
+    """Open a data frame, a table in memory, a table or view name, or a path of files, and pin it.
 
     Raises
     ------
@@ -92,6 +96,8 @@ def read_source(
         files = fingerprint(spark, frame)
         folders = _folders(spark, frame, files, None if is_temporary(spark, text) else text)
         return Source(frame, f"table {text}", None, files, text, folders)
+    if not isinstance(source, DataFrame):
+        source = as_frame(spark, source)
     files = fingerprint(spark, source)
     return Source(source, "data frame", None, files, None, _folders(spark, source, files, None))
 

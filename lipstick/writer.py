@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame, DataFrameWriter
 
 from lipstick.derived.target import Key, Target
 from lipstick.derived.writing import write_answer
-from lipstick.errors import TrackingError
+from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.tracking import Tracked
 from rewriter.dialect import Into
 from semiring.door import checked
@@ -91,6 +91,24 @@ class AnnotatedWriter:
         """Write ORC files; see :meth:`save`."""
         return self.format("orc").save(path, name)
 
+    def csv(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Refuse to write CSV.
+
+        Raises
+        ------
+        UnsupportedError
+            Always: CSV keeps neither types nor NULLs beside empty texts.
+        """
+        raise _plain_only("CSV", "csv", path)
+
+    def json(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Refuse to write JSON; see :meth:`csv`."""
+        raise _plain_only("JSON", "json", path)
+
+    def text(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Refuse to write text; see :meth:`csv`."""
+        raise _plain_only("Text", "text", path)
+
     def save(self, path: str | os.PathLike[str], name: str | None = None) -> Tracked:
         """Write files.
 
@@ -144,3 +162,12 @@ def _check_table(name: str) -> None:
             f"{name!r} does not name a table.\nGive letters, digits and underscores, with dots "
             "between the parts of a name; a part with other characters stands in backticks."
         )
+
+
+def _plain_only(name: str, method: str, path: str | os.PathLike[str]) -> UnsupportedError:
+    return UnsupportedError(
+        f"{name} does not keep the types of columns and tells no NULL from an empty text, so that "
+        "rows could not be held against their provenance",
+        f"Write q.write.parquet(path), or the rows without provenance: "
+        f"q.df.write.{method}({os.fspath(path)!r}).",
+    )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import re
 import sys
 import types
 import typing
@@ -141,7 +142,7 @@ def _problem(
             if each is not parameter.default and not fits(each, hints.get(name, Any)):
                 return (
                     f"{_name(function)}: {called} is {_value(each)}.\n"
-                    f"It should be: {_hint_text(parameter.annotation, hints.get(name, Any))}."
+                    f"It should be: {_hint_text(hints.get(name, Any))}."
                 )
     return None
 
@@ -293,8 +294,8 @@ def _value(value: Any) -> str:
     return "None" if value is None else f"{shown}, of type {kind.__name__}"
 
 
-def _hint_text(annotation: Any, hint: Any) -> str:
+def _hint_text(hint: Any) -> str:
+    """Return a type as it is written, without the modules of its names."""
     if get_origin(hint) is Literal:
         return " or ".join(map(repr, get_args(hint)))
-    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    return text.replace('"', "").replace("typing.", "")
+    return re.sub(r"\b\w+\.", "", inspect.formatannotation(hint).replace("NoneType", "None"))

@@ -6,6 +6,10 @@ from __future__ import annotations
 class LipstickError(Exception):
     """Base class: what failed, where, and what to do about it."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what a notebook shows: the message, which says where, without our own calls."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class ArgumentError(LipstickError, TypeError, ValueError):
     """An argument of another type or value than the function takes."""

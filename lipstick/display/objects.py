@@ -52,7 +52,7 @@ def frame_html(frame: AnnotatedFrame) -> str:
         pairs = frame.polynomials(ROWS + 1)
     except Exception as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
-        return page(body + f'<div class="m">{escape(reason[0])}</div>')
+        return page(body + _plain_rows(frame) + f'<div class="m">{escape(reason[0])}</div>')
     names = list(frame.schema.names)
     head = [*map(escape, names), '<span class="m">annotation</span>']
     rows = [
@@ -61,6 +61,18 @@ def frame_html(frame: AnnotatedFrame) -> str:
     ]
     more = f'<div class="m">only the first {ROWS} rows</div>' if len(pairs) > ROWS else ""
     return page(body + table_html(head, rows) + more)
+
+
+def _plain_rows(frame: AnnotatedFrame) -> str:
+    """Return the first rows of an answer whose annotations are refused; nothing if it fails too."""
+    try:
+        rows = frame.df.limit(ROWS + 1).collect()
+    except Exception:
+        return ""
+    head = [*map(escape, frame.schema.names)]
+    shown = [[cell_html(value) for value in row] for row in rows[:ROWS]]
+    more = f'<div class="m">only the first {ROWS} rows</div>' if len(rows) > ROWS else ""
+    return table_html(head, shown) + more
 
 
 def _frame_card(frame: AnnotatedFrame) -> Card:

@@ -26,6 +26,7 @@ _CHANGES = {
     "SELECT.",
     "MERGE": "Write the merged rows into another table: CREATE TABLE ... AS SELECT ... FULL JOIN.",
 }
+_BEFORE_VIEW = frozenset({"OR", "REPLACE", "GLOBAL", "LOCAL", "TEMP", "TEMPORARY", "MATERIALIZED"})
 _WHOLE = "Write INSERT INTO t SELECT ..., or INSERT OVERWRITE t SELECT ... of the whole table."
 
 
@@ -132,7 +133,7 @@ def _insert(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write | 
     if start is None:
         return None
     if words[0] == "FROM":
-        advice = "Begin with INSERT INTO t, then WITH or SELECT."
+        advice = "Write INSERT INTO t, then WITH or SELECT: a statement for each table."
         raise _refusal(sql, tokens[start], "INSERT after FROM is not annotated", advice)
     action = {"INTO": Action.APPEND, "OVERWRITE": Action.OVERWRITE}.get(_at(words, start + 1))
     if action is None:
@@ -203,6 +204,10 @@ def _columns(
 
 def _create(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write | None:
     replaces = words[0] == "REPLACE" or tuple(words[1:3]) == ("OR", "REPLACE")
+    view = words.index("VIEW") if "VIEW" in words[:6] else 0
+    if view and set(words[1:view]) <= _BEFORE_VIEW:
+        advice = "Make the view with spark.sql: queries read through views over tracked relations."
+        raise _refusal(sql, tokens[view], "CREATE VIEW is not annotated", advice)
     at = words.index("TABLE") + 1 if "TABLE" in words[:4] else 0
     if not at or words[at - 2] not in ("CREATE", "REPLACE"):
         return None

@@ -27,6 +27,7 @@ from lipstick.memory.state import NOTHING, State
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
 from rewriter.blocks import Lookup
+from rewriter.scalars.text import text
 from semiring.base import Array
 from semiring.expression import compare, simplify
 from semiring.token import normal_value, order_key
@@ -190,6 +191,11 @@ class Domains:
         return self._changing[name]
 
 
+def _keys_shown(rows: GroupRows) -> str:
+    """Return the keys of a grouping as SQL."""
+    return ", ".join(text(scalar) for _, scalar in rows.block.keys)
+
+
 class _Changing:
     """The members of a grouping by values that a deletion may change."""
 
@@ -200,8 +206,8 @@ class _Changing:
         count = formal.domains.member_count(members)
         if count * rows.grouping.sets > MOST:
             raise too_many(
-                f"{count:,} rows are grouped by values that a deletion may change in "
-                f"{rows.block.name}"
+                f"{count:,} rows are grouped by {_keys_shown(rows)}, of which a deletion may "
+                "change some values"
             )
         chosen = every(count)
         chosen = chosen[formal.domains.possible(members, chosen)]

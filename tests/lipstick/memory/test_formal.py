@@ -235,7 +235,7 @@ def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     keys = capture(
         "SELECT n FROM (SELECT k, count(*) AS n FROM r GROUP BY k) GROUP BY n", tmp_path / "b"
     )
-    with pytest.raises(ExactnessError, match="3 rows are grouped by values that a deletion"):
+    with pytest.raises(ExactnessError, match=r"3 rows are grouped by .*, of which a deletion"):
         keys.annotations()
 
 
