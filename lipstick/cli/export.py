@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from graphquery import ProvenanceGraph
     from graphquery.store import Snapshot
 
-_TEXTS = ("prov-json", "prov-n", "dot", "openlineage")
+_TEXTS = ("prov-json", "prov-n", "dot", "openlineage", "networkx")
 _FILES = ("graphml", "parquet")
 
 
@@ -34,7 +34,7 @@ _FILES = ("graphml", "parquet")
 @click.option(
     "--max-nodes",
     type=click.IntRange(min=1),
-    help="For PROV and DOT: refuse a larger graph.  [default: 100,000 for PROV, 5,000 for DOT]",
+    help="For PROV, DOT, networkx: refuse a larger graph.  [default: 5,000 for DOT, or 100,000]",
 )
 @click.option("--namespace", default="lipstick", show_default=True, help="For OpenLineage.")
 def export(
@@ -48,7 +48,8 @@ def export(
     max_nodes: int | None,
     namespace: str,
 ) -> None:
-    """Write the graph as PROV-JSON, PROV-N, GraphML, DOT, Parquet or OpenLineage events.
+    """Write the graph as PROV-JSON, PROV-N, GraphML, DOT, Parquet, OpenLineage events or for
+    networkx (the JSON of node_link_graph).
 
     OpenLineage is a line per event, with the times that the run has stored; in a store that has
     none, an invocation has started when what was stored before it was.
@@ -83,6 +84,14 @@ def _write(graph: ProvenanceGraph, kind: str, output: Path) -> None:
 def _text(graph: ProvenanceGraph, kind: str, limits: dict[str, Any]) -> str:
     from graphquery.exchange import to_dot, to_prov
 
+    if kind == "networkx":
+        from networkx import node_link_data
+
+        from graphquery.exchange.errors import check_size
+
+        check_size(graph.node_count, limits.get("limit", 100_000), "networkx")
+        graph_data = node_link_data(graph.to_networkx(), edges="edges")
+        return f"{json.dumps(graph_data, ensure_ascii=False, default=str)}\n"
     if kind == "dot":
         return to_dot(graph, **limits)
     document = to_prov(graph, **limits)

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import networkx
 import networkx as nx
 import pytest
 from click.testing import CliRunner
@@ -49,6 +50,16 @@ def test_prov_n_is_text(store: Path) -> None:
     assert text.startswith("document\n")
     assert text.endswith("endDocument\n")
     assert text.count("activity(") == 3
+
+
+def test_networkx_reads_what_is_written_for_it(store: Path) -> None:
+    """Node by node and edge by edge; a graph of more nodes than are allowed is refused."""
+    document = json.loads(_export(store, "--to", "networkx"))
+    graph = networkx.node_link_graph(document, edges="edges")
+    assert graph.number_of_edges() == len(FINE_EDGES)
+    assert graph.is_multigraph()
+    arguments = ["graph", "export", str(store), "--to", "networkx", "--max-nodes", "1"]
+    assert "too large for networkx" in CliRunner().invoke(main, arguments).stderr
 
 
 def test_dot_has_every_edge(store: Path) -> None:

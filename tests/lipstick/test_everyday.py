@@ -63,7 +63,7 @@ def test_large_tables_are_written_first(ls: Session, monkeypatch: pytest.MonkeyP
         with pytest.raises(SourceError, match=r"too large to travel in every plan(.|\n)*Parquet"):
             ls.track("t", source, key="id")
     with pytest.raises(LipstickError, match=r"DataFrame \| Table \| RecordBatch \| PandasFrame"):
-        ls.track("t", [1, 2], key="id")  # type: ignore[arg-type]
+        ls.track("t", [1, 2], key="id")
 
 
 @pytest.mark.classic

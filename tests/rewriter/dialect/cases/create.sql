@@ -41,6 +41,11 @@ SELECT * FROM `answer`;
 
 -- title: create view
 CREATE TEMPORARY VIEW totals AS SELECT 1 AS a
+-- error
+UnsupportedError: CREATE VIEW is not annotated at 1:18
+  CREATE TEMPORARY VIEW totals AS SELECT 1 AS a
+                   ^^^^
+Make the view with spark.sql: queries read through views over tracked relations.
 
 -- title: create without as
 CREATE TABLE totals USING parquet SELECT 1 AS a

@@ -4,7 +4,7 @@ FROM cars INSERT INTO totals SELECT model
 UnsupportedError: INSERT after FROM is not annotated at 1:11
   FROM cars INSERT INTO totals SELECT model
             ^^^^^^
-Begin with INSERT INTO t, then WITH or SELECT.
+Write INSERT INTO t, then WITH or SELECT: a statement for each table.
 
 -- title: insert after with
 WITH c AS (SELECT model FROM cars)
