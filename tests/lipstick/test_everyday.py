@@ -147,4 +147,4 @@ def test_questions_to_open_sessions_say_what_is_not_possible(ls: Session) -> Non
         with pytest.raises(NeedsSparkError, match=said) as raised:
             ask()
         assert "lipstick.open" not in str(raised.value)
-    assert query.what_if({"w": [2]}).df.count() == 2
+    assert [tuple(row) for row in query.what_if({"w": [2]}).df.collect()] == [(None, 0)]
