@@ -258,7 +258,9 @@ class Questions(Analyses, Generic[T]):
             As :meth:`what_if_updated`. All are computed together, and cost what they touch.
         """
         with _answered_here(self._captured):
-            return self._captured.memory.what_if_updated_many(self._updates(scenarios, strict=strict))
+            return self._captured.memory.what_if_updated_many(
+                self._updates(scenarios, strict=strict)
+            )
 
     # -- what is supposed, by tokens -------------------------------------------------------
 
