@@ -21,9 +21,11 @@ BEHIND = "behind"
 DAMAGED = "damaged"
 OUTSIDE = "outside"
 UNTRUSTED = "untrusted"
+UNABLE = "unable"
 """Why something is missing: the store cannot be reached, did not answer in time, was stopped within
 its reply, does not disclose it, is older than what was imported from it, cannot be read, is no
-member of the federation, or is not the store that it claims to be, or contradicts others."""
+member of the federation, is not the store that it claims to be or contradicts others, or has no
+answer to such a question, as a reduced graph has none to a deletion."""
 
 
 class Verdict(Enum):

@@ -282,5 +282,10 @@ def _checked(alias: str, request: Message, reply: Message) -> Message | Failure:
     text = printable(str(reply.header.get("message", "")))
     if kind == "question" and any(request.header.get(name) for name in _BY_NAME):
         raise FederationError(f"{alias}: {text}")
-    known = {"refused": reasons.REFUSED, "behind": reasons.BEHIND, "failed": reasons.UNREACHABLE}
+    known = {
+        "question": reasons.UNABLE,
+        "refused": reasons.REFUSED,
+        "behind": reasons.BEHIND,
+        "failed": reasons.UNREACHABLE,
+    }
     return Failure(known.get(str(kind), reasons.DAMAGED), text)
