@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from pyspark.sql import SparkSession
 
@@ -11,7 +13,8 @@ from lipstick.catalog import RegisteredFunctions, SessionCatalog
 from lipstick.comparisons import lowered
 from lipstick.errors import UnsupportedError
 from lipstick.guard import Understood, check_deterministic, constant_bounds, volatile_literals
-from lipstick.recursion import unfolded
+from lipstick.local_relations import LocalRelations
+from lipstick.recursion import Recursions
 from lipstick.settings import check_case, is_case_sensitive
 from lipstick.table_functions import check_partitions
 from lipstick.tracking import Tracked
@@ -56,6 +59,21 @@ class BoundText:
     over_views: bool
 
 
+class Surroundings(Protocol):
+    """The part of a session that recursions need: its folder, small relations, and views."""
+
+    spark: SparkSession
+    store: Path
+    local_relations: LocalRelations
+    views_of_recursions: list[str]
+
+
+def drop_views(surroundings: Surroundings) -> None:
+    """Drop the views that queries read rows of recursions from."""
+    for view in surroundings.views_of_recursions:
+        surroundings.spark.catalog.dropTempView(view)
+
+
 def bind_text(
     spark: SparkSession,
     query: str,
@@ -63,6 +81,7 @@ def bind_text(
     understood: Understood,
     tracked: Mapping[str, Tracked],
     tables: Mapping[str, TableFunction],
+    surroundings: Surroundings,
 ) -> BoundText:
     """Bind and lower a query that is understood.
 
@@ -72,6 +91,8 @@ def bind_text(
         The tracked relations, by name in lower case.
     tables
         The registered table functions.
+    surroundings
+        Where rows of recursions are, and of small relations.
 
     Raises
     ------
@@ -89,9 +110,12 @@ def bind_text(
     functions = RegisteredFunctions(spark)
     sources = {t.name: t.token_source for t in tracked.values()}
 
+    streams = frozenset(t.name for t in tracked.values() if t.stream is not None)
+    relations = surroundings.local_relations.of(tracked.values())
+    recursions = Recursions(spark, sources, surroundings.store, relations, streams)
+
     def bound_with(converted: Conversions) -> BoundQuery:
-        return unfolded(
-            spark,
+        return recursions.unfolded(
             lambda levels: bind_query(
                 query,
                 catalog,
@@ -101,8 +125,7 @@ def bind_text(
                 tables=tables,
                 levels=levels,
                 converted=converted,
-            ),
-            sources,
+            )
         )
 
     steps: list[PassStep] = []
@@ -131,4 +154,5 @@ def bind_text(
             place_of_generator(expression, query),
         )
     check_partitions(spark, root, query)
+    surroundings.views_of_recursions.extend(recursions.views)
     return BoundText(expression, bound, root, converted, tuple(steps), bool(catalog.views))

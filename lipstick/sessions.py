@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.binding import bind_text
+from lipstick.binding import bind_text, drop_views
 from lipstick.dataframes import check_names, plain_frame, query_text
 from lipstick.derived.derivation import Derivation, read_latest
 from lipstick.derived.derived_rows import naming_of, relation_rows
@@ -84,6 +84,7 @@ class Session:
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
         self._tables: dict[str, TableFunction] = {}
+        self.views_of_recursions: list[str] = []
         self._views = Views(self.spark, self._id)
         self.local_relations = LocalRelations(self.spark)
         self.exports: TableExports | None = None
@@ -322,7 +323,7 @@ class Session:
     ) -> AnnotatedFrame:
         """Bind and lower a query that is understood."""
         written, schema = understood.expression, understood.schema
-        bound = bind_text(self.spark, query, args, understood, self._tracked, self._tables)
+        bound = bind_text(self.spark, query, args, understood, self._tracked, self._tables, self)
         frame = AnnotatedFrame(
             self,
             shown,
@@ -460,6 +461,7 @@ class Session:
             return
         self._closed = True
         self._views.drop()
+        drop_views(self)
         self._tracked.clear()
         if self._temporary:
             shutil.rmtree(self.store, ignore_errors=True)

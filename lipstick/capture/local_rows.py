@@ -135,7 +135,7 @@ class LocalRows:
         if not self._alike or self._size(block) > MOST:
             return None
         try:
-            return _as_spark_has(compute(block, schema.names), _arrow_of(schema))
+            return as_spark_has(compute(block, schema.names), arrow_schema(schema))
         except LEFT_TO_SPARK:
             return None
 
@@ -170,14 +170,14 @@ class LocalRows:
         return pa.table({name: dataset.column(name) for name in names})
 
 
-def _arrow_of(schema: StructType) -> pa.Schema:
+def arrow_schema(schema: StructType) -> pa.Schema:
     """A schema as Arrow has it; refused where that is not as Parquet has it."""
     if not in_arrow(schema):
         raise NeedsSparkError(f"Arrow has no rows of {schema.simpleString()}.")
     return arrow_of(schema)
 
 
-def _as_spark_has(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def as_spark_has(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """The columns of a schema; refused where their types are others than Spark's."""
     columns = []
     for field in schema:

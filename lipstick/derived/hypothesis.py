@@ -30,7 +30,7 @@ from lipstick.derived.derived_rows import (
     table_columns,
 )
 from lipstick.views import drop_once_read
-from rewriter.blocks import decided_once
+from rewriter.blocks import Block, decided_once, iterates, topological
 from rewriter.emit.statements import plain_sql
 from rewriter.errors import UnsupportedError
 
@@ -173,13 +173,18 @@ def check_runs_again(manifest: Manifest, reduced: Reduced) -> None:
     Raises
     ------
     UnsupportedError
-        Where chance decides something, or a recursion is unfolded.
+        Where chance decides something, or rows of a recursion were computed before.
     """
     if decided_once(manifest.root):
         problem = "a query in which chance decides something cannot be run again"
-    elif manifest.recursive and reduced.replaced:
-        problem = "a recursive query cannot be run over hypothetical rows of a derived relation"
+    elif manifest.recursive and (reduced.replaced or _reads_recursion(manifest.root)):
+        problem = "a recursive query cannot be run again over other rows"
     else:
         return
     advice = "Write the query of the derived relation into this one: WITH t AS (...)."
     raise UnsupportedError(problem, advice, manifest.query)
+
+
+def _reads_recursion(root: Block) -> bool:
+    cores = (block.core for block in topological(root))
+    return any(core is not None and iterates(core) for core in cores)

@@ -19,7 +19,7 @@ from lipstick.memory.memberships import all_hold
 from lipstick.memory.state import values
 from lipstick.memory.store import every
 from rewriter.algebra import Scalar
-from rewriter.blocks import Core, ScanSource, Source, UnionSource, ValuesSource
+from rewriter.blocks import Core, IterationSource, ScanSource, Source, UnionSource, ValuesSource
 from rewriter.interpret import (
     Comparison,
     Interpreted,
@@ -68,7 +68,7 @@ def scanned_views(core: Core) -> Iterator[str]:
     """
     _check_plain(core)
     for source in core.sources:
-        if isinstance(source, ScanSource):
+        if isinstance(source, ScanSource | IterationSource):
             yield source.view
         elif isinstance(source, UnionSource):
             for branch in source.branches:
@@ -152,7 +152,7 @@ def _selected(core: Core, relations: Mapping[str, pa.Table], limit: int) -> pa.T
 
 
 def _source(source: Source, relations: Mapping[str, pa.Table], limit: int) -> pa.Table:
-    if isinstance(source, ScanSource) and source.view in relations:
+    if isinstance(source, ScanSource | IterationSource) and source.view in relations:
         return relations[source.view]
     if isinstance(source, UnionSource):
         return _united([_selected(branch, relations, limit) for branch in source.branches])

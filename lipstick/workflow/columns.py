@@ -13,6 +13,7 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Core,
+    IterationSource,
     Kind,
     Lookup,
     ScanSource,
@@ -190,6 +191,8 @@ def _source_kept(
 ) -> bool:
     if isinstance(source, ScanSource):
         return _covered(relations[source.relation].columns, source.alias, taken, names)
+    if isinstance(source, IterationSource):
+        return False
     if isinstance(source, BlockSource):
         inner = {output.name for output in source.block.outputs}
         return _covered(inner, source.alias, taken, names)

@@ -9,6 +9,7 @@ from rewriter.blocks import (
     BlockSource,
     ConstantSource,
     Core,
+    IterationSource,
     Kind,
     OneRowSource,
     ScanSource,
@@ -58,5 +59,5 @@ def _source_empty(source: Source, empty: Collection[str]) -> bool:
         return all(_core_empty(branch, empty) for branch in source.branches)
     if isinstance(source, ValuesSource):
         return _core_empty(source.core, empty)
-    assert isinstance(source, ConstantSource | OneRowSource)
+    assert isinstance(source, ConstantSource | IterationSource | OneRowSource)
     return False

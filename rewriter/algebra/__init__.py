@@ -22,7 +22,7 @@ from rewriter.algebra.joins import (
 )
 from rewriter.algebra.leaves import Constant, OneRow, Scan
 from rewriter.algebra.order import Limit, LocalSort, Sort, SortKey
-from rewriter.algebra.recursion import Level
+from rewriter.algebra.recursion import Iterated, Iteration, Level
 from rewriter.algebra.relation import Relation, Unary, reference_counts, require, walk, with_inputs
 from rewriter.algebra.rows import Filter, FirstRows, Generate, Project, Watermarked, Windows
 from rewriter.algebra.scalars import (
@@ -58,6 +58,8 @@ __all__ = [
     "Generate",
     "GroupingSets",
     "InnerJoin",
+    "Iterated",
+    "Iteration",
     "Join",
     "Level",
     "Limit",

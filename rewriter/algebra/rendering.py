@@ -16,6 +16,7 @@ from rewriter.algebra import (
     Filter,
     FirstRows,
     Generate,
+    Iteration,
     Join,
     Limit,
     LocalSort,
@@ -103,7 +104,7 @@ def _header(relation: Relation) -> str:
             return _of_stream(relation)
         case Sample():
             return f"Sample: {_sql(relation.sample).strip()}"
-        case UnionAll() | BagDifference():
+        case UnionAll() | BagDifference() | Iteration():
             return f"{_kind(relation)}: {', '.join(map(_attribute, relation.output))}"
         case Sort() | LocalSort():
             return f"{_kind(relation)}: {', '.join(map(_sort_key, relation.keys))}"

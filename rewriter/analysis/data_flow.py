@@ -15,6 +15,7 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Core,
+    IterationSource,
     Kind,
     ScanSource,
     UnionSource,
@@ -109,6 +110,8 @@ class _Follower:
     def _source(self, source: object) -> frozenset[str]:
         if isinstance(source, ScanSource):
             return self._columns if source.relation == self._relation else frozenset()
+        if isinstance(source, IterationSource):
+            self.decides = self.decides or self._relation in source.relations
         if isinstance(source, BlockSource):
             return self.outputs[source.block.name]
         if isinstance(source, UnionSource):

@@ -9,6 +9,7 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     ConstantSource,
+    IterationSource,
     Kind,
     ScanSource,
     core_relations,
@@ -25,7 +26,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     """
     if block.core is None or block.kind is not Kind.GROUP or block.core.once:
         return ()
-    untracked = BlockSource | ConstantSource
+    untracked = BlockSource | ConstantSource | IterationSource
     derived = any(isinstance(source, untracked) for source in block.core.sources)
     derived = derived or has_values(block.core) or bool(block.core.generators)
     if derived or len(list(core_relations(block.core))) != len(block.tokens):

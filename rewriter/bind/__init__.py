@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from rewriter.algebra import Relation
+from rewriter.algebra import Iterated, Relation
 from rewriter.bind.catalog import Catalog, TableFunction
 from rewriter.bind.columns.names import AttributeNames, lambda_variables
 from rewriter.bind.context import BindContext, Recursion
@@ -52,7 +52,7 @@ def bind_query(
     tables: Mapping[str, TableFunction] = MappingProxyType({}),
     timestamp_ntz: bool = False,
     expression: exp.Query | None = None,
-    levels: Mapping[str, int] | None = None,
+    levels: Mapping[str, int | Iterated] | None = None,
     converted: Conversions = MappingProxyType({}),
 ) -> BoundQuery:
     """Bind the text of a query.
@@ -77,8 +77,8 @@ def bind_query(
     expression
         The parsed text, if the caller has parsed it (and put values for parameters or ``now()``).
     levels
-        How many levels follow the first of a recursive query; one that is not in it is unfolded as
-        far as it may be. None: recursive queries are refused.
+        How many levels follow the first of a recursive query, or where its rows are. Of one that
+        is not in it the start and a step are bound. None: recursive queries are refused.
     converted
         The types that columns of EXCEPT and INTERSECT are converted to on both sides.
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, OuterRow, OuterValues, Project, Relation, Scalar
+from rewriter.algebra import Attribute, Iterated, OuterRow, OuterValues, Project, Relation, Scalar
 from rewriter.bind.catalog import Catalog, TableFunction
 from rewriter.bind.columns.names import AttributeNames
 from rewriter.bind.columns.scope import Bound, Outer
@@ -123,11 +123,17 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Recursion:
-    """An unfolded recursive query: its levels, the first being its start."""
+    """A recursive query: its levels, the first being its start.
+
+    ``step`` makes a level of the rows of the level before it, which it reads as an
+    :class:`rewriter.algebra.Iteration`; ``most`` is the number in MAX RECURSION LEVEL.
+    """
 
     name: str
     levels: tuple[Relation, ...]
     span: Span | None = None
+    step: Relation | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +149,8 @@ class BindContext:
     tables: Mapping[str, TableFunction] = field(default_factory=lambda: MappingProxyType({}))
     ctes: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
     views: dict[str, Definition] = field(default_factory=dict)
-    levels: Mapping[str, int] | None = None
-    """How many levels follow the first one of recursions, by key; None: none may be there."""
+    levels: Mapping[str, int | Iterated] | None = None
+    """How many levels follow the first one of recursions, or their rows; None: none may exist."""
     recursions: dict[str, Recursion] = field(default_factory=dict)
     """The recursions met, by key."""
     converted: Conversions = field(default_factory=lambda: MappingProxyType({}))

@@ -18,10 +18,11 @@ membership reads the keys of another block.
 from __future__ import annotations
 
 from rewriter.blocks.block import KINDS, Block, GroupBlock, Kind, RowsBlock, UnionBlock
-from rewriter.blocks.core import Core, core_relations, has_values
+from rewriter.blocks.core import Core, core_relations, has_values, iterates
 from rewriter.blocks.core_sources import (
     BlockSource,
     ConstantSource,
+    IterationSource,
     OneRowSource,
     ScanSource,
     Source,
@@ -66,6 +67,7 @@ __all__ = [
     "Difference",
     "Generator",
     "GroupBlock",
+    "IterationSource",
     "Kind",
     "Lookup",
     "Named",
@@ -86,6 +88,7 @@ __all__ = [
     "core_relations",
     "decided_once",
     "has_values",
+    "iterates",
     "qualified",
     "topological",
 ]

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rewriter.algebra import Scalar, SortKey
-from rewriter.blocks.core_sources import BlockSource, ScanSource, Source, UnionSource, ValuesSource
+from rewriter.blocks.core_sources import (
+    BlockSource,
+    IterationSource,
+    ScanSource,
+    Source,
+    UnionSource,
+    ValuesSource,
+)
 from rewriter.blocks.generators import Generator
 from rewriter.blocks.names import Named
 from rewriter.blocks.references import Semi
@@ -83,9 +90,20 @@ def core_relations(core: Core) -> Iterator[ScanSource]:
     for source in core.sources:
         if isinstance(source, ScanSource):
             yield source
+        elif isinstance(source, IterationSource):
+            for relation in source.relations:
+                yield ScanSource(source.alias, relation, source.view)
         elif isinstance(source, UnionSource):
             for branch in source.branches:
                 yield from core_relations(branch)
+
+
+def iterates(core: Core) -> bool:
+    """Tell whether a core reads rows of a recursion that were computed before."""
+    return any(
+        isinstance(source, IterationSource) or any(map(iterates, _cores(source)))
+        for source in core.sources
+    )
 
 
 def has_values(core: Core) -> bool:

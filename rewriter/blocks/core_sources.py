@@ -66,6 +66,18 @@ class ValuesSource:
 
 
 @dataclass(frozen=True, slots=True)
+class IterationSource:
+    """Rows of a recursion that were computed before, with all tokens of their derivations.
+
+    ``relations`` are those that the tokens are of; none where the rows are those of one level.
+    """
+
+    alias: str
+    view: str
+    relations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class OneRowSource:
     """One row of no columns."""
 
@@ -86,5 +98,11 @@ class ConstantSource:
 
 
 Source: TypeAlias = (
-    ScanSource | UnionSource | BlockSource | ValuesSource | ConstantSource | OneRowSource
+    ScanSource
+    | UnionSource
+    | BlockSource
+    | ValuesSource
+    | ConstantSource
+    | IterationSource
+    | OneRowSource
 )

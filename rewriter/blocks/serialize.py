@@ -21,6 +21,7 @@ from rewriter.blocks import (
     Core,
     Difference,
     Generator,
+    IterationSource,
     Kind,
     Lookup,
     Named,
@@ -201,6 +202,9 @@ def _read_semi(document: Mapping[str, Any], known: Mapping[str, Block]) -> Semi:
 def _source(source: Source) -> Json:
     if isinstance(source, ScanSource):
         return {"scan": source.relation, "alias": source.alias, "view": source.view}
+    if isinstance(source, IterationSource):
+        relations = list(source.relations)
+        return {"iteration": relations, "alias": source.alias, "view": source.view}
     if isinstance(source, BlockSource):
         return {"block": source.block.name, "alias": source.alias}
     if isinstance(source, UnionSource):
@@ -221,6 +225,8 @@ def _read_source(document: Mapping[str, Any], known: Mapping[str, Block]) -> Sou
     alias = document["alias"]
     if "scan" in document:
         return ScanSource(alias, document["scan"], document["view"])
+    if "iteration" in document:
+        return IterationSource(alias, document["view"], tuple(document["iteration"]))
     if "block" in document:
         return BlockSource(alias, known[document["block"]])
     if "values" in document:

@@ -20,6 +20,7 @@ from rewriter.blocks import (
     ConstantSource,
     Core,
     Generator,
+    IterationSource,
     Named,
     OuterLookup,
     ScanSource,
@@ -79,6 +80,11 @@ def members_query(block: Block, tables: Tables, *, prefilter: bool = True) -> ex
     if block.core is None:
         raise ValueError(f"block {block.name} has no members of its own")
     return _core(block.core if prefilter else replace(block.core, semis=()), tables)
+
+
+def core_query(core: Core, tables: Tables) -> exp.Select:
+    """Return the query of a core."""
+    return _core(core, tables)
 
 
 def _core(core: Core, tables: Tables) -> exp.Select:
@@ -218,7 +224,7 @@ def _lateral(call: exp.Expr, alias: str, columns: Sequence[str]) -> exp.Lateral:
 
 
 def _source(source: Source, tables: Tables) -> exp.Expr:
-    if isinstance(source, ScanSource):
+    if isinstance(source, ScanSource | IterationSource):
         return table(source.view, source.alias)
     if isinstance(source, BlockSource):
         return table(tables.potential(source.block), source.alias)

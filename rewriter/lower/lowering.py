@@ -21,6 +21,7 @@ from rewriter.algebra import (
     FirstRows,
     Generate,
     InnerJoin,
+    Iteration,
     Level,
     Limit,
     LocalSort,
@@ -110,7 +111,7 @@ def lower_operator(context: LoweringContext, relation: Relation) -> Open:
     match relation:
         case Scan():
             return lower_scan(context, relation)
-        case OneRow() | Constant():
+        case OneRow() | Constant() | Iteration():
             return lower_constant(context, relation)
         case Filter():
             return lower_filter(context, relation)

@@ -6,12 +6,14 @@ from sqlglot import exp
 
 from rewriter.algebra import (
     Constant,
+    Iteration,
     OneRow,
     Scalar,
     Scan,
 )
 from rewriter.blocks import (
     ConstantSource,
+    IterationSource,
     ScanSource,
     qualified,
 )
@@ -36,9 +38,29 @@ def lower_scan(context: LoweringContext, scan: Scan) -> OpenCore:
     )
 
 
-def lower_constant(context: LoweringContext, relation: OneRow | Constant) -> OpenCore:
+def _lower_iteration(context: LoweringContext, relation: Iteration) -> OpenCore:
+    table = relation.table
+    alias = context.names.alias("recursion")
+    pairs = zip(relation.output, table.columns, strict=True)
+    tokens = tuple(
+        TokenLeaves(name, context.names.alias(name), tuple(qualified(alias, c) for c in columns))
+        for name, columns in table.tokens
+    )
+    relations = tuple(sorted({name for name, _ in table.tokens}))
+    return OpenCore(
+        env={attribute.id: qualified(alias, column) for attribute, column in pairs},
+        sources=(IterationSource(alias, table.view, relations),),
+        tokens=tokens,
+        positions=(qualified(alias, table.position),),
+        stable={alias: None},
+    )
+
+
+def lower_constant(context: LoweringContext, relation: OneRow | Constant | Iteration) -> OpenCore:
     if isinstance(relation, OneRow):
         return OpenCore(env={})
+    if isinstance(relation, Iteration):
+        return _lower_iteration(context, relation)
     alias = context.names.alias("values_" if isinstance(relation.table, exp.Values) else "range_")
     columns = tuple(attribute.id for attribute in relation.output)
     source = ConstantSource(alias, relation.table, columns, relation.position.id)

@@ -14,6 +14,7 @@ from rewriter.blocks import (
     NOTHING,
     Core,
     Generator,
+    IterationSource,
     Lookup,
     Named,
     OuterLookup,
@@ -168,7 +169,15 @@ def identity_of_rows(members: StoredMembers, taken: set[str]) -> tuple[tuple[Nam
 
     They are columns of the members where members have them.
     """
-    stored = [name for token in members.tokens for name in token.columns]
+    sources = members.split.core.sources
+    numbered = {s.alias for s in sources if isinstance(s, IterationSource)}
+    scanned = zip(members.split.core.tokens, members.tokens, strict=True)
+    stored = [
+        name
+        for leaves, token in scanned
+        if leaves.leaves[0].table not in numbered
+        for name in token.columns
+    ]
     free: list[tuple[str, Scalar]] = []
     for lookup in members.lookups:
         if lookup.on:

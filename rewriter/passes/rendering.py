@@ -12,6 +12,7 @@ from rewriter.blocks import (
     ConstantSource,
     Core,
     Generator,
+    IterationSource,
     Named,
     OneRowSource,
     OuterLookup,
@@ -82,6 +83,8 @@ def _core(core: Core, title: str) -> Iterator[str]:
 def _source(source: Source) -> Iterator[str]:
     if isinstance(source, ScanSource):
         yield f"scan: {source.view} as {source.alias}"
+    elif isinstance(source, IterationSource):
+        yield f"recursion: {source.view} as {source.alias}"
     elif isinstance(source, BlockSource):
         yield f"potential: {source.block.name} as {source.alias}"
     elif isinstance(source, ValuesSource):

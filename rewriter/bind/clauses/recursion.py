@@ -1,4 +1,8 @@
-"""WITH RECURSIVE: a union of levels, each the recursive query over the level before it.
+"""WITH RECURSIVE: levels, each the recursive query over the level before it.
+
+Where a level is a select-project-join of the level before it and tracked relations, its rows are
+computed once, level by level, with the tokens of their derivations: the plan reads them as a
+source, whatever their number of levels. Otherwise the query is a union of its levels.
 
 After a deletion level n can only have rows that are among its potential tuples, and a level over
 an empty one is empty. So the levels up to the last that has potential tuples, found by running,
@@ -11,15 +15,24 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rewriter.algebra import Draw, Level, Relation, Sample, UnionAll, walk
+from rewriter.algebra import (
+    Draw,
+    Iterated,
+    Iteration,
+    Level,
+    Relation,
+    Sample,
+    UnionAll,
+    walk,
+)
 from rewriter.bind.clauses.refusals import refuse_set_operation
 from rewriter.bind.columns.scope import Bound
 from rewriter.bind.context import BindContext, Definition, Recursion
 from rewriter.dialect import BoundedCTE
 from rewriter.position import Span
 
-MOST_LEVELS = 32
-"""The levels that a recursion may have unless it says otherwise: each is a join to plan."""
+LEVEL_VIEW = "_lipstick_level"
+"""The view of the rows of a level: columns ``c0``, ``c1``, ..., and ``_row``."""
 
 _ADVICE = "Store the recursion's answer in a relation and track it."
 _CLAUSES = ("order", "limit", "offset")
@@ -45,24 +58,34 @@ def unfold(definition: Definition, cte: exp.CTE, inside: BindContext) -> Bound:
     first = inside.bind.query(union.this, inside, definition.outer)
     levels = [first.relation]
     names = definition.columns or tuple(entry.name for entry in first.scope.entries)
-    for _ in range(known.get(key, _most(cte))):
-        before = Level(levels[-1], span)
+    most = int(cte.args["level"].name) if isinstance(cte, BoundedCTE) else None
+    output = tuple(inside.names.attribute(a.name) for a in first.relation.attributes)
+
+    def after(before: Relation) -> Relation:
         shared = Bound(before, first.scope.over(before.attributes))
         shared_definition = Definition(
             definition.name, definition.query, names, inside, None, shared
         )
-        levels.append(
-            _next(union.expression, inside.with_cte(shared_definition), definition, first, span)
-        )
-    inside.recursions[key] = Recursion(definition.name, tuple(levels), span)
+        return _next(union.expression, inside.with_cte(shared_definition), definition, first, span)
+
+    depth = known.get(key)
+    if not isinstance(depth, int):
+        table = depth or level_table(len(output))
+        rows = Iteration(table, output, first.relation, span)
+        step = after(rows) if depth is None else None
+        inside.recursions[key] = Recursion(definition.name, (first.relation,), span, step, most)
+        return Bound(rows, first.scope.over(output))
+    for _ in range(depth):
+        levels.append(after(Level(levels[-1], span)))
+    inside.recursions[key] = Recursion(definition.name, tuple(levels), span, most=most)
     if len(levels) == 1:
         return first
-    output = tuple(inside.names.attribute(a.name) for a in first.relation.attributes)
     return Bound(UnionAll(tuple(levels), output, span), first.scope.over(output))
 
 
-def _most(cte: exp.CTE) -> int:
-    return int(cte.args["level"].name) if isinstance(cte, BoundedCTE) else MOST_LEVELS
+def level_table(columns: int) -> Iterated:
+    """Return the view in which a step finds the rows of the level before it."""
+    return Iterated(LEVEL_VIEW, tuple(f"c{number}" for number in range(columns)), "_row")
 
 
 def _body(definition: Definition, inside: BindContext, span: Span | None) -> exp.Union:

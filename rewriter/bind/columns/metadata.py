@@ -16,6 +16,7 @@ from rewriter.algebra import (
     Attribute,
     BagDifference,
     Generate,
+    Iteration,
     Project,
     Relation,
     Scalar,
@@ -46,6 +47,9 @@ def marks_of(rows: Relation) -> dict[str, str]:
         if isinstance(node, Scan):
             pairs = zip(node.columns, node.attributes, strict=True)
             marks |= {a.id: node.marks[column] for column, a in pairs if column in node.marks}
+        elif isinstance(node, Iteration):
+            marks |= marks_of(node.first)
+            pass_on(node.output, [each.column() for each in node.first.attributes])
         elif isinstance(node, Project):
             pass_on(node.output, node.scalars)
         elif isinstance(node, Aggregate):

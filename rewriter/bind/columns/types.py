@@ -16,6 +16,7 @@ from rewriter.algebra import (
     BagDifference,
     CorrelatedScalar,
     Generate,
+    Iteration,
     OuterValues,
     Project,
     Relation,
@@ -111,6 +112,9 @@ def _computed(relation: Relation) -> list[tuple[Sequence[Attribute], Sequence[Sc
             return [keys, (relation.aggregate_output, relation.aggregates, relation.input)]
         case Windows():
             return [(relation.output, relation.calls, relation.input)]
+        case Iteration():
+            columns = [each.column() for each in relation.first.attributes]
+            return [(relation.output, columns, relation.first)]
         case UnionAll():
             first = relation.branches[0]
             return [(relation.output, [each.column() for each in first.attributes], first)]

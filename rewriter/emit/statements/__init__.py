@@ -28,9 +28,12 @@ from rewriter.emit.statements.questions import (
     hypothetical_sql,
     potential_sql,
 )
+from rewriter.emit.statements.recursion import BEFORE, Derivations, derivations
 
 __all__ = [
+    "BEFORE",
     "ComparedColumns",
+    "Derivations",
     "Groups",
     "ViewOf",
     "answer_sql",
@@ -38,6 +41,7 @@ __all__ = [
     "comparisons_sql",
     "concerned",
     "contributions_sql",
+    "derivations",
     "extents_sql",
     "hypothetical_sql",
     "kept_groups_sql",

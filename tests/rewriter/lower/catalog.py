@@ -42,9 +42,13 @@ FUNCTIONS = {"words", *AGGREGATES, "explode"}
 TABLES = {"words": TableFunction("words_carrier", ("word", "size"))}
 
 
+LEVELS = {":30": 1}
+"""The recursions that are unfolded, by their places, and into how many levels."""
+
+
 def blocks(sql: str) -> Block:
     """Return the root of a query's blocks."""
     bound = bind_query(
-        sql, CATALOG, functions=FUNCTIONS, aggregates=AGGREGATES, tables=TABLES, levels={}
+        sql, CATALOG, functions=FUNCTIONS, aggregates=AGGREGATES, tables=TABLES, levels=LEVELS
     )
     return lower_query(bound.root, TOKENS, sql)

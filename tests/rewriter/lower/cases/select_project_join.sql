@@ -222,137 +222,23 @@ WITH RECURSIVE c(seller, city) MAX RECURSION LEVEL 2 AS (
 )
 SELECT city, count(*) AS n FROM c GROUP BY city
 -- expected
-WITH `b1_members` AS (
+WITH `b0_members` AS (
   SELECT
-    dealers_2.`dealer` AS `dealer`,
-    dealers_2.`city` AS `city_2`
-  FROM `dealers` AS dealers_2
-  WHERE
-    dealers_2.`rating` > 3
-), `b1` AS (
-  SELECT
-    m.`dealer` AS `dealer`,
-    m.`dealer` AS `dealer_2`,
-    m.`city_2` AS `city_2`
-  FROM `b1_members` AS m
-), `b2_members` AS (
-  SELECT
-    dealers_4.`dealer` AS `dealer`,
-    b1_2.`dealer` AS `b1_2_dealer`,
-    dealers_4.`city` AS `city_5`
-  FROM `b1` AS b1_2, `dealers` AS dealers_4
-  WHERE
-    b1_2.`city_2` = dealers_4.`dealer`
-), `b2` AS (
-  SELECT
-    m.`dealer` AS `dealer`,
-    m.`b1_2_dealer` AS `b1_2_dealer`,
-    m.`dealer` AS `dealer_5`,
-    m.`city_5` AS `city_5`
-  FROM `b2_members` AS m, `b1` AS b1_2
-  WHERE
-    m.`b1_2_dealer` IS NOT DISTINCT FROM b1_2.`dealer`
-), `b3_members` AS (
-  SELECT
-    dealers_5.`dealer` AS `dealer`,
-    b2.`dealer` AS `b2_dealer`,
-    b2.`b1_2_dealer` AS `b2_b1_2_dealer`,
-    dealers_5.`city` AS `city_8`
-  FROM `b2` AS b2, `dealers` AS dealers_5
-  WHERE
-    b2.`city_5` = dealers_5.`dealer`
-), `b3` AS (
-  SELECT
-    m.`dealer` AS `dealer`,
-    m.`b2_dealer` AS `b2_dealer`,
-    m.`b2_b1_2_dealer` AS `b2_b1_2_dealer`,
-    m.`dealer` AS `dealer_8`,
-    m.`city_8` AS `city_8`
-  FROM `b3_members` AS m, `b2` AS b2
-  WHERE
-    m.`b2_dealer` IS NOT DISTINCT FROM b2.`dealer`
-    AND m.`b2_b1_2_dealer` IS NOT DISTINCT FROM b2.`b1_2_dealer`
-), `b4` AS (
-  SELECT
-    u.`_branch` AS `_branch`,
-    u.`_0_dealer` AS `_0_dealer`,
-    u.`_1_dealer` AS `_1_dealer`,
-    u.`_1_b1_2_dealer` AS `_1_b1_2_dealer`,
-    u.`_2_dealer` AS `_2_dealer`,
-    u.`_2_b2_dealer` AS `_2_b2_dealer`,
-    u.`_2_b2_b1_2_dealer` AS `_2_b2_b1_2_dealer`,
-    u.`dealer_2` AS `dealer_10`,
-    u.`city_2` AS `city_10`
-  FROM (
-    SELECT
-      0 AS `_branch`,
-      t.`dealer` AS `_0_dealer`,
-      NULL AS `_1_dealer`,
-      NULL AS `_1_b1_2_dealer`,
-      NULL AS `_2_dealer`,
-      NULL AS `_2_b2_dealer`,
-      NULL AS `_2_b2_b1_2_dealer`,
-      t.`dealer_2` AS `dealer_2`,
-      t.`city_2` AS `city_2`
-    FROM `b1` AS t
-    UNION ALL
-    SELECT
-      1 AS `_branch`,
-      NULL AS `_0_dealer`,
-      t.`dealer` AS `_1_dealer`,
-      t.`b1_2_dealer` AS `_1_b1_2_dealer`,
-      NULL AS `_2_dealer`,
-      NULL AS `_2_b2_dealer`,
-      NULL AS `_2_b2_b1_2_dealer`,
-      t.`dealer_5` AS `dealer_2`,
-      t.`city_5` AS `city_2`
-    FROM `b2` AS t
-    UNION ALL
-    SELECT
-      2 AS `_branch`,
-      NULL AS `_0_dealer`,
-      NULL AS `_1_dealer`,
-      NULL AS `_1_b1_2_dealer`,
-      t.`dealer` AS `_2_dealer`,
-      t.`b2_dealer` AS `_2_b2_dealer`,
-      t.`b2_b1_2_dealer` AS `_2_b2_b1_2_dealer`,
-      t.`dealer_8` AS `dealer_2`,
-      t.`city_8` AS `city_2`
-    FROM `b3` AS t
-  ) AS u
+    recursion.`c1` AS `city_9`
+  FROM `_lipstick_level` AS recursion
 )
 SELECT
-  g.`city_12` AS `city_11`,
+  g.`city_9` AS `city_8`,
   g.`count` AS `n`,
   g.`_prov`
 FROM (
   SELECT
-    b4.`city_10` AS `city_12`,
+    m.`city_9` AS `city_9`,
     COUNT(*) AS `count`,
-    COLLECT_LIST(
-      NAMED_STRUCT(
-        'b4',
-        NAMED_STRUCT(
-          '_1',
-          b4.`_branch`,
-          '_2',
-          b4.`_0_dealer`,
-          '_3',
-          b4.`_1_dealer`,
-          '_4',
-          b4.`_1_b1_2_dealer`,
-          '_5',
-          b4.`_2_dealer`,
-          '_6',
-          b4.`_2_b2_dealer`,
-          '_7',
-          b4.`_2_b2_b1_2_dealer`
-        )
-      )
-    ) AS `_prov`
-  FROM `b4` AS b4
+    COLLECT_LIST(NAMED_STRUCT('one', 1)) AS `_prov`
+  FROM `b0_members` AS m
   GROUP BY
-    b4.`city_10`
+    m.`city_9`
 ) AS g
 
 -- title: select project join
@@ -607,3 +493,58 @@ b0: rows, identity dealers_dealer, position (stable)
   key: position := m.`position`
   output: city_2 := m.`city_2` (stable)
   output: q := m.`q` (stable)
+
+-- title: recursive unfolded
+SELECT * FROM (WITH RECURSIVE c AS (SELECT model FROM cars UNION ALL SELECT dealer FROM c JOIN cars ON cars.model = c.model) SELECT model FROM c) AS t
+-- expected
+WITH `b1_members` AS (
+  SELECT
+    cars_2.`car_id` AS `car_id`,
+    cars_2.`model` AS `model_2`
+  FROM `cars` AS cars_2
+), `b1` AS (
+  SELECT
+    m.`car_id` AS `car_id`,
+    m.`model_2` AS `model_2`,
+    NAMED_STRUCT('cars_2', m.`car_id`) AS `_prov`
+  FROM `b1_members` AS m
+), `b2_members` AS (
+  SELECT
+    cars_3.`car_id` AS `car_id`,
+    b1.`car_id` AS `b1_car_id`,
+    cars_3.`dealer` AS `dealer_3`
+  FROM `b1` AS b1, `cars` AS cars_3
+  WHERE
+    cars_3.`model` = b1.`model_2`
+), `b2` AS (
+  SELECT
+    m.`car_id` AS `car_id`,
+    m.`b1_car_id` AS `b1_car_id`,
+    m.`dealer_3` AS `dealer_3`,
+    NAMED_STRUCT('cars_3', m.`car_id`, 'b1', b1.`car_id`) AS `_prov`
+  FROM `b2_members` AS m, `b1` AS b1
+  WHERE
+    m.`b1_car_id` IS NOT DISTINCT FROM b1.`car_id`
+)
+SELECT
+  u.`model_2` AS `model_8`,
+  u.`_prov` AS `_prov`
+FROM (
+  SELECT
+    0 AS `_branch`,
+    t.`car_id` AS `_0_car_id`,
+    NULL AS `_1_car_id`,
+    NULL AS `_1_b1_car_id`,
+    t.`model_2` AS `model_2`,
+    NAMED_STRUCT('branch', 0, 'p0', t.`_prov`, 'p1', NULL) AS `_prov`
+  FROM `b1` AS t
+  UNION ALL
+  SELECT
+    1 AS `_branch`,
+    NULL AS `_0_car_id`,
+    t.`car_id` AS `_1_car_id`,
+    t.`b1_car_id` AS `_1_b1_car_id`,
+    t.`dealer_3` AS `model_2`,
+    NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
+  FROM `b2` AS t
+) AS u
