@@ -29,7 +29,7 @@ from rewriter import (
     place_of_generator,
     substitute,
 )
-from rewriter.algebra import Draw, walk
+from rewriter.algebra import Draw, Relation, walk
 from rewriter.blocks import Block
 from rewriter.passes import log
 from rewriter.scalars.comparable import Conversions
@@ -57,6 +57,11 @@ class BoundText:
     converted: Conversions
     steps: tuple[PassStep, ...]
     over_views: bool
+
+    @property
+    def plan(self) -> tuple[Relation, Conversions]:
+        """Its operators with the types that both sides of comparisons are converted to."""
+        return self.query.root, self.converted
 
 
 class Surroundings(Protocol):

@@ -336,10 +336,7 @@ class Session:
         )
         if any(tracked.stream is not None for tracked in frame.relations.values()):
             check_followed(self.spark, written, query)
-            plan = bound.query.root
-            frame = AnnotatedStream(
-                self, shown, bound.expression, schema, bound.root, plan, bound.converted
-            )
+            frame = AnnotatedStream(self, shown, bound.expression, schema, bound.root, *bound.plan)
         self.check_sources(frame.relations.values())
         for tracked in frame.relations.values():
             if self._views.is_replaced(tracked.name):
