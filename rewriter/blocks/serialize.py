@@ -55,10 +55,11 @@ class _Semi(TypedDict):
 
 
 class _Source(TypedDict):
-    """One of scan, block, union, values and constant is there; see :func:`_source`."""
+    """One of scan, iteration, block, union, values and constant is there; see :func:`_source`."""
 
     alias: str
     scan: NotRequired[str]
+    iteration: NotRequired[list[str]]
     view: NotRequired[str]
     block: NotRequired[str]
     union: NotRequired[list[_Core]]
