@@ -16,6 +16,7 @@ from lipstick.derived.target import Target, named_key
 from lipstick.errors import CaptureError, TrackingError, UnsupportedError
 from lipstick.source import Source
 from rewriter.dialect import Into
+from tests.oracle.written import schema_of
 from tests.rewriter.lower.catalog import blocks
 
 PART = Part("p", ("a", "b"), StructType().add("a", "integer").json(), ("f0", "f1"), captured=False)
@@ -171,7 +172,9 @@ def test_queries_that_cannot_be_run_over_other_rows(
     sql: str, recursive: bool, problem: str | None
 ) -> None:
     """Where values of a derived relation change, a query over it is run again."""
-    manifest = Manifest(sql, ("car_id",), "{}", "copy", blocks(sql), {}, recursive=recursive)
+    manifest = Manifest(
+        sql, ("car_id",), schema_of(["car_id"]), "copy", blocks(sql), {}, recursive=recursive
+    )
     reduced = Reduced(Deletion({}), {"cars": "view"})
     if problem is None:
         check_runs_again(manifest, reduced)

@@ -6,6 +6,7 @@ Spark. What it does not know of Spark SQL is left to the runs with Spark.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +36,12 @@ _STORED_AS: Final = {pa.decimal128(38, 0): pa.int64(), pa.null(): pa.bool_()}
 """HUGEINT, and columns that are NULL and nothing else."""
 
 
+def schema_of(names: Sequence[str]) -> str:
+    """Return the schema of an answer for a manifest that Spark never reads: texts."""
+    fields = [{"name": n, "type": "string", "nullable": True, "metadata": {}} for n in names]
+    return json.dumps({"type": "struct", "fields": fields})
+
+
 def written(sql: str, database: Database, directory: Path) -> Memory:
     """Capture a query into a directory, and return the engine that answers from it.
 
@@ -46,7 +53,7 @@ def written(sql: str, database: Database, directory: Path) -> Memory:
     relations = {
         r.name: _record(r.name, r.key, r.data.column_names) for r in database.relations.values()
     }
-    return Memory(directory, Manifest(sql, names, "{}", "copy", root, relations))
+    return Memory(directory, Manifest(sql, names, schema_of(names), "copy", root, relations))
 
 
 def write_capture(sql: str, database: Database, directory: Path) -> Capture:
@@ -58,7 +65,7 @@ def write_capture(sql: str, database: Database, directory: Path) -> Capture:
         DuckDB does not know something in the query.
     """
     root = blocks_of(sql, database)
-    _write_datasets(root, database, directory)
+    datasets = _write_datasets(root, database, directory)
     names = tuple(Duck(database).answer(sql).columns)
     read = {token.relation for block in topological(root) for token in block.tokens}
     relations = {
@@ -66,11 +73,21 @@ def write_capture(sql: str, database: Database, directory: Path) -> Capture:
         for r in database.relations.values()
         if r.name in read
     }
-    Manifest(sql, names, "{}", "copy", root, relations).write(directory)
+    counts: dict[str, dict[str, int]] = {}
+    schemas: dict[str, dict[str, Any]] = {}
+    for (block, dataset), table in datasets.items():
+        counts.setdefault(block, {})[dataset] = len(table)
+        schemas.setdefault(block, {})[dataset] = json.loads(schema_of(table.column_names))
+    manifest = Manifest(sql, names, schema_of(names), "copy", root, relations, counts, schemas)
+    manifest.write(directory)
     return open_capture(directory)
 
 
-def _write_datasets(root: Block, database: Database, directory: Path) -> None:
+def _write_datasets(
+    root: Block, database: Database, directory: Path
+) -> dict[tuple[str, str], pa.Table]:
+    """Write the datasets of a capture, and return them by block and name."""
+    datasets: dict[tuple[str, str], pa.Table] = {}
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("CREATE MACRO raise_error(message) AS error(message)")
@@ -78,10 +95,13 @@ def _write_datasets(root: Block, database: Database, directory: Path) -> None:
             create_table(connection, relation.name, relation.data)
         for block, statement in statements_of_members(connection, root):
             members = _write(connection, statement, directory, block, "members")
+            datasets[block.name, "members"] = members
             create_table(connection, members_of(block), members)
         for block in topological(root):
             if needs_rows(block):
-                _write(connection, rows_sql(block, members_of), directory, block, "rows")
+                rows = _write(connection, rows_sql(block, members_of), directory, block, "rows")
+                datasets[block.name, "rows"] = rows
+    return datasets
 
 
 def check_written(

@@ -30,6 +30,7 @@ from tests.oracle.captured import blocks_of, connected, members_of
 from tests.oracle.duck import loosened, to_duckdb
 from tests.oracle.generator import generate
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
+from tests.oracle.written import schema_of
 
 SEEDS = range(40)
 LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
@@ -149,7 +150,7 @@ def _datasets(
     """Yield what a capture would have, and what is computed here, where it is."""
     held, rows = HeldDatasets(), dict[str, str]()
     names = tuple(output.name for output in root.outputs)
-    engine = Engine(held, Manifest(sql, names, "{}", "copy", root, {}))
+    engine = Engine(held, Manifest(sql, names, schema_of(names), "copy", root, {}))
     for block in topological(root):
         if block.core is not None:
             expected = _made(connection, members_of(block), members_sql(block, members_of))

@@ -38,6 +38,7 @@ from rewriter.emit.statements import members_sql, rows_sql
 from rewriter.lower import lower_query
 from tests.graphquery.store.workload import Unsynced
 from tests.oracle.duck_sql import to_duckdb
+from tests.oracle.written import schema_of
 
 ROW = "_row"
 NO_STATE: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -123,7 +124,7 @@ class DuckBench:
             name: RelationRecord(name, name, "rows", (ROW,), columns, True, name)
             for name, columns in self.columns.items()
         }
-        manifest = Manifest(sql, names, "{}", "copy", root, relations)
+        manifest = Manifest(sql, names, schema_of(names), "copy", root, relations)
         engine = Engine(StoredDatasets(folder), manifest)
         state = engine.base(root.name)
         return Answer(engine.table(state), engine, repeated(state))
