@@ -124,9 +124,10 @@ def check_derivation(path: Path) -> list[Damage]:
         file = version_path(path, number)
         try:
             versions.append(read_version(file))
+        except CaptureNotHereError:
+            damages.append(Damage("The version is missing.", str(file), _RESTORE))
         except CaptureDamagedError as error:
-            what = "The version is missing." if not file.exists() else None
-            damages.append(Damage(what, str(file), _RESTORE) if what else _damage(file, error))
+            damages.append(_damage(file, error))
     looked: set[tuple[str, str]] = set()
     for version in versions:
         for part in version.parts:
