@@ -398,8 +398,10 @@ def block_function(
         For relations that take no part, columns that they do not have, and columns other than keys
         where there is no Spark to look them up.
     """
-    if blocks is None or callable(blocks):
-        return blocks
+    if blocks is None:
+        return None
+    if callable(blocks):
+        return _block_by(blocks)
     if not isinstance(blocks, Mapping):
         raise ValuationError(
             "blocks are given per relation, {'cars': ['model']}, or as a function of the token, "
@@ -421,12 +423,31 @@ def block_function(
                 "mapping from keys."
             )
         else:
-            columns = [spec] if isinstance(spec, str) else list(spec)
+            columns = [spec] if isinstance(spec, str) else spec
+            if not isinstance(columns, Sequence) or not all(isinstance(c, str) for c in columns):
+                raise ValuationError(
+                    f"blocks of {name!r} are {spec!r}: give columns, ['model'], or a mapping from "
+                    "keys to blocks."
+                )
             by_relation[name] = block_of_columns(record, columns, capture.engine.spark)
 
     def block(token: Token) -> Hashable:
         of_relation = by_relation.get(token.relation)
         return None if of_relation is None else of_relation(token)
+
+    return block
+
+
+def _block_by(function: Callable[[Token], Hashable]) -> Callable[[Token], Hashable]:
+    """Return a user's function of tokens whose errors name the token."""
+
+    def block(token: Token) -> Hashable:
+        try:
+            found = function(token)
+            hash(found)
+        except Exception as error:
+            raise ValuationError(f"blocks({token}) failed: {error!r}.") from error
+        return found
 
     return block
 

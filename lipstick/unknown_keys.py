@@ -110,7 +110,7 @@ def report(problem: str, advice: str, *, strict: bool) -> None:
     if strict:
         raise UnknownKeyError(f"{problem}.\nA strict question is refused then.{advice}")
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals["__name__"].split(".")[0] in _OURS:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OURS:
         frame, level = frame.f_back, level + 1
     text = f"{problem}; that changes nothing.{advice} strict=True refuses it."
     warnings.warn(text, UnknownKeyWarning, stacklevel=level)

@@ -117,7 +117,7 @@ def test_values_by_reference_are_not_stored(dealer: lipstick.Session, tmp_path: 
 
 def test_unknown_kind_of_values_is_refused(dealer: lipstick.Session, tmp_path: Path) -> None:
     """Before anything is written."""
-    with pytest.raises(ValueError, match="'copy' or 'reference', not 'both'"):
+    with pytest.raises(ArgumentError, match=r"values is 'both'.*\nIt should be: 'copy' or"):
         dealer.sql(COUNTS).save(tmp_path / "c", values="both")
     assert not (tmp_path / "c").exists()
 

@@ -183,8 +183,8 @@ def test_contexts_elsewhere_are_not_opened(context: str) -> None:
 
 
 def test_rdf_says_what_it_needs_or_is_read() -> None:
-    text = "@prefix prov: <http://www.w3.org/ns/prov#> .\n<http://e/b> "
-    text += "prov:wasDerivedFrom <http://e/a> ."
+    text = "@prefix prov: <http://www.w3.org/ns/prov#> .\n@prefix e: <http://e/> .\n"
+    text += "e:b prov:wasDerivedFrom e:a ."
     (found,) = documents_in(text.encode(), "a.ttl")
     if isinstance(found, Unreadable):
         assert "Install lipstick-spark[exchange]" in found.reason
