@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _OURS = ("lipstick", "semiring")
 _SHOWN = 5
+_LISTED = 1_000
+"""Keys up to which somebody may have listed them by hand."""
 _FEW = 1_000_000
 """Members up to which the tokens of a capture are read before Spark is asked for those of rows."""
 
@@ -66,21 +68,27 @@ def check_predicates(
 def check_keys(capture: Capture, name: str, keys: pa.Table, *, strict: bool) -> None:
     """Report keys of a relation that name no row.
 
-    With Spark the rows are those of the source; a capture alone knows the rows that took part in
-    the query. Cost: the tokens of the capture are indexed once; keys that are not among them cost
-    a job over the source.
+    With Spark the rows are those of the source. A capture alone knows the rows that took part in
+    the query; of more than `_LISTED` keys it reports those that did not only if none did, or the
+    question is strict. Cost:
+    the tokens of the capture are indexed once; keys that are not among them cost a job over the
+    source.
     """
     record = capture.manifest.relations.get(name) or capture.ancestry.records[name]
     columns = list(record.token)
     keys = keys.select(columns).combine_chunks()
+    given = 0
     spark = capture.engine.spark
     rows = None if spark is None else capture.cluster.rows_of(name)
     if rows is None or _is_small(capture):
         try:
+            given = len(distinct([c.combine_chunks() for c in keys.columns], keys.num_rows)[1])
             keys = _not_captured(capture, name, keys)
         except NeedsSparkError:  # for keys of nested types
             if rows is None:
                 return
+        if rows is None and not strict and given > _LISTED and keys.num_rows < given:
+            return  # rows that took no part, as many do in a large deletion
     where = "names no row of" if rows is not None else "names no row that the capture has of"
     if rows is not None and keys.num_rows:
         assert spark is not None

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
@@ -26,7 +26,8 @@ _SETTINGS = ("spark.pyspark.python", "spark.pyspark.driver.python")
 
 _CAUSE = re.compile(r"((?:ModuleNotFoundError|\[PYTHON_VERSION).*|(?<=python worker:\n).*)")
 
-_checked: WeakSet[SparkSession] = WeakSet()
+_checked: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
+"""By session, the workers' interpreter that was found to run functions of ours."""
 
 
 def use_own_python(spark: SparkSession) -> None:
@@ -56,7 +57,8 @@ def check_workers(spark: SparkSession) -> None:
         When they cannot, with what to set.
     """
     context = getattr(spark, "_sc", None)
-    if spark in _checked or (context is not None and context.pythonExec == sys.executable):
+    interpreter = "" if context is None else str(context.pythonExec)
+    if _checked.get(spark) == interpreter or interpreter == sys.executable:
         return
 
     def attempt(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -68,7 +70,7 @@ def check_workers(spark: SparkSession) -> None:
         spark.range(1, numPartitions=1).mapInArrow(attempt, "id bigint").collect()
     except Exception as error:  # py4j's among them, where no worker starts at all
         raise WorkerPythonError(_message(spark, str(error))) from error
-    _checked.add(spark)
+    _checked[spark] = interpreter
 
 
 def _message(spark: SparkSession, error: str) -> str:

@@ -12,7 +12,7 @@ from lipstick.workflow.errors import ImportNotAllowedError, ModuleQueryError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Imports: TypeAlias = Collection[str] | bool
+Imports: TypeAlias = str | Collection[str] | bool
 """Modules that may be imported from, with those below them; True: all, False: none."""
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")

@@ -420,7 +420,7 @@ def test_pandas_on_spark(
 
 
 def test_no_frame(on: Oracles) -> None:
-    with pytest.raises(LipstickError, match="str is not a data frame"):
+    with pytest.raises(LipstickError, match="frame is 'SELECT 1', of type str"):
         on.ls.annotate("SELECT 1")  # type: ignore[arg-type]
 
 

@@ -164,7 +164,7 @@ def _schema(ddl: str) -> StructType:
     ("sql", "recursive", "problem"),
     [
         ("SELECT car_id FROM cars TABLESAMPLE (10 PERCENT)", False, "in which chance decides"),
-        ("SELECT car_id FROM cars", True, "a recursive query cannot be run over"),
+        ("SELECT car_id FROM cars", True, "a recursive query cannot be run again over"),
         ("SELECT car_id FROM cars", False, None),
     ],
 )

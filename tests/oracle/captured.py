@@ -23,9 +23,12 @@ from tests.oracle.duck import Duck, create_table, loosened
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 
+_LEVELS = 10
+"""The levels that a recursion is unfolded into, unless its query says how many."""
+
 
 def blocks_of(sql: str, database: Database) -> Block:
-    """Return the block that yields the answer of a query."""
+    """Return the block that yields the answer of a query; recursions are unfolded."""
     relations = database.relations.values()
     catalog = MemoryCatalog(
         [TrackedRelation(r.name, tuple(r.data.column_names)) for r in relations],
@@ -36,7 +39,13 @@ def blocks_of(sql: str, database: Database) -> Block:
         },
     )
     tokens = {r.name: TokenSource(r.name, r.key) for r in database.relations.values()}
-    return lower_query(bind_query(sql, catalog, levels={}).root, tokens, sql)
+    levels: dict[str, int] = {}
+    query = bind_query(sql, catalog, levels=levels)
+    while unknown := [key for key in query.recursions if key not in levels]:
+        most = query.recursions[unknown[0]].most
+        levels[unknown[0]] = _LEVELS if most is None else most
+        query = bind_query(sql, catalog, levels=levels)
+    return lower_query(query.root, tokens, sql)
 
 
 def check_captured(

@@ -34,8 +34,8 @@ def _problem(sql: str) -> str | None:
             "Make these a relation of the chain, and read that.",
         ),
         (
-            "SELECT k, count(*) OVER (PARTITION BY md5(max(x))) AS s FROM A GROUP BY k",
-            "OVER (PARTITION BY MD5(max_x)) reads what only Spark can compute",
+            "SELECT k, count(*) OVER (PARTITION BY hash(max(x))) AS s FROM A GROUP BY k",
+            "OVER (PARTITION BY HASH(max_x)) reads what only Spark can compute",
             "Compute it as a column of a relation of the chain, and use that.",
         ),
         (
@@ -45,8 +45,8 @@ def _problem(sql: str) -> str | None:
             "Compute it as a column",
         ),
         (
-            "SELECT max(md5(m)) AS t FROM (SELECT k, max(x) AS m FROM A GROUP BY k)",
-            "MAX(MD5(m)) reads what only Spark can compute",
+            "SELECT max(hash(m)) AS t FROM (SELECT k, max(x) AS m FROM A GROUP BY k)",
+            "MAX(HASH(m)) reads what only Spark can compute",
             "Compute it as a column of a relation of the chain, and use that.",
         ),
     ],

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import DataFrame
 
 from lipstick.streams.assertions import Assertions
 from lipstick.streams.delays import Fixed
@@ -19,10 +20,21 @@ from lipstick.streams.structured.in_process import InProcess
 from lipstick.streams.structured.running import RunningGraph
 
 
+class _Batch(DataFrame):
+    """A batch as Structured Streaming hands it over."""
+
+    table: pa.Table
+
+    def toArrow(self) -> pa.Table:  # noqa: N802 - PySpark's name
+        return self.table
+
+
 def _frame(ts: int) -> Any:
     rows = pa.table({"ts": [ts]}).to_struct_array()
     table = pa.table({SOURCE: [0], column_of(0): rows})
-    return SimpleNamespace(toArrow=lambda: table)
+    frame: Any = object.__new__(_Batch)
+    frame.table = table
+    return frame
 
 
 @contextmanager
