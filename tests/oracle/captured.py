@@ -23,7 +23,7 @@ from tests.oracle.duck import Duck, create_table, loosened
 from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 
-_LEVELS = 10
+_LEVELS = 32
 """The levels that a recursion is unfolded into, unless its query says how many."""
 
 
