@@ -142,7 +142,7 @@ def _problem(
             if each is not parameter.default and not fits(each, hints.get(name, Any)):
                 return (
                     f"{_name(function)}: {called} is {_value(each)}.\n"
-                    f"It should be: {_hint_text(hints.get(name, Any))}."
+                    f"It should be: {_hint_text(hints.get(name, Any), each)}."
                 )
     return None
 
@@ -294,8 +294,12 @@ def _value(value: Any) -> str:
     return "None" if value is None else f"{shown}, of type {kind.__name__}"
 
 
-def _hint_text(hint: Any) -> str:
-    """Return a type as it is written, without the modules of its names."""
+def _hint_text(hint: Any, value: Any) -> str:
+    """Return a type as it is written, without the modules of its names, and what a value lacks."""
     if get_origin(hint) is Literal:
         return " or ".join(map(repr, get_args(hint)))
+    kind = get_origin(hint) or hint
+    if getattr(kind, "_is_protocol", False):
+        missing = sorted(name for name in _members(kind) if not hasattr(value, name))
+        return f"{kind.__name__}, and has no {', '.join(missing)}"
     return re.sub(r"\b\w+\.", "", inspect.formatannotation(hint).replace("NoneType", "None"))

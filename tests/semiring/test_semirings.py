@@ -194,7 +194,7 @@ class HalfVectorised(Bottleneck):
     ("definition", "error", "text"),
     [
         (NoSemiring, LawError, "Bad: .* fails"),
-        (NoZero, LipstickError, "has no zero, plus, times"),
+        (NoZero, LipstickError, "has no plus, times, zero"),
         (HalfVectorised, LipstickError, "needs all three"),
     ],
 )
