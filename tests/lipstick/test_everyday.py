@@ -92,6 +92,7 @@ def test_statements_are_refused_with_what_to_write(
         ls.sql(statement)
 
 
+@pytest.mark.classic
 def test_queries_read_through_views(ls: Session) -> None:
     """As the advice says."""
     ls.spark.sql("CREATE OR REPLACE TEMP VIEW shown AS SELECT x FROM w WHERE id > 2")
