@@ -58,7 +58,7 @@ def check_workers(spark: SparkSession) -> None:
     """
     context = getattr(spark, "_sc", None)
     interpreter = "" if context is None else str(context.pythonExec)
-    if _checked.get(spark) == interpreter or interpreter == sys.executable:
+    if interpreter == sys.executable or _checked.get(spark) == interpreter:
         return
 
     def attempt(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
