@@ -33,6 +33,7 @@ from lipstick.errors import NeedsSparkError, UnsupportedError
 from lipstick.memory.cores import core_rows, scanned_views
 from rewriter import BoundQuery, Recursion, lower_query
 from rewriter.algebra import Iterated
+from rewriter.algebra.recursion import LEVEL_ROW, LEVEL_VIEW
 from rewriter.blocks import TokenSource
 from rewriter.emit.statements import BEFORE, Derivations, derivations, plain_sql, potential_sql
 
@@ -41,8 +42,6 @@ _MOST_UNFOLDED = 32
 """The levels that a recursion may be unfolded into unless it says otherwise: each is a join."""
 _MOST_TOKENS = 300_000_000
 """The tokens of all derivations of a recursion, at most."""
-_LEVEL_VIEW = "_lipstick_level"
-_ROW = "_row"
 _READABLE = (
     T.NumericType,
     T.StringType,
@@ -122,7 +121,7 @@ class Recursions:
         for relation in (recursion.levels[0], recursion.step):
             assert relation is not None
             block = lower_query(relation, self._tokens, sql)
-            statement = derivations(block, _LEVEL_VIEW)
+            statement = derivations(block, LEVEL_VIEW)
             if statement is None or any(name in self._streams for name, _ in statement.tokens):
                 return None
             statements.append(statement)
@@ -138,7 +137,7 @@ class Recursions:
         pq.write_table(table, path)
         self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(name)
         self.views.append(name)
-        return Iterated(name, iteration.columns, _ROW, tuple(iteration.tokens))
+        return Iterated(name, iteration.columns, LEVEL_ROW, tuple(iteration.tokens))
 
 
 class _Iteration:
@@ -160,7 +159,7 @@ class _Iteration:
         self._spark = spark
         self._recursion = recursion
         self._sql = sql
-        self._view = f"{_LEVEL_VIEW}_{uuid.uuid4().hex[:8]}"
+        self._view = f"{LEVEL_VIEW}_{uuid.uuid4().hex[:8]}"
         self._first = first
         self._step = step
         count = len(recursion.levels[0].attributes)
@@ -173,7 +172,7 @@ class _Iteration:
         """Return the relations that a step joins, where it is computed in this process."""
         core = self._step.core
         try:
-            views = set() if core is None else set(scanned_views(core)) - {_LEVEL_VIEW}
+            views = set() if core is None else set(scanned_views(core)) - {LEVEL_VIEW}
         except NeedsSparkError:
             return None
         if core is None or not computes_alike(self._spark):
@@ -205,7 +204,7 @@ class _Iteration:
                 start = total - level.num_rows
                 before = level.select(self.columns)
                 positions = pa.array(np.arange(start, total, dtype=np.int64))
-                rows = self._next(before.append_column(_ROW, positions), schema)
+                rows = self._next(before.append_column(LEVEL_ROW, positions), schema)
                 level = self._level(rows, number, self._step, (level, start))
                 total += level.num_rows
                 if level.num_rows:
@@ -214,8 +213,8 @@ class _Iteration:
         finally:
             self._spark.catalog.dropTempView(self._view)
         table = pa.concat_tables(levels, promote_options="default")
-        table = table.append_column(_ROW, pa.array(np.arange(total, dtype=np.int64)))
-        schema.add(_ROW, T.LongType())
+        table = table.append_column(LEVEL_ROW, pa.array(np.arange(total, dtype=np.int64)))
+        schema.add(LEVEL_ROW, T.LongType())
         return table, schema
 
     def _next(self, before: pa.Table, schema: StructType) -> pa.Table:
@@ -225,7 +224,7 @@ class _Iteration:
             self._check_types(schema, self._schema)
         if self._at_hand is not None:
             assert self._step.core is not None
-            tables = {**self._at_hand, _LEVEL_VIEW: before}
+            tables = {**self._at_hand, LEVEL_VIEW: before}
             try:
                 rows = core_rows(self._step.core, tables, MOST_PAIRS)
                 return as_spark_has(rows, arrow_schema(self._schema))
@@ -235,7 +234,7 @@ class _Iteration:
 
     def _from_spark(self, before: pa.Table) -> DataFrame:
         self._spark.createDataFrame(before).createOrReplaceTempView(self._view)
-        return self._spark.sql(self._step.sql.replace(f"`{_LEVEL_VIEW}`", f"`{self._view}`"))
+        return self._spark.sql(self._step.sql.replace(f"`{LEVEL_VIEW}`", f"`{self._view}`"))
 
     def _extend(self, schema: StructType, number: int) -> None:
         """Add the tokens of a level to a schema."""

@@ -8,6 +8,11 @@ from rewriter.algebra.relation import Relation, Unary
 from rewriter.algebra.scalars import Attribute
 from rewriter.position import Span
 
+LEVEL_VIEW = "_lipstick_level"
+"""The view of the rows of a level: columns ``c0``, ``c1``, ..., and `LEVEL_ROW`."""
+LEVEL_ROW = "_row"
+"""The column that numbers the rows of all levels."""
+
 
 @dataclass(frozen=True, slots=True)
 class Level(Unary):

@@ -25,14 +25,12 @@ from rewriter.algebra import (
     UnionAll,
     walk,
 )
+from rewriter.algebra.recursion import LEVEL_ROW, LEVEL_VIEW
 from rewriter.bind.clauses.refusals import refuse_set_operation
 from rewriter.bind.columns.scope import Bound
 from rewriter.bind.context import BindContext, Definition, Recursion
 from rewriter.dialect import BoundedCTE
 from rewriter.position import Span
-
-LEVEL_VIEW = "_lipstick_level"
-"""The view of the rows of a level: columns ``c0``, ``c1``, ..., and ``_row``."""
 
 _ADVICE = "Store the recursion's answer in a relation and track it."
 _CLAUSES = ("order", "limit", "offset")
@@ -85,7 +83,7 @@ def unfold(definition: Definition, cte: exp.CTE, inside: BindContext) -> Bound:
 
 def level_table(columns: int) -> Iterated:
     """Return the view in which a step finds the rows of the level before it."""
-    return Iterated(LEVEL_VIEW, tuple(f"c{number}" for number in range(columns)), "_row")
+    return Iterated(LEVEL_VIEW, tuple(f"c{number}" for number in range(columns)), LEVEL_ROW)
 
 
 def _body(definition: Definition, inside: BindContext, span: Span | None) -> exp.Union:

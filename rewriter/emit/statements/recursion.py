@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.algebra.recursion import LEVEL_ROW
 from rewriter.blocks import Block, Core, IterationSource, Kind, Named, qualified
 from rewriter.emit.core import CTE_TABLES, core_query
 from rewriter.emit.trees import named
@@ -15,7 +16,6 @@ from rewriter.scalars.text import text
 
 BEFORE = "_before"
 """The number of the row of the level before that a row is made from."""
-_ROW = "_row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def derivations(block: Block, level: str) -> Derivations | None:
         parts = enumerate(token.columns)
         select += [(f"_token {number} {part}", stored[name]) for part, name in parts]
     select += [
-        (BEFORE, qualified(source.alias, _ROW))
+        (BEFORE, qualified(source.alias, LEVEL_ROW))
         for source in core.sources
         if isinstance(source, IterationSource) and source.view == level
     ]
