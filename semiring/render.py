@@ -20,6 +20,15 @@ _LATEX = {
     " ": r"\ ",
 }
 
+
+def escape_controls(text: str, kept: str = "\n") -> str:
+    """Return a text by others with its control and format characters escaped, but those `kept`.
+
+    A terminal acts on control characters, and some format characters reorder what is read.
+    """
+    return "".join(c if c.isprintable() or c in kept else ascii(c)[1:-1] for c in text)
+
+
 REPR_TERMS = 20
 """How many summands `repr` and the notebook renderings show."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -165,16 +165,11 @@ def _false_identities(heads: Mapping[str, Head], identities: Mapping[str, str]) 
         if alias not in refuted:
             claims.setdefault(head.store, []).append(alias)
     for store, aliases in claims.items():
-        known = owners.get(store, [])
-        everyone = list(dict.fromkeys([*known, *aliases]))
-        if len(everyone) > 1:
-            for alias in aliases:
-                if known != [alias]:
-                    others = " and ".join(each for each in everyone if each != alias)
-                    refuted[alias] = (
-                        f"{alias} and {others} claim to be one store, {store}.\nOne of them is a "
-                        "copy, or lies: leave it out, or give both their `store` in the file."
-                    )
+        for alias, others in _disbelieved(aliases, owners.get(store, [])):
+            refuted[alias] = (
+                f"{alias} and {others} claim to be one store, {store}.\nOne of them is a copy, or "
+                "lies: leave it out, or give both their `store` in the file."
+            )
     return refuted
 
 
@@ -195,16 +190,24 @@ def _false_exports(heads: Mapping[str, Head]) -> dict[str, str]:
                     f"{alias} says that {export.name} is made from itself: there is a cycle."
                 )
     for channel, aliases in claims.items():
-        if len(aliases) > 1:
-            owners = _owners(heads, channel, aliases)
-            for alias in aliases:
-                if owners != [alias]:
-                    others = " and ".join(each for each in aliases if each != alias)
-                    refuted[alias] = (
-                        f"{alias} and {others} both export channel {channel}.\nOne of them is a "
-                        "copy of the other, or lies: leave it out."
-                    )
+        owners = _owners(heads, channel, aliases) if len(aliases) > 1 else aliases
+        for alias, others in _disbelieved(aliases, owners):
+            refuted[alias] = (
+                f"{alias} and {others} both export channel {channel}.\nOne of them is a copy of "
+                "the other, or lies: leave it out."
+            )
     return refuted
+
+
+def _disbelieved(claimants: Sequence[str], owners: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the members whose claim to one thing fails, each with its rivals as a text.
+
+    The one owner, where there is one, is believed; of several claimants without one, none is.
+    """
+    everyone = list(dict.fromkeys([*owners, *claimants]))
+    for alias in claimants:
+        if len(everyone) > 1 and list(owners) != [alias]:
+            yield alias, " and ".join(each for each in everyone if each != alias)
 
 
 def _owners(heads: Mapping[str, Head], channel: str, aliases: Iterable[str]) -> list[str]:

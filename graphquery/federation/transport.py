@@ -20,6 +20,7 @@ from graphquery.federation.errors import CutOffError, FederationError, WireError
 from graphquery.federation.responder import Responder
 from graphquery.federation.wire import REPLY, REQUEST, Limits, Message, Read, reader, received
 from semiring.errors import LipstickError
+from semiring.render import escape_controls
 
 _AT_ONCE = 64
 """Requests on their way at a time."""
@@ -255,16 +256,9 @@ _BY_NAME = ("names", "sources", "targets", "hits", "asked", "given", "zoomed")
 
 
 def printable(text: str) -> str:
-    """Return a text by a member as it may be shown: no control characters, and no more than fits.
-
-    A terminal acts on control characters, and some format characters reorder what is read.
-    """
-    shown = "".join(c if c.isprintable() or c == "\n" else _escaped(c) for c in text[: _TEXT + 1])
+    """Return a text by a member as it may be shown: no control characters, and not too long."""
+    shown = escape_controls(text[: _TEXT + 1])
     return shown if len(text) <= _TEXT else f"{shown[:_TEXT]}..."
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
 def _checked(alias: str, request: Message, reply: Message) -> Message | Failure:

@@ -141,7 +141,9 @@ def _cell(value: Any) -> str:
 
 def printable(text: str) -> str:
     """Return a text with its control characters escaped, which a terminal would act on."""
-    return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
+    from semiring.render import escape_controls  # for those that answer: help needs no algebra
+
+    return escape_controls(text, kept="\n\t")
 
 
 def _taken_apart(drawing: str) -> tuple[str, str]:
