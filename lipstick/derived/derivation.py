@@ -362,6 +362,9 @@ def _derivation(path: Path, document: Mapping[str, Any]) -> Derivation:
     version = int(path.stem[-6:])
     if document.get("version", version) != version:
         raise ValueError(f"it is version {document['version']}, under another name")
+    parts = tuple(part_of(part) for part in document["parts"])
+    if len({part.name for part in parts}) < len(parts):
+        raise ValueError("a part is there twice")
     return Derivation(
         directory=path.parent,
         version=version,
@@ -369,7 +372,7 @@ def _derivation(path: Path, document: Mapping[str, Any]) -> Derivation:
         schema=document["schema"],
         key=tuple(document["key"]),
         declared=document["declared"],
-        parts=tuple(part_of(part) for part in document["parts"]),
+        parts=parts,
         fingerprint=tuple((f[0], f[1], f[2]) for f in document["fingerprint"]),
     )
 

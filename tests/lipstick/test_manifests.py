@@ -85,7 +85,7 @@ def test_mutated_manifests(captured: Path) -> None:
         derivation.check()
         return [str(derivation.rows(part)) for part in derivation.parts]
 
-    assert hold(version, lambda d: seal("derivation", 2, d), document, read, every=3) > 50
+    assert hold(version, lambda d: seal("derivation", 2, d), document, read, every=1) > 150
 
 
 @pytest.mark.parametrize(
