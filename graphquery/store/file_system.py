@@ -33,13 +33,17 @@ class Files:
         path.mkdir(parents=True, exist_ok=True)
 
     def write(self, path: Path, data: bytes) -> None:
-        """Write a file anew."""
+        """Write a file anew, which is not durable yet."""
         self.step("write", path)
         path.write_bytes(data)
-        self.sync(path)
 
-    def publish(self, path: Path, data: bytes) -> None:
+    def publish(self, path: Path, data: bytes, *before: Path) -> None:
         """Write a file that appears whole and only if there is none.
+
+        Parameters
+        ----------
+        before
+            Files and folders that are made durable before the file appears.
 
         Raises
         ------
@@ -48,20 +52,22 @@ class Files:
         """
         temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
         self.write(temporary, data)
+        self.sync(temporary, *before)
         self.step("publish", path)
         try:
             _name(temporary, path)
         finally:
             self.remove(temporary)
-        self.sync_folder(path.parent)
+        self.sync(path.parent)
 
     def replace(self, path: Path, data: bytes) -> None:
         """Write a file that appears whole, in the place of one that may be there."""
         temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
         self.write(temporary, data)
+        self.sync(temporary)
         self.step("replace", path)
         temporary.replace(path)
-        self.sync_folder(path.parent)
+        self.sync(path.parent)
 
     def move(self, source: Path, target: Path) -> None:
         """Give a file or folder another name on the same file system."""
@@ -88,16 +94,24 @@ class Files:
         self.step("remove tree", path)
         shutil.rmtree(path, ignore_errors=True)
 
-    def sync(self, path: Path) -> None:
-        """Make the content of a file durable."""
-        self.step("sync", path)
-        _sync(path)
+    def sync(self, *paths: Path) -> None:
+        """Make the content of files, and the names in folders, durable.
 
-    def sync_folder(self, path: Path) -> None:
-        """Make the names in a folder durable."""
-        self.step("sync folder", path)
-        if os.name == "posix":  # elsewhere a folder cannot be opened
-            _sync(path)
+        Of several paths the first costs most: a journal writes what is new of all of them at once.
+        """
+        for path in paths:
+            self.step("sync", path)
+            self.flush(path)
+
+    def flush(self, path: Path) -> None:
+        """Return when a file or folder is on the disk."""
+        if path.is_dir() and os.name != "posix":  # where a folder cannot be opened
+            return
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
     def open_parquet(self, path: Path, schema: pa.Schema) -> pq.ParquetWriter:
         """Open a Parquet file to be written."""
@@ -122,11 +136,3 @@ def _name(temporary: Path, path: Path) -> None:
         if path.exists():
             raise FileExistsError(path) from None
         temporary.rename(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

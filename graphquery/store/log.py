@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from graphquery.store.checkpoint import latest_checkpoint
@@ -26,8 +27,13 @@ def versions(root: Path) -> list[int]:
     return sorted(int(name) for name in names if name.isdecimal())
 
 
-def append(root: Path, commit: Commit, files: Files) -> str:
+def append(root: Path, commit: Commit, files: Files, before: Sequence[Path] = ()) -> str:
     """Write a commit to the log, all at once, and return its checksum.
+
+    Parameters
+    ----------
+    before
+        Files and folders that are made durable before.
 
     Raises
     ------
@@ -36,7 +42,7 @@ def append(root: Path, commit: Commit, files: Files) -> str:
     """
     data, checksum = seal(commit.to_json())
     try:
-        files.publish(entry_path(root, commit.version), data)
+        files.publish(entry_path(root, commit.version), data, *before)
     except FileExistsError as error:
         raise StoreError(
             f"The store {root} has a commit {commit.version} already: another writer is at work.\n"

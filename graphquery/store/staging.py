@@ -17,6 +17,9 @@ from graphquery.store.errors import StoreError
 from graphquery.store.file_system import ROW_GROUP, Files
 from graphquery.store.format import DATA, STAGING
 
+_LARGE = 1 << 24
+"""Bytes of files that are made durable before other commits have to wait for it."""
+
 
 @dataclass(slots=True)
 class _Pack:
@@ -99,6 +102,13 @@ class Staging:
             pack = self._packs[key] = self._open(stem, table.schema, row_group)
         return pack.name, pack.add(table, self._files)
 
+    def add_whole(self, stem: str, table: pa.Table) -> str:
+        """Write a table, with the metadata of its schema, as a file of its own; return the name."""
+        name, path = self._new(stem)
+        with self._files.open_parquet(path, table.schema) as writer:
+            self._files.write_rows(path, writer, table)
+        return name
+
     def add_path(self, path: Path) -> str:
         """Take in a Parquet file, or a folder of parts of one, and return its name.
 
@@ -141,20 +151,26 @@ class Staging:
         return pack.name
 
     def close(self) -> dict[str, FileEntry]:
-        """Finish all files, make them durable, and describe them by name."""
+        """Finish all files, and describe them by name."""
         self._close_packs(flush=True)
-        entries = {}
-        for name, path in self._names.items():
-            self._files.sync(path)
-            entries[name] = describe(path)
+        entries = {name: describe(path) for name, path in self._names.items()}
+        if sum(entry.size for entry in entries.values()) > _LARGE:
+            self._files.sync(*self._names.values())
         return entries
 
-    def publish(self) -> None:
-        """Move the files to where their names say, all at once."""
-        if self._names:
-            self._files.sync_folder(self._staged / DATA)
-            self._files.move(self._staged / DATA, self._root / DATA / self._id)
-            self._files.sync_folder(self._root / DATA)
+    def publish(self) -> list[Path]:
+        """Move the files to where their names say, all at once.
+
+        Returns
+        -------
+        list of Path
+            The files and folders that are to be made durable before a commit names them.
+        """
+        if not self._names:
+            return []
+        folder = self._root / DATA / self._id
+        self._files.move(self._staged / DATA, folder)
+        return [*(self._root / name for name in self._names), folder, folder.parent]
 
     def discard(self, *, published: bool) -> None:
         """Remove what is left; also what was published, unless a commit names it."""

@@ -191,9 +191,9 @@ class Transaction:
     def add_table(self, table: pa.Table, stem: str = "table") -> str:
         """Add a table as a file of its own, as `add_file` does."""
         self._check_open()
-        path = self.folder / f"{stem}.parquet"
-        pq.write_table(table, path, compression="zstd")
-        return self.add_file(path)
+        name = self._staging.add_whole(stem, table)
+        self._kept.add(name)
+        return name
 
     def add_rows(self, stem: str, table: pa.Table) -> tuple[str, int]:
         """Add rows that a record of a stream names, to a file of all tables with equal columns.

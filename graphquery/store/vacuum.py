@@ -41,7 +41,7 @@ def vacuum(writer: Writer, files: Files, older_than: timedelta) -> int:
     if names:
         writer.commit(writer.staging(), "vacuum", vacuumed=names)
     deleted = _remove_unnamed(writer.root, state, files)
-    files.sync_folder(writer.root / DATA)
+    files.sync(writer.root / DATA)
     return deleted
 
 

@@ -227,8 +227,8 @@ class Writer:
 
     def _append(self, staging: Staging, commit: Commit) -> None:
         try:
-            staging.publish()
-            checksum = log.append(self.root, commit, self._files)
+            published = staging.publish()
+            checksum = log.append(self.root, commit, self._files, published)
             self.state.apply(commit, checksum)
             assert self._seals is not None  # as the state
             self._seals.follow(self.state, commit)

@@ -101,3 +101,37 @@ def test_writer_goes_on_after_a_failure(filled: Store) -> None:
             transaction.commit()
     assert check(filled) == 6
     assert fsck(filled.path) == []
+
+
+class Flushed(Files):
+    """Keeps what was done, and flushed, in order."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, Path]] = []
+
+    def step(self, operation: str, path: Path) -> None:
+        if operation != "sync":
+            self.done.append((operation, path))
+
+    def flush(self, path: Path) -> None:
+        super().flush(path)
+        self.done.append(("flush", path))
+
+
+def test_what_a_commit_names_is_durable_before_it(tmp_path: Path) -> None:
+    """Their content, their names, and the entry of the log; then the name of this one."""
+    files = Flushed()
+    store = Store.create(tmp_path / "store", files=files)
+    with store.writer() as writer, writer.transaction() as transaction:
+        add(transaction, 0)
+        files.done.clear()
+        transaction.commit()
+    publish = [operation for operation, _ in files.done].index("publish")
+    (folder,) = (path for operation, path in files.done if operation == "move")
+    (temporary,) = (path for operation, path in files.done if operation == "write")
+    written = set(folder.iterdir())
+    moved = files.done.index(("move", folder))
+    assert len(written) > 1
+    before = {("flush", path) for path in (*written, folder, folder.parent, temporary)}
+    assert before <= set(files.done[moved:publish])
+    assert ("flush", store.path / "log") in files.done[publish:]

@@ -120,11 +120,8 @@ class Killing(Files):
 class Unsynced(Files):
     """Leaves syncing to the system: what a killed process wrote is still written."""
 
-    def sync(self, path: Path) -> None:
-        self.step("sync", path)
-
-    def sync_folder(self, path: Path) -> None:
-        self.step("sync folder", path)
+    def flush(self, path: Path) -> None:
+        pass
 
 
 class KillingUnsynced(Killing, Unsynced):
