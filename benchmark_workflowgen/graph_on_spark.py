@@ -19,7 +19,7 @@ from rich.table import Table
 from graphquery import EdgeSet, GraphEngine, ProvenanceGraph
 from graphquery.distributed.graph import SparkGraph
 from graphquery.protocol import Nodes
-from lipstick.local import local_builder
+from lipstick.engines.spark.local_session import local_builder
 from semiring.semirings import Counting
 
 

@@ -32,7 +32,7 @@ from benchmark_workflowgen import suites
 from benchmark_workflowgen.arctic import ArcticStations
 from benchmark_workflowgen.dealerships import Dealerships
 from benchmark_workflowgen.measure import queries, workflows
-from lipstick import bounded_yaml
+from lipstick.workflow.definition import bounded_yaml
 
 PRESETS = ("smoke", "paper", "scale")
 

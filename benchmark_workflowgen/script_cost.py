@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from lipstick.scripts import text_provenance
+from lipstick.systems.scripts import text_provenance
 
 _FUTURE = re.compile(r"^from __future__ import .*$", re.MULTILINE)
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from pyspark.sql import SparkSession
 
 from benchmark_workflowgen.measure.eventlog import SETTINGS, EventLog
-from lipstick.local import local_builder
+from lipstick.engines.spark.local_session import local_builder
 
 
 class Sparks:

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import lipstick
 from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.sessions import Sparks
-from lipstick.streams.queries.definition import AnnotatedStream
+from lipstick.systems.streaming.definition import AnnotatedStream
 
 SCHEMA = "id BIGINT, ts TIMESTAMP, sensor INT, v DOUBLE"
 QUERIES = {

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from graphquery.federation import open_federation as federation
     from lipstick.capture.capture import Capture
     from lipstick.capture.capture import open_capture as open
+    from lipstick.engines.memory import WhatIfMany
     from lipstick.errors import LipstickError
     from lipstick.frame import AnnotatedFrame
-    from lipstick.memory import WhatIfMany
-    from lipstick.scenarios import each
+    from lipstick.questions.scenarios import each
+    from lipstick.questions.valuation import of_row
+    from lipstick.questions.what_if import WhatIf
     from lipstick.sessions import Session, session
-    from lipstick.valuation import of_row
-    from lipstick.whatif import WhatIf
     from lipstick.workflow import (
         Edge,
         Loop,
@@ -73,11 +73,11 @@ _ORIGINS = {
     "Session": ("lipstick.sessions", "Session"),
     "Specification": ("lipstick.workflow", "Specification"),
     "StateQuery": ("lipstick.workflow", "StateQuery"),
-    "WhatIf": ("lipstick.whatif", "WhatIf"),
-    "WhatIfMany": ("lipstick.memory", "WhatIfMany"),
-    "each": ("lipstick.scenarios", "each"),
+    "WhatIf": ("lipstick.questions.what_if", "WhatIf"),
+    "WhatIfMany": ("lipstick.engines.memory", "WhatIfMany"),
+    "each": ("lipstick.questions.scenarios", "each"),
     "federation": ("graphquery.federation", "open_federation"),
-    "of_row": ("lipstick.valuation", "of_row"),
+    "of_row": ("lipstick.questions.valuation", "of_row"),
     "Workflow": ("lipstick.workflow", "Workflow"),
     "open": ("lipstick.capture.capture", "open_capture"),
     "open_run": ("lipstick.workflow", "open_run"),

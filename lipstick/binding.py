@@ -9,15 +9,20 @@ from typing import Protocol
 
 from pyspark.sql import SparkSession
 
-from lipstick.catalog import RegisteredFunctions, SessionCatalog
-from lipstick.comparisons import lowered
 from lipstick.errors import UnsupportedError
-from lipstick.guard import Understood, check_deterministic, constant_bounds, volatile_literals
-from lipstick.local_relations import LocalRelations
-from lipstick.recursion import Recursions
-from lipstick.settings import check_case, is_case_sensitive
-from lipstick.table_functions import check_partitions
-from lipstick.tracking import Tracked
+from lipstick.stages.comparisons import lowered
+from lipstick.stages.guard import (
+    Understood,
+    check_deterministic,
+    constant_bounds,
+    volatile_literals,
+)
+from lipstick.stages.recursion import Recursions
+from lipstick.stages.settings import check_case, is_case_sensitive
+from lipstick.stages.table_functions import check_partitions
+from lipstick.tracking.catalog import RegisteredFunctions, SessionCatalog
+from lipstick.tracking.local_relations import LocalRelations
+from lipstick.tracking.tracker import Tracked
 from rewriter import (
     Arguments,
     BoundQuery,

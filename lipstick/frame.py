@@ -13,25 +13,25 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from lipstick import display
-from lipstick.answers import with_names
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import KeptValues, Manifest
 from lipstick.capture.types import MemberTypes
 from lipstick.capture.write import copy_capture, write_capture
 from lipstick.capture.writer import Progress
-from lipstick.cost import Cost, estimate_cost
-from lipstick.deletion import Cascade, resolve_deletion
-from lipstick.derived.ancestry import Ancestry
-from lipstick.derived.hypothesis import Hypothesis
-from lipstick.derived.upstream import copy_upstream
 from lipstick.errors import UnsupportedError
-from lipstick.everyday import PlainAnswer
-from lipstick.explain import explain, explain_passes, root_type
-from lipstick.questions import Questions
-from lipstick.tracking import Tracked
-from lipstick.unknown_keys import check_deletion
-from lipstick.whatif import WhatIf
-from lipstick.writer import AnnotatedWriter
+from lipstick.questions.answers import with_names
+from lipstick.questions.cost import Cost, estimate_cost
+from lipstick.questions.deletion import Cascade, resolve_deletion
+from lipstick.questions.everyday import PlainAnswer
+from lipstick.questions.methods import Questions
+from lipstick.questions.what_if import WhatIf
+from lipstick.stages.explain import explain, explain_passes, root_type
+from lipstick.tables.ancestry import Ancestry
+from lipstick.tables.hypothesis import Hypothesis
+from lipstick.tables.upstream import copy_upstream
+from lipstick.tables.writer import AnnotatedWriter
+from lipstick.tracking.tracker import Tracked
+from lipstick.tracking.unknown_keys import check_deletion
 from rewriter import PassStep
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, core_relations, decided_once, topological

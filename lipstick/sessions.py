@@ -17,34 +17,34 @@ from pyspark.sql import DataFrame, SparkSession
 from lipstick import display
 from lipstick.binding import bind_text, drop_views
 from lipstick.dataframes import check_names, plain_frame, query_text
-from lipstick.derived.derivation import Derivation, read_latest
-from lipstick.derived.derived_rows import naming_of, relation_rows
-from lipstick.derived.recovery import finished
-from lipstick.derived.target import Target
-from lipstick.derived.writing import write_answer
+from lipstick.engines.spark.local_session import own_spark
+from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import (
     SessionClosedError,
     SourceChangedError,
     TrackingError,
 )
-from lipstick.explain import log_passes_where_asked
 from lipstick.frame import AnnotatedFrame
-from lipstick.guard import (
+from lipstick.stages.explain import log_passes_where_asked
+from lipstick.stages.guard import (
     Understood,
     understand,
 )
-from lipstick.local import own_spark
-from lipstick.local_relations import LocalRelations
-from lipstick.reading import reading
-from lipstick.settings import check_settings, naming_settings
-from lipstick.source import Source, SourceLike, check_unchanged, fingerprint, read_source
-from lipstick.streams.queries.definition import AnnotatedStream, check_followed
-from lipstick.streams.queries.recorded import track_stream
-from lipstick.streams.queries.source import StreamSource, stream_source
-from lipstick.table_functions import register_function
-from lipstick.tracking import Naming, Tracked, check_name, name_rows, verify_key
-from lipstick.views import Views, plain_word
-from lipstick.workers import use_own_python
+from lipstick.stages.reading import reading
+from lipstick.stages.settings import check_settings, naming_settings
+from lipstick.stages.table_functions import register_function
+from lipstick.systems.streaming.definition import AnnotatedStream, check_followed
+from lipstick.systems.streaming.recorded import track_stream
+from lipstick.systems.streaming.source import StreamSource, stream_source
+from lipstick.tables.derivation import Derivation, read_latest
+from lipstick.tables.derived_rows import naming_of, relation_rows
+from lipstick.tables.recovery import finished
+from lipstick.tables.target import Target
+from lipstick.tables.writing import write_answer
+from lipstick.tracking.local_relations import LocalRelations
+from lipstick.tracking.source import Source, SourceLike, check_unchanged, fingerprint, read_source
+from lipstick.tracking.tracker import Naming, Tracked, check_name, name_rows, verify_key
+from lipstick.tracking.views import Views, plain_word
 from rewriter import (
     Arguments,
     TableFunction,
@@ -56,7 +56,7 @@ from rewriter.scalars.text import text
 from semiring.door import checked
 
 if TYPE_CHECKING:
-    from lipstick.crossing.exports import TableExports
+    from lipstick.systems.federation.exports import TableExports
 
 
 @checked
@@ -89,7 +89,7 @@ class Session:
         self.local_relations = LocalRelations(self.spark)
         self.exports: TableExports | None = None
         if exports is not None:
-            from lipstick.crossing.exports import TableExports  # workflows are made of sessions
+            from lipstick.systems.federation.exports import TableExports
 
             self.exports = TableExports(exports)
 

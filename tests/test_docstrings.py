@@ -12,8 +12,8 @@ PACKAGES = ("graphquery", "lipstick", "rewriter", "semiring")
 OF_A_SESSION = {
     "lipstick",
     "lipstick.display.progress_line",
-    "lipstick.scenarios",
-    "lipstick.valuation",
+    "lipstick.questions.scenarios",
+    "lipstick.questions.valuation",
 }
 """Modules whose examples are about a session of Spark, which other tests have."""
 EXAMPLE = re.compile(r"^ *>>> ", re.MULTILINE)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.reduction import EdgeType, Partial
-from lipstick.events import hashtags
+from lipstick.systems.events import hashtags
 from semiring.base import Array
 
 Pair = tuple[str, str]

@@ -12,8 +12,8 @@ import numpy as np
 from benchmark_workflowgen.events.jobs import Execution, edges_of, partial_of
 from graphquery.reduction import Final, Reducer
 from graphquery.store import Store
-from lipstick.events.graph import ReducedGraph
-from lipstick.events.store import ReducedWriter
+from lipstick.systems.events.graph import ReducedGraph
+from lipstick.systems.events.store import ReducedWriter
 
 
 def measure(executions: Sequence[Execution], folder: Path, questions: int) -> list[dict[str, Any]]:

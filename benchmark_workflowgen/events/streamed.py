@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from benchmark_workflowgen.cluster.standalone import Standalone
-from lipstick.events import Emitter, ReducedGraph, hashtags
-from lipstick.events.stream.settings import BatchProgress, StreamSettings
-from lipstick.events.stream.spark import StreamReduction, job_builder
-from lipstick.events.stream.streaming_frames import files_of
+from lipstick.systems.events import Emitter, ReducedGraph, hashtags
+from lipstick.systems.events.stream.settings import BatchProgress, StreamSettings
+from lipstick.systems.events.stream.spark import StreamReduction, job_builder
+from lipstick.systems.events.stream.streaming_frames import files_of
 
 STANDALONE = "standalone"
 """In place of a master: one with two workers of a core each, started for the measurement."""

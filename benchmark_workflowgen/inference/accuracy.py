@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lipstick.scripts.inference import (
+from lipstick.systems.scripts.inference import (
     Distribution,
     ProcessingElement,
     basic,
@@ -17,7 +17,7 @@ from lipstick.scripts.inference import (
     probabilistic,
     trigger_origin,
 )
-from lipstick.scripts.inference.simulate import simulate
+from lipstick.systems.scripts.inference.simulate import simulate
 
 
 def measure(setting: Mapping[str, Any], units: int, runs: int, seed: int) -> dict[str, Any]:

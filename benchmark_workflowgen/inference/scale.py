@@ -18,9 +18,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from benchmark_workflowgen.measure.eventlog import SETTINGS, EventLog
-from lipstick.local import local_builder
-from lipstick.scripts.inference import Distribution, ProcessingElement, StoredView, infer_output
-from lipstick.scripts.inference.on_spark import infer_ranges
+from lipstick.engines.spark.local_session import local_builder
+from lipstick.systems.scripts.inference import (
+    Distribution,
+    ProcessingElement,
+    StoredView,
+    infer_output,
+)
+from lipstick.systems.scripts.inference.on_spark import infer_ranges
 
 WINDOW, GAP = 30, 3
 INPUTS_PER_OUTPUT = WINDOW // GAP

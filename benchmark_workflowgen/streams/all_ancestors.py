@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from benchmark_workflowgen.sessions import Sparks
 from benchmark_workflowgen.streams.questions import RESULTS, record
-from lipstick.streams import Stored, ancestors_frame
+from lipstick.systems.streams import Stored, ancestors_frame
 
 
 def measured(*, events_: int, batch: int, cores: list[int]) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from lipstick.streams import Graph, Stream
+from lipstick.systems.streams import Graph, Stream
 
 SOURCE = "s1"
 

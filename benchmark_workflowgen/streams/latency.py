@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmark_workflowgen.streams.chains import SOURCE, chain, events
-from lipstick.streams import Property, Runner, TotalDelay
-from lipstick.streams.properties import Step
+from lipstick.systems.streams import Property, Runner, TotalDelay
+from lipstick.systems.streams.properties import Step
 from semiring.base import Array
 
 

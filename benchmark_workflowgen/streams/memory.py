@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark_workflowgen.streams.chains import SOURCE, chain, events
-from lipstick.streams import Runner, TotalDelay
+from lipstick.systems.streams import Runner, TotalDelay
 
 _PAGE = 4096
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmark_workflowgen.streams.chains import SOURCE, chain, events
-from lipstick.streams import (
+from lipstick.systems.streams import (
     Assertions,
     Events,
     Runner,
@@ -20,8 +20,8 @@ from lipstick.streams import (
     ancestors,
     descendants,
 )
-from lipstick.streams.ancestors import Ranges, walk_back
-from lipstick.streams.events import resolve
+from lipstick.systems.streams.ancestors import Ranges, walk_back
+from lipstick.systems.streams.events import resolve
 
 RESULTS = "s3"
 ALL = 1_000_000

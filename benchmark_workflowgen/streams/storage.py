@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark_workflowgen.streams.chains import SOURCE, chain, events
-from lipstick.streams import Assertions, Runner, Stored, storage
+from lipstick.systems.streams import Assertions, Runner, Stored, storage
 
 
 def measured(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark_workflowgen.streams.chains import SOURCE, chain, events
-from lipstick.streams import Assertions, Runner, TotalDelay
+from lipstick.systems.streams import Assertions, Runner, TotalDelay
 
 PLAIN, STORED, FLY = "plain", "stored", "on the fly"
 

@@ -30,8 +30,8 @@ import lipstick
 from benchmark_workflowgen.sessions import Sparks
 from benchmark_workflowgen.streams.generated import WORKLOADS, Query, Workload, events
 from lipstick.capture.capture import Capture
-from lipstick.streams.queries.definition import AnnotatedStream
-from lipstick.streams.queries.runs import StreamRun
+from lipstick.systems.streaming.definition import AnnotatedStream
+from lipstick.systems.streaming.runs import StreamRun
 
 DELAY = "5 seconds"
 """Of all watermarks."""

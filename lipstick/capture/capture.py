@@ -15,21 +15,21 @@ import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.capture.engines.cluster import SparkEngine
-from lipstick.capture.engines.local import MemoryEngine
-from lipstick.capture.engines.protocol import CaptureEngine
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.deletion import Cascade
-from lipstick.derived.ancestry import Ancestry
-from lipstick.derived.derivation import Derivation, Part
+from lipstick.engines.local import MemoryEngine
+from lipstick.engines.memory import Memory, MemoryWhatIf
+from lipstick.engines.memory.store import OPEN_WITH_SPARK
+from lipstick.engines.protocol import CaptureEngine
+from lipstick.engines.spark.engine import SparkEngine
 from lipstick.errors import NeedsSparkError
-from lipstick.memory import Memory, MemoryWhatIf
-from lipstick.memory.store import OPEN_WITH_SPARK
-from lipstick.questions import Questions
-from lipstick.tracking import Tracked
-from lipstick.unknown_keys import check_keys
-from lipstick.valuation import compile_valuations, listed, token_weights
-from lipstick.whatif import WhatIf
+from lipstick.questions.deletion import Cascade
+from lipstick.questions.methods import Questions
+from lipstick.questions.valuation import compile_valuations, listed, token_weights
+from lipstick.questions.what_if import WhatIf
+from lipstick.tables.ancestry import Ancestry
+from lipstick.tables.derivation import Derivation, Part
+from lipstick.tracking.tracker import Tracked
+from lipstick.tracking.unknown_keys import check_keys
 from rewriter.blocks import topological
 from semiring.base import Semiring
 from semiring.door import checked

@@ -26,7 +26,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from lipstick.tracking import fixed_length
+from lipstick.tracking.tracker import fixed_length
 
 _CODEC, _LEVEL = "zstd", 1
 _WRITE_OPTIONS = {

@@ -1,8 +1,8 @@
 """Captures of a few rows that stay in this process: nothing is written, and Spark is asked little.
 
 Of every block the members and then the rows are computed here, where that can be done exactly as
-Spark does it (:mod:`lipstick.memory.cores`, :mod:`lipstick.memory.grouping`). Spark runs the
-statements of the others, whose results are collected.
+Spark does it (:mod:`lipstick.engines.memory.cores`, :mod:`lipstick.engines.memory.grouping`). Spark
+runs the statements of the others, whose results are collected.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from lipstick.capture.files import in_arrow, storable
 from lipstick.capture.local_rows import LEFT_TO_SPARK
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.writer import needs_rows
-from lipstick.memory.arrow_datasets import HeldDatasets
-from lipstick.memory.cores import core_rows
-from lipstick.memory.engine import Engine
-from lipstick.memory.grouping import group_rows
+from lipstick.engines.memory.arrow_datasets import HeldDatasets
+from lipstick.engines.memory.cores import core_rows
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.grouping import group_rows
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit.statements import members_sql, rows_sql
 

@@ -17,12 +17,12 @@ from pyspark.sql.types import StructType
 
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.manifest import Manifest
+from lipstick.engines.memory.arrow_datasets import HeldDataset
+from lipstick.engines.memory.cores import core_rows, scanned_views
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.grouping import group_rows
+from lipstick.engines.memory.store import Dataset, StoredDataset
 from lipstick.errors import NeedsSparkError
-from lipstick.memory.arrow_datasets import HeldDataset
-from lipstick.memory.cores import core_rows, scanned_views
-from lipstick.memory.engine import Engine
-from lipstick.memory.grouping import group_rows
-from lipstick.memory.store import Dataset, StoredDataset
 from rewriter.blocks import Block, Kind
 from rewriter.emit import PRESENT
 from rewriter.interpret import UninterpretableError
@@ -97,7 +97,7 @@ class LocalRows:
         return self._counts[block.name, name]
 
     def dataset(self, block: Block, name: str) -> Dataset | None:
-        """See :class:`lipstick.memory.store.Datasets`."""
+        """See :class:`lipstick.engines.memory.store.Datasets`."""
         dataset = self._datasets.get((block.name, name))
         return StoredDataset(dataset) if isinstance(dataset, Path) else dataset
 

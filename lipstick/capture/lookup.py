@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import CaptureError, SourceChangedError
-from lipstick.source import fingerprint
-from lipstick.views import plain_word
+from lipstick.tracking.source import fingerprint
+from lipstick.tracking.views import plain_word
 from rewriter.blocks import Block, core_relations
 from rewriter.emit.statements import lookup_sql
 

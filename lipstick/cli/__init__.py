@@ -11,15 +11,11 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from lipstick.cli.demo import demo
-from lipstick.cli.events import events
 from lipstick.cli.explore import explore
-from lipstick.cli.federation import federation
 from lipstick.cli.graph import graph
-from lipstick.cli.record import record, stitch
-from lipstick.cli.script import script
 from lipstick.cli.store import compact, fsck, vacuum
-from lipstick.cli.stream import stream
 from lipstick.cli.workflow import workflow
+from lipstick.systems import commands, resolve
 
 
 def _version() -> str:
@@ -29,7 +25,28 @@ def _version() -> str:
         return "unknown (not installed)"
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Group(click.Group):
+    """The commands of the core, and those of systems, which are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *(command.name for command in commands())])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for command in commands():
+            if command.name == cmd_name:
+                loaded: click.Command = resolve(command.reference)
+                return loaded
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, without importing those of systems."""
+        own = {name: command.get_short_help_str(70) for name, command in self.commands.items()}
+        rows = own | {command.name: command.summary for command in commands()}
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(rows.items()))
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(_version(), "--version", prog_name="lipstick")
 def main() -> None:
     """Semiring provenance for Spark SQL: every answer with how it came about.
@@ -38,19 +55,5 @@ def main() -> None:
     """
 
 
-for command in (
-    demo,
-    explore,
-    workflow,
-    graph,
-    script,
-    fsck,
-    compact,
-    vacuum,
-    federation,
-    events,
-    record,
-    stitch,
-    stream,
-):
+for command in (demo, explore, workflow, graph, fsck, compact, vacuum):
     main.add_command(command)

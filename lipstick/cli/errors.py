@@ -44,7 +44,7 @@ def reported() -> Iterator[None]:
 
 def _end_as_a_script(error: Exception) -> None:
     """Where a script failed that was run: show what it would have shown, and end as it would."""
-    from lipstick.scripts.errors import ScriptFailedError
+    from lipstick.systems.scripts.errors import ScriptFailedError
 
     if isinstance(error, ScriptFailedError):
         click.echo(error.traceback, err=True, nl=False)

@@ -110,7 +110,7 @@ def _openlineage(graph: ProvenanceGraph, snapshot: Snapshot, namespace: str) -> 
 
 
 def _workflow_name(snapshot: Snapshot) -> str:
-    from lipstick import bounded_yaml
+    from lipstick.workflow.definition import bounded_yaml
 
     record = snapshot.records.get("workflow")
     return "workflow" if record is None else str(bounded_yaml.load(record["text"])["workflow"])

@@ -23,9 +23,9 @@ from typing import Any, overload
 
 import yaml
 
-from lipstick import bounded_yaml
+from lipstick.workflow.definition import bounded_yaml
 from lipstick.workflow.errors import InputError
-from lipstick.workflow.read_files import SUFFIXES, read_table
+from lipstick.workflow.execution.read_files import SUFFIXES, read_table
 
 _DOCUMENTS = (".json", ".yaml", ".yml")
 

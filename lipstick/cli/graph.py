@@ -70,7 +70,7 @@ def delete(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
     import numpy as np
 
     from lipstick.cli.nodes import UNKNOWN, summary, told
-    from lipstick.node_values import node_rows
+    from lipstick.explore.graphs.node_values import node_rows
 
     opened.check_deletable()
     before = opened.graph
@@ -102,7 +102,7 @@ def _changes(
     before: ProvenanceGraph, after: ProvenanceGraph, limit: int | None
 ) -> tuple[list[dict[str, Any]], int]:
     """The first of the values that a deletion changed or left unknown, and how many there are."""
-    from lipstick.node_values import changed, values
+    from lipstick.explore.graphs.node_values import changed, values
 
     ids = changed(before, after)
     shown = ids[:limit]

@@ -32,7 +32,7 @@ class Opened:
 
     def check_deletable(self) -> None:
         """Raise where the graph does not say what deletions do."""
-        from lipstick.events.store import check_deletable
+        from lipstick.systems.events.store import check_deletable
 
         check_deletable(self.snapshot)
 

@@ -45,7 +45,7 @@ def validate(file: Path, imports: tuple[str, ...]) -> None:
     Nothing runs, but for modules of functions that are allowed to be imported.
     """
     from lipstick.workflow import Workflow
-    from lipstick.workflow.document import load
+    from lipstick.workflow.definition.document import load
 
     with reported():
         definition = Workflow.read(file, imports=imports)

@@ -15,7 +15,7 @@ from lipstick.errors import LipstickError, TrackingError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from lipstick.tracking import Tracked
+    from lipstick.tracking.tracker import Tracked
 
 _DEEPEST = 20_000
 

@@ -37,7 +37,7 @@ from rewriter.frames import catalyst
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from lipstick.tracking import Tracked
+    from lipstick.tracking.tracker import Tracked
 
 _NAMING = ("SubqueryAlias", "View")
 

@@ -28,14 +28,14 @@ from lipstick.dataframes.sampled_connect import with_filters
 from lipstick.dataframes.streaming import check_connect
 from lipstick.dataframes.unmarked_connect import without_marks
 from lipstick.errors import SourceChangedError
-from lipstick.settings import temporary_settings
+from lipstick.stages.settings import temporary_settings
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from rewriter.frames import connect_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from lipstick.tracking import Tracked
+    from lipstick.tracking.tracker import Tracked
 
 _PLACEMENTS = ("collect_metrics", "hint", "repartition", "repartition_by_expression")
 """Relations that say where rows are computed, or what is observed of them, not which they are."""

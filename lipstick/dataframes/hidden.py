@@ -29,7 +29,7 @@ from lipstick.dataframes.jvm import (
     untracked,
 )
 from lipstick.errors import UnsupportedError
-from lipstick.tracking import mark_of
+from lipstick.tracking.tracker import mark_of
 from rewriter.frames.catalyst.shown import Hidden, hidden
 from rewriter.frames.catalyst.tree import is_tree
 

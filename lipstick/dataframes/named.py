@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lipstick.errors import TrackingError
 
 if TYPE_CHECKING:
-    from lipstick.tracking import Tracked
+    from lipstick.tracking.tracker import Tracked
 
 
 def only(relations: Sequence[Tracked], name: str = "") -> Tracked:

@@ -31,7 +31,7 @@ from lipstick.dataframes.jvm import (
     with_parameters,
 )
 from lipstick.dataframes.numbering import same_result
-from lipstick.settings import temporary_settings
+from lipstick.stages.settings import temporary_settings
 from rewriter.errors import NotUnderstoodError
 from rewriter.frames.catalyst.refusals import is_placement
 

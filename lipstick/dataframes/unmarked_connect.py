@@ -14,7 +14,7 @@ from pyspark.sql.types import StringType, StructField
 
 from lipstick.dataframes.hidden import marked_by_hand
 from lipstick.dataframes.messages import Message, client_of, plan_of
-from lipstick.tracking import mark_of
+from lipstick.tracking.tracker import mark_of
 from rewriter.frames.connect_plan import may_be_marked
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lipstick.demo.data import DemoError
-from lipstick.local import local_builder
+from lipstick.engines.spark.local_session import local_builder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Row, SparkSession
 
+    from lipstick.engines.memory import MemoryWhatIf
     from lipstick.frame import AnnotatedFrame
-    from lipstick.memory import MemoryWhatIf
     from lipstick.sessions import Session
 
 _TRUCK = "l_shipmode = 'TRUCK'"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lipstick.capture.manifest import RelationRecord
     from lipstick.frame import AnnotatedFrame
     from lipstick.sessions import Session
-    from lipstick.tracking import Tracked
+    from lipstick.tracking.tracker import Tracked
 
 ROWS = 20
 """Rows of an answer that a notebook shows."""

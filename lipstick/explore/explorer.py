@@ -137,11 +137,11 @@ def open_source(path: Path) -> Source:
     name = path.resolve().name
     if path.is_file():
         if path.suffix in (".py", ".ipynb"):
-            from lipstick.explore.scripts import ScriptSource
+            from lipstick.systems.scripts.page import ScriptSource
 
             return ScriptSource(name, path)
         if path.suffix == ".toml":
-            from lipstick.explore.federations import FederationSource
+            from lipstick.systems.federation.page import FederationSource
 
             return FederationSource.open(name, path)
         raise ExploreError(

@@ -74,7 +74,7 @@ def source_of(subject: Any, name: str | None = None) -> Source:
 
         return graph_source(name or "graph", subject)
     if isinstance(subject, Federation):
-        from lipstick.explore.federations import FederationSource
+        from lipstick.systems.federation.page import FederationSource
 
         return FederationSource(name or "federation", subject, "federation = ...  # at hand")
     raise ExploreError(

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lipstick.workflow.loops import Loop
-from lipstick.workflow.module import Module, Specification
-from lipstick.workflow.query import FrameFunction, Query, Sql, StateQuery
-from lipstick.workflow.relation import Relation
-from lipstick.workflow.shape import Edge
-from lipstick.workflow.workflow import Workflow
+from lipstick.workflow.definition.loops import Loop
+from lipstick.workflow.definition.module import Module, Specification
+from lipstick.workflow.definition.query import FrameFunction, Query, Sql, StateQuery
+from lipstick.workflow.definition.relation import Relation
+from lipstick.workflow.definition.shape import Edge
+from lipstick.workflow.definition.workflow import Workflow
 
 if TYPE_CHECKING:
-    from lipstick.workflow.run import Run, open_run
+    from lipstick.workflow.execution.run import Run, open_run
 
 __all__ = [
     "Edge",
@@ -38,6 +38,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in ("Run", "open_run"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from lipstick.workflow import run
+    from lipstick.workflow.execution import run
 
     return getattr(run, name)

@@ -13,8 +13,8 @@ from typing import Any
 
 PACKAGES = (
     "lipstick",
-    "lipstick.streams",
-    "lipstick.events",
+    "lipstick.systems.streams",
+    "lipstick.systems.events",
     "semiring",
     "semiring.semirings",
     "graphquery",

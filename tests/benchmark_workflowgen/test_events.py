@@ -10,7 +10,7 @@ from benchmark_workflowgen.events import accuracy, partitions, queries, state
 from benchmark_workflowgen.events.command import EXPERIMENTS, grid
 from benchmark_workflowgen.events.jobs import Execution, edges_of, ends_of, hashtag_count
 from benchmark_workflowgen.events.streamed import emitted
-from lipstick.events import reduce_files
+from lipstick.systems.events import reduce_files
 
 
 @pytest.fixture(scope="module")

@@ -21,10 +21,10 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.capture.capture import open_capture
 from lipstick.cli import main
-from lipstick.derived.derivation import latest_version
-from lipstick.derived.recovery import finished
 from lipstick.errors import CaptureError, SourceChangedError
-from lipstick.source import read_source
+from lipstick.tables.derivation import latest_version
+from lipstick.tables.recovery import finished
+from lipstick.tracking.source import read_source
 
 KINDS = ("save", "ctas", "insert")
 QUERY = "SELECT Model, count(*) AS n, max(Price) AS dearest FROM Cars GROUP BY Model"

@@ -25,7 +25,8 @@ from lipstick.capture.capture import Capture, open_capture
 from lipstick.capture.contents import MANIFEST
 from lipstick.capture.described import checksum
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.derived.derivation import (
+from lipstick.errors import CaptureError, SourceChangedError
+from lipstick.tables.derivation import (
     CAPTURE,
     FILLED_FILES,
     ROWS,
@@ -34,8 +35,7 @@ from lipstick.derived.derivation import (
     Part,
     read_latest,
 )
-from lipstick.derived.derived_rows import described
-from lipstick.errors import CaptureError, SourceChangedError
+from lipstick.tables.derived_rows import described
 from rewriter.blocks import topological
 from rewriter.errors import UnsupportedError
 from semiring.errors import LipstickError

@@ -17,8 +17,8 @@ from typing import Final
 import duckdb
 import sqlglot
 
+from lipstick.engines.memory import Memory
 from lipstick.errors import CaptureError, NeedsSparkError
-from lipstick.memory import Memory
 from rewriter.errors import UnsupportedError
 from semiring.expression import Expression
 from semiring.semirings import Counting

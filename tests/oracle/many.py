@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.memory import Deleted, Memory, Scenarios
+from lipstick.engines.memory import Deleted, Memory, Scenarios
 
 
 def check_many(memory: Memory, deletions: Sequence[Mapping[str, pa.Table]]) -> int:

@@ -85,8 +85,8 @@ def check_worlds(
     Parameters
     ----------
     memory
-        A capture of the query: a :class:`lipstick.memory.Memory`, or what has its ``answer``,
-        ``blocks``, ``annotations``, ``tensors`` and ``potential_rows``.
+        A capture of the query: a :class:`lipstick.engines.memory.Memory`, or what has its
+        ``answer``, ``blocks``, ``annotations``, ``tensors`` and ``potential_rows``.
     mode
         ``shown``: the rows of the present answer, by their columns that no deletion changes, must
         be there as often as annotations say. ``potential``: what is evaluated from all potential

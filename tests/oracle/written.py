@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from lipstick.capture.capture import Capture, open_capture
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.writer import needs_rows
-from lipstick.memory import Memory
-from lipstick.valuation import compile_valuations
+from lipstick.engines.memory import Memory
+from lipstick.questions.valuation import compile_valuations
 from rewriter.blocks import Block, topological
 from rewriter.emit.statements import rows_sql
 from semiring.semirings import Counting

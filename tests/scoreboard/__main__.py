@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.local import local_builder
+from lipstick.engines.spark.local_session import local_builder
 from lipstick.sessions import Session
 from tests.oracle.database import Database
 from tests.oracle.plain import PlainSpark, few_rows

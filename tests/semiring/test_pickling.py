@@ -44,7 +44,7 @@ def test_worker_without_the_package(tmp_path):
         return lines
 
     pickled = Delta(Sum(TokenOf("r", ("string",)), ("v",)))
-    # Left so: `lipstick.evaluate` relies on it too.
+    # Left so: `lipstick.engines.spark.evaluate` relies on it too.
     cloudpickle.register_pickle_by_value(semiring)
     path = tmp_path / "job.pickle"
     path.write_bytes(cloudpickle.dumps(job))

@@ -12,8 +12,8 @@ import sqlglot
 from pyspark.errors import AnalysisException
 
 from lipstick import Session
+from lipstick.engines.memory import Memory
 from lipstick.errors import LipstickError, NeedsSparkError
-from lipstick.memory import Memory
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.conditional import conditional, has_difference
 from rewriter.blocks import Block, topological

@@ -9,16 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lipstick.capture.capture import Capture
+from lipstick.engines.memory import Memory
+from lipstick.engines.memory.formal.tensors import check_aggregate
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.reach import lineage
 from lipstick.explore.budget import Budget
 from lipstick.explore.captures.query import plain
 from lipstick.explore.captures.why import labels, position
 from lipstick.explore.cells import cell, number
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
-from lipstick.memory import Memory
-from lipstick.memory.formal.tensors import check_aggregate
-from lipstick.memory.groups import GroupRows
-from lipstick.memory.reach import lineage
 from rewriter.blocks import GROUP
 from rewriter.interpret import interpret
 from semiring.base import Array

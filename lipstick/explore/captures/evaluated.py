@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lipstick.capture.capture import Capture
+from lipstick.engines.memory.reach import reach
 from lipstick.explore.budget import Budget
 from lipstick.explore.captures import why
 from lipstick.explore.captures.valuations import Chosen
@@ -14,7 +15,6 @@ from lipstick.explore.cells import cell
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
 from lipstick.explore.table_windows import Windows
-from lipstick.memory.reach import reach
 from semiring import semirings
 from semiring.base import Semiring
 from semiring.errors import LipstickError

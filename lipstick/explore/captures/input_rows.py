@@ -14,13 +14,13 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from lipstick.capture.manifest import RelationRecord
+from lipstick.engines.memory import Memory
+from lipstick.engines.memory.reach import lineage
 from lipstick.explore.budget import Budget
 from lipstick.explore.captures.why import position
 from lipstick.explore.cells import cells, columns
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
-from lipstick.memory import Memory
-from lipstick.memory.reach import lineage
 
 SHOWN = 50
 """Input rows of one relation that are looked up at most."""

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from lipstick.capture.capture import Capture
+from lipstick.engines.memory import Memory
+from lipstick.engines.memory.formal.tensors import check_aggregate
+from lipstick.engines.memory.state import NOTHING
 from lipstick.errors import CaptureError
 from lipstick.explore.cells import cell
-from lipstick.memory import Memory
-from lipstick.memory.formal.tensors import check_aggregate
-from lipstick.memory.state import NOTHING
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.scalars.text import text

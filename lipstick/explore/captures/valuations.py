@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from lipstick.capture.capture import Capture
+from lipstick.engines.memory.reach import lineage
 from lipstick.explore.captures.input_rows import looked_up, source_files, source_schema
 from lipstick.explore.cells import kind
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
-from lipstick.memory.reach import lineage
 from semiring.base import Array, Semiring
 from semiring.token import Token
 

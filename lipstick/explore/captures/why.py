@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lipstick.engines.memory import Memory
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.reach import lineage, members_of, reach
 from lipstick.explore.budget import Budget
 from lipstick.explore.captures.query import plain
 from lipstick.explore.captures.terms import TERMS, token, tree
 from lipstick.explore.cells import cell, cells, columns
 from lipstick.explore.params import Params
-from lipstick.memory import Memory
-from lipstick.memory.groups import GroupRows
-from lipstick.memory.reach import lineage, members_of, reach
-from lipstick.naming import shown_key
+from lipstick.tracking.naming import shown_key
 from rewriter.blocks import Block
 from rewriter.scalars.text import text
 from semiring.analysis import sampled_shapley, shapley, witnesses

@@ -12,7 +12,7 @@ from graphquery.csr import distinct
 from graphquery.values import effects
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.graphs.boxes import Marks
-from lipstick.node_values import changed
+from lipstick.explore.graphs.node_values import changed
 from semiring.base import Array
 
 MODES = ("ancestors", "descendants", "path", "delete")

@@ -162,7 +162,7 @@ def _label(segment: Segment, name: str) -> str:
 
 def values_of(graph: ProvenanceGraph, ids: Array) -> dict[int, str | None]:
     """The values of those of some nodes that are v-nodes with one that is known."""
-    from lipstick.node_values import values
+    from lipstick.explore.graphs.node_values import values
 
     values_by_node, _ = values(graph, ids)
     return {node: cell(value, 60) for node, value in values_by_node.items()}

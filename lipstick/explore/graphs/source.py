@@ -193,7 +193,7 @@ class GraphSource:
     def _mark(self, mode: str, numbers: tuple[int, ...], step: int | None) -> Marked:
         assert self._graph is not None
         if mode == "delete" and self._snapshot is not None:
-            from lipstick.events.store import check_deletable
+            from lipstick.systems.events.store import check_deletable
 
             check_deletable(self._snapshot)
         return marked(self._graph, mode, numbers, step)
@@ -208,7 +208,7 @@ class GraphSource:
 
     def node(self, params: Params, budget: Budget) -> dict[str, Any]:
         """What is known of a node."""
-        from lipstick.node_values import columns_of_tuple, node_rows
+        from lipstick.explore.graphs.node_values import columns_of_tuple, node_rows
 
         graph = self.graph(budget)
         node = self._node(graph, params.item("node"))

@@ -14,7 +14,7 @@ from lipstick.explore.graphs.outline import Outline
 from lipstick.explore.graphs.source import GraphSource
 
 EVENTS = "events"
-"""The record of stores that have reduced graphs of events: `lipstick.events.store.RECORD`."""
+"""The record of stores that have reduced graphs: `lipstick.systems.events.store.RECORD`."""
 
 
 def open_graph(name: str, path: Path) -> Source:
@@ -29,11 +29,11 @@ def open_graph(name: str, path: Path) -> Source:
     """
     snapshot = Store.open(path).snapshot()
     if queries(snapshot.records):
-        from lipstick.explore.streams.source import StreamSource
+        from lipstick.systems.streams.page.source import StreamSource
 
         return StreamSource(name, path)
     if EVENTS in snapshot.records:
-        from lipstick.explore.reductions import ReductionSource
+        from lipstick.systems.events.page import ReductionSource
 
         return ReductionSource(name, path)
     return stored_graph(name, path, snapshot)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 
-from lipstick.workflow.workflow import Workflow
+from lipstick.workflow.definition.workflow import Workflow
 
 
 def dealership() -> Workflow:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.events import Emitter, Follower, reduce_files
-from lipstick.streams import Assertions, Graph, Runner, example
+from lipstick.systems.events import Emitter, Follower, reduce_files
+from lipstick.systems.streams import Assertions, Graph, Runner, example
 
 
 def sensors(store: Path, readings: int = 40, *, close: bool = True) -> Path:

@@ -20,13 +20,13 @@ from graphquery import ProvenanceGraph
 from graphquery.federation import open_federation
 from graphquery.generate import generate
 from graphquery.store import Store
-from lipstick.cli.federation_demo import QUESTION, make_stores
-from lipstick.events import ReducedGraph
 from lipstick.explore import Explorer, Served
 from lipstick.explore.explorer import open_source
 from lipstick.explore.saved import save
-from lipstick.scripts import script_provenance
-from lipstick.streams import Events, Stored, ancestors
+from lipstick.systems.events import ReducedGraph
+from lipstick.systems.federation.commands.demo import QUESTION, make_stores
+from lipstick.systems.scripts import script_provenance
+from lipstick.systems.streams import Events, Stored, ancestors
 from tests.lipstick.explore import recorded
 from tests.lipstick.explore.conftest import HOSTILE, Page, accessible, opened, shot, texts
 from tests.lipstick.explore.stores import store_generated

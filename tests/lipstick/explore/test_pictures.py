@@ -13,9 +13,9 @@ from graphquery import ProvenanceGraph, Segment
 from graphquery.generate import generate
 from lipstick.explore.explorer import Explorer, open_source
 from lipstick.explore.graphs.boxes import MOST
+from lipstick.explore.graphs.node_values import changed
 from lipstick.explore.graphs.source import GraphSource
 from lipstick.explore.graphs.stored_graphs import graph_source
-from lipstick.node_values import changed
 from semiring.base import Array
 from tests.lipstick.explore.conftest import ask
 from tests.lipstick.explore.stores import store_generated

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from graphquery.store import Store
-from lipstick.events import ReducedGraph
 from lipstick.explore import Explorer
 from lipstick.explore.cells import LONGEST
 from lipstick.explore.explorer import open_source
 from lipstick.explore.saved import canonical, save
-from lipstick.explore.streams.source import StreamSource
-from lipstick.streams import Events, Stored, ancestors, descendants, trace
+from lipstick.systems.events import ReducedGraph
+from lipstick.systems.streams import Events, Stored, ancestors, descendants, trace
+from lipstick.systems.streams.page.source import StreamSource
 from tests.lipstick.explore import recorded
 from tests.lipstick.explore.conftest import HOSTILE, ask
 

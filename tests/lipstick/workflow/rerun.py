@@ -20,9 +20,9 @@ from graphquery.storage import COPIES
 from graphquery.store import Store
 from graphquery.values import aggregate_name
 from lipstick.workflow import Module, Relation, Run, Specification, Workflow, open_run
-from lipstick.workflow.invocation import Invocation
-from lipstick.workflow.ledger import stored_output
-from lipstick.workflow.tables import remember_structs
+from lipstick.workflow.execution.invocation import Invocation
+from lipstick.workflow.execution.ledger import stored_output
+from lipstick.workflow.execution.tables import remember_structs
 from tests.graphquery.store.workload import Unsynced
 from tests.lipstick.workflow.without_spark import run_workflow
 

@@ -10,6 +10,7 @@ import pytest
 
 from lipstick.errors import LipstickError
 from lipstick.workflow import Edge, Loop, Module, Relation, Specification, StateQuery, Workflow
+from lipstick.workflow.definition.shape import dependencies, execution_order, invocation_numbers
 from lipstick.workflow.errors import (
     CycleError,
     DisconnectedError,
@@ -28,7 +29,6 @@ from lipstick.workflow.errors import (
     UnknownRelationError,
     WorkflowError,
 )
-from lipstick.workflow.shape import dependencies, execution_order, invocation_numbers
 
 R = Relation("a int, b string", key="a")
 

@@ -19,7 +19,7 @@ from pyspark.sql.types import IntegerType, LongType, StructType
 from graphquery import ProvenanceGraph
 from graphquery.store import Store
 from lipstick.workflow import Module, Relation, Run, Specification, StateQuery, Workflow, open_run
-from lipstick.workflow.tables import remember_structs
+from lipstick.workflow.execution.tables import remember_structs
 from tests.graphquery.store.workload import Unsynced
 from tests.lipstick.workflow.without_spark import run_workflow
 

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from lipstick.cli import main
 from lipstick.workflow import Workflow
+from lipstick.workflow.definition.file import parse, text
 from lipstick.workflow.errors import ImportNotAllowedError
 from lipstick.workflow.examples import dealership
-from lipstick.workflow.file import parse, text
 
 MODULE = "lipstick_test_stranger"
 _FORM = """\

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lipstick.workflow import Specification, window_nodes
+from lipstick.workflow import Specification
+from lipstick.workflow.derivation import window_nodes
 from tests.lipstick.workflow.rerun import Ran, Rows, deletions, relation
 
 A = relation("id int, x int")

@@ -104,7 +104,7 @@ def test_many_rows_are_spark_s_to_read(
     query = {"T": "SELECT a, count(*) AS n FROM A GROUP BY a", "B": "SELECT a FROM T WHERE n > 1"}
     workflow, inputs = _one(query), [{"A": [(1,), (1,)]}, {"A": [(2,), (2,), (3,), (2,)]}]
     run = workflow.run(spark, inputs, store=tmp_path / "few")
-    monkeypatch.setattr("lipstick.workflow.bench._FEW", 2)
+    monkeypatch.setattr("lipstick.workflow.execution.bench._FEW", 2)
     again = workflow.run(spark, inputs, store=tmp_path / "many")
     assert _values(again, 1) == _values(run, 1) == [(2,)]
     assert contents(again.path) == contents(run.path)

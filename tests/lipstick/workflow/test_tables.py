@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.workflow import Relation
 from lipstick.workflow.errors import InputError
-from lipstick.workflow.tables import as_table
+from lipstick.workflow.execution.tables import as_table
 
 CARS = Relation("id string, doors int")
 SCHEMA = pa.schema({"id": pa.string(), "doors": pa.int32()})

@@ -24,13 +24,14 @@ from pyspark.sql.types import IntegerType, LongType, StructType
 from graphquery.store import Store
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.writer import needs_rows
-from lipstick.memory.engine import Engine
-from lipstick.memory.store import StoredDatasets
-from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow, benches, runner
-from lipstick.workflow.answer import Answer, repeated
-from lipstick.workflow.queries import Step, steps
-from lipstick.workflow.query import BEFORE
-from lipstick.workflow.tables import remember_structs, struct_of
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.store import StoredDatasets
+from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow
+from lipstick.workflow.definition.queries import Step, steps
+from lipstick.workflow.definition.query import BEFORE
+from lipstick.workflow.execution import benches, runner
+from lipstick.workflow.execution.answer import Answer, repeated
+from lipstick.workflow.execution.tables import remember_structs, struct_of
 from rewriter.bind import bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, TokenSource, topological

@@ -100,7 +100,7 @@ def empty_tables(spark: "SparkSession", request: pytest.FixtureRequest) -> Itera
 
 
 def check(spark: "SparkSession", corpus: list[str]) -> None:
-    from lipstick.guard import check_understood
+    from lipstick.stages.guard import check_understood
 
     refused, passed = {}, []
     for sql in corpus:

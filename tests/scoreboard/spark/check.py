@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 
 import lipstick
 from lipstick.errors import LipstickError, NeedsSparkError
-from lipstick.tracking import ROW_COLUMN
+from lipstick.tracking.tracker import ROW_COLUMN
 from tests.oracle.bag import PROVENANCE
 from tests.oracle.database import Deletion, Key
 from tests.oracle.deletion import OFFLINE, check_offline

@@ -1,0 +1,90 @@
+"""Questions to a capture answered in this process, as Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pyarrow as pa
+
+from lipstick.engines.memory.whatif import MemoryWhatIf
+from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.questions.deletion import resolve_keys
+from lipstick.tables.origins import origins_of
+from lipstick.tracking.unknown_keys import check_deletion
+from semiring.base import Semiring
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.valuation import Valuation
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture, Row
+
+
+class MemoryEngine:
+    """Answers without Spark: see :class:`lipstick.engines.protocol.CaptureEngine`."""
+
+    spark = None
+
+    def __init__(self, capture: Capture) -> None:
+        self._capture = capture
+
+    def value_lookup(self) -> None:
+        """Nothing: values that were captured by reference are out of reach."""
+        return
+
+    def answer(self) -> pa.Table:
+        """The answer, from the capture."""
+        return self._capture.memory.answer()
+
+    def annotated(self) -> NoReturn:
+        """Refuse: annotations as a column are a frame."""
+        raise NeedsSparkError("lipstick.open(path, spark=spark) has a frame of annotations.")
+
+    def annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
+        """The first rows of the answer with their annotations."""
+        return self._capture.memory.annotations(limit)
+
+    def lineage(self, where: object) -> dict[str, pa.Table]:
+        """The tokens that the rows of the answer were made from, per relation."""
+        if where is not None:
+            raise CaptureError(
+                "A predicate on the answer needs Spark: lipstick.open(path, spark=spark)."
+            )
+        return dict(origins_of(self._capture, self._capture.memory.lineage(None)))
+
+    def evaluate(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> pa.Table:
+        """The answer's columns, then ``_value``."""
+        return self._capture.memory.evaluate(semiring, valuations)
+
+    def shown(self, table: pa.Table) -> pa.Table:
+        """An answer with its annotations, as it is."""
+        return table
+
+    def what_if(
+        self, delete: Mapping[str, Any], cascade: Mapping[str, Any] | None, *, strict: bool
+    ) -> MemoryWhatIf:
+        """What the answer would be had some inputs not been there."""
+        if cascade:
+            raise CaptureError(
+                "A cascade reads the tracked sources: lipstick.open(path, spark=spark)."
+            )
+        self._check_direct(delete)
+        capture = self._capture
+        keys = resolve_keys(capture.manifest.relations, capture.token_types(), delete)
+        check_deletion(capture, delete, keys, strict=strict)
+        return capture.memory.what_if(keys)
+
+    def _check_direct(self, delete: Mapping[str, Any]) -> None:
+        """Refuse deletions above derived relations, which Spark follows."""
+        read = {name.lower() for name in self._capture.manifest.relations}
+        above = [
+            n for n in delete if n.lower() not in read and n.lower() in self._capture.ancestry.names
+        ]
+        if above:
+            raise CaptureError(
+                f"{above[0]!r} is read through derived relations, which needs Spark: "
+                "lipstick.open(path, spark=spark)."
+            )

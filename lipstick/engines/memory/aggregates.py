@@ -1,0 +1,320 @@
+"""Aggregates of groups that lost or gained members.
+
+SUM, COUNT and AVG of exact types are the stored values less those of the members lost; MIN and MAX
+are looked for again only where a member with the stored value is lost; sums of floats, DISTINCT and
+aggregates without a tensor are computed again from the members left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lipstick.engines.memory.keys import distinct
+from lipstick.engines.memory.recompute import computed_anew
+from lipstick.engines.memory.state import needs_spark, overlay, same, values
+from lipstick.errors import CaptureError
+from rewriter.emit import MEMBERS
+from rewriter.interpret import (
+    AggregateCall,
+    FailedError,
+    Interpreted,
+    Resolve,
+    UninterpretableError,
+    Vector,
+    cast,
+    divide_half_up,
+    from_arrow,
+    is_exact,
+    rescale,
+)
+from semiring.aggregates import aggregate, distinct_members, subtract_members
+from semiring.arrow import decoded, normal
+from semiring.base import Array
+from semiring.errors import AnnotationError
+
+COUNT_SUFFIX = "__count"
+SUM_SUFFIX = "__sum"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some members: their positions, the touched group of each, and their columns."""
+
+    positions: Array
+    groups: Array
+    resolve: Resolve
+
+    def values(self, scalar: Interpreted) -> pa.Array:
+        """A scalar's values over the members.
+
+        Raises
+        ------
+        CaptureError
+            When only Spark can compute it.
+        """
+        try:
+            return values(scalar, self.resolve, len(self.groups), None)
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
+
+
+class Touched:
+    """Groups with changed members; one and the same may be there once per scenario.
+
+    Parameters
+    ----------
+    count
+        The number of groups.
+    lost, gained
+        The members that the groups lose and gain, by the groups' places; those lost in their order.
+    stored
+        From the name of an aggregate to its stored values, one per group; None where the capture
+        stores none.
+    survivors
+        From places of groups to the members left in those, group by group; their groups are places
+        among the places.
+    sums
+        From an aggregate of floats and places of groups to those of them for which it is faster to
+        add up sums of chunks, and these sums of what is left of the members they had.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        lost: Part,
+        gained: Part,
+        stored: Callable[[str], pa.Array | None],
+        survivors: Callable[[Array], Part],
+        sums: Callable[[str, Array], tuple[Array, Array]],
+    ) -> None:
+        self.count = count
+        self._lost = lost
+        self._gained = gained
+        self._stored = stored
+        self._survivors = survivors
+        self._sums = sums
+
+    @cached_property
+    def members(self) -> Array:
+        """How many members each group has left."""
+        stored = self._stored(MEMBERS)
+        assert stored is not None
+        return self._less(stored, *self._ones())
+
+    def recompute(self, name: str, call: AggregateCall) -> pa.Array:
+        """The values of an aggregate, one per group.
+
+        Raises
+        ------
+        CaptureError
+            When only Spark can compute it, or its values are not in the capture.
+        """
+        stored = self._stored(name)
+        assert stored is not None
+        if call.function is None:
+            return self._anew(call, stored)
+        if call.function == "COUNT" and not call.arguments:
+            return pa.array(self._less(stored, *self._ones()), pa.int64())
+        lost = [self._lost.values(argument) for argument in call.arguments]
+        gained = [self._gained.values(argument) for argument in call.arguments]
+        try:
+            return self._from_values(name, call, stored, lost, gained)
+        except FailedError as error:
+            raise CaptureError(f"{call.text} fails without the deleted rows: {error}") from error
+
+    def _anew(self, call: AggregateCall, stored: pa.Array) -> pa.Array:
+        """An aggregate without a tensor, of every group that loses or gains members."""
+        if call.anew is None:
+            raise needs_spark(call.text)
+        touched = [np.ones(len(part.groups), dtype=np.bool_) for part in (self._lost, self._gained)]
+        try:
+            return self._again(call, stored, self._involved(*touched))
+        except UninterpretableError as error:
+            raise needs_spark(call.text) from error
+
+    def _ones(self) -> tuple[Array, Array]:
+        lost, gained = len(self._lost.groups), len(self._gained.groups)
+        return np.ones(lost, dtype=np.int64), np.ones(gained, dtype=np.int64)
+
+    def _from_values(
+        self,
+        name: str,
+        call: AggregateCall,
+        stored: pa.Array,
+        lost: list[pa.Array],
+        gained: list[pa.Array],
+    ) -> pa.Array:
+        counted = _valid(lost), _valid(gained)
+        if call.function == "COUNT":
+            # Groups that are not captured have no stored value: theirs is that of no members.
+            stored = stored.fill_null(0)
+        if call.distinct:
+            return self._again(call, stored, self._involved(*counted))
+        if call.function == "COUNT":
+            less = self._less(stored, *(mask.astype(np.int64) for mask in counted))
+            return pa.array(less, pa.int64())
+        if call.function in ("MIN", "MAX"):
+            extreme = same(lost[0], stored.take(pa.array(self._lost.groups)))
+            return self._again(call, stored, self._involved(counted[0] & extreme, counted[1]))
+        counts = self._stored(name + COUNT_SUFFIX)
+        if not is_exact(lost[0].type):
+            involved = self._involved(*counted)
+            if counts is None:
+                return self._again(call, stored, involved)
+            chosen, rest = self._sums(name, involved)
+            if len(chosen):
+                numbers = self._less(counts, *(mask.astype(np.int64) for mask in counted))
+                stored = self._floats(call, stored, chosen, rest, numbers, gained[0])
+            return self._again(call, stored, np.setdiff1d(involved, chosen, assume_unique=True))
+        sums = stored if call.function == "SUM" else self._stored(name + SUM_SUFFIX)
+        if counts is None or sums is None:
+            return self._again(call, stored, self._involved(*counted))
+        left = self._less(counts, *(mask.astype(np.int64) for mask in counted))
+        scale = sums.type.scale if pa.types.is_decimal(sums.type) else 0
+        total = self._less(sums, *(_unscaled(part[0], scale) for part in (lost, gained)))
+        null = left == 0
+        if call.function == "SUM":
+            return Vector(sums.type, total, null).to_arrow(self.count)
+        averages = _average(total, left, scale, stored.type)
+        return self._beyond_sums(call, averages, stored, sums, self._involved(*counted))
+
+    def _beyond_sums(
+        self,
+        call: AggregateCall,
+        averages: pa.Array,
+        stored: pa.Array,
+        sums: pa.Array,
+        involved: Array,
+    ) -> pa.Array:
+        """Return averages, those of groups whose sum did not fit its type from members."""
+        if not sums.null_count:
+            return averages
+        unknown = np.flatnonzero(pc.and_(sums.is_null(), stored.is_valid()))
+        averages = overlay(averages, unknown, stored.take(pa.array(unknown)))
+        return self._again(call, averages, np.intersect1d(unknown, involved, assume_unique=True))
+
+    def _floats(
+        self,
+        call: AggregateCall,
+        stored: pa.Array,
+        places: Array,
+        left: Array,
+        counts: Array,
+        gained: pa.Array,
+    ) -> pa.Array:
+        """SUM or AVG of floats in some groups, from the sums left there and what is gained."""
+        sums = np.zeros(self.count)
+        sums[places] = left
+        arrived = gained.fill_null(0.0).to_numpy(zero_copy_only=False)
+        np.add.at(sums, self._gained.groups, arrived)
+        null = counts == 0
+        if call.function == "AVG":
+            sums = sums / np.where(null, 1, counts)
+        changed = pa.array(sums[places], stored.type, mask=null[places])
+        return overlay(stored, places, changed)
+
+    def _less(self, stored: pa.Array, lost: Array, gained: Array) -> Array:
+        """Exact stored totals, unscaled, without the lost members and with the gained ones."""
+        totals: Array = from_arrow(stored).values
+        if len(lost):
+            totals = subtract_members(totals, self._lost.groups, lost)
+        if len(gained):
+            totals = subtract_members(totals, self._gained.groups, -gained)
+        return totals
+
+    def _involved(self, lost: Array, gained: Array) -> Array:
+        """The places of the groups of some lost and gained members, given by Boolean arrays."""
+        groups = np.zeros(self.count, dtype=np.bool_)
+        groups[self._lost.groups[lost]] = True
+        groups[self._gained.groups[gained]] = True
+        return np.flatnonzero(groups)
+
+    def _again(self, call: AggregateCall, stored: pa.Array, places: Array) -> pa.Array:
+        """Compute an aggregate anew in some groups, keeping the stored values of the others."""
+        if not len(places):
+            return stored
+        sizes = self._stored(MEMBERS)
+        assert sizes is not None
+        numbers = sizes.fill_null(0).to_numpy(zero_copy_only=False)[places]
+        parts = [self._computed(call, part, stored.type) for part in cut(places, numbers)]
+        return overlay(stored, places, pa.concat_arrays(parts))
+
+    def _computed(self, call: AggregateCall, places: Array, kind: pa.DataType) -> pa.Array:
+        """An aggregate from the members left in some groups."""
+        part = self._survivors(places)
+        offsets = np.zeros(len(places) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(part.groups, minlength=len(places)), out=offsets[1:])
+        columns = [part.values(argument) for argument in call.arguments]
+        array = reaggregate(call, columns, offsets)
+        return array if array.type == kind else cast(from_arrow(array), kind).to_arrow(len(array))
+
+
+def cut(places: Array, sizes: Array, most: int = 1 << 22) -> list[Array]:
+    """Places in pieces whose sizes add up to `most`, or of one place that is larger."""
+    ends = np.cumsum(sizes)
+    pieces, start = [], 0
+    while start < len(places):
+        before = ends[start - 1] if start else 0
+        stop = max(int(np.searchsorted(ends, before + most, side="right")), start + 1)
+        pieces.append(places[start:stop])
+        start = stop
+    return pieces
+
+
+def reaggregate(call: AggregateCall, columns: list[pa.Array], offsets: Array) -> pa.Array:
+    """An aggregate over CSR segments of its arguments' values.
+
+    Raises
+    ------
+    NeedsSparkError
+        For values of a type that only Spark so aggregates.
+    """
+    if call.anew is not None:
+        return computed_anew(call.anew, columns, offsets)
+    assert call.function is not None
+    values = decoded(columns[0])
+    if len(columns) > 1:
+        # COUNT of several arguments counts the rows, or distinct rows, without a NULL.
+        codes, _ = distinct(columns, len(values))
+        values = pa.array(codes, mask=~_valid(columns))
+    ones = np.ones(len(values), dtype=np.int64)
+    if call.distinct:
+        ones, values, offsets = distinct_members(ones, normal(values), offsets)
+    try:
+        return aggregate(call.function, ones, values, offsets)
+    except AnnotationError as error:
+        raise needs_spark(call.text) from error
+
+
+def _valid(columns: list[pa.Array]) -> Array:
+    valid = np.ones(len(columns[0]), dtype=np.bool_)
+    for column in columns:
+        if column.null_count:
+            valid &= column.is_valid().to_numpy(zero_copy_only=False)
+    return valid
+
+
+def _unscaled(column: pa.Array, scale: int) -> Array:
+    """The unscaled values at a scale, NULLs as 0."""
+    vector = from_arrow(column)
+    numbers = np.where(vector.null, 0, vector.values) if vector.null is not None else vector.values
+    return rescale(numbers, scale - vector.scale)
+
+
+def _average(totals: Array, counts: Array, scale: int, kind: pa.DataType) -> pa.Array:
+    null = counts == 0
+    divisors = np.where(null, 1, counts)
+    unit = 10**scale
+    if pa.types.is_decimal(kind):
+        rounded = divide_half_up(rescale(totals, kind.scale - scale), divisors)
+        return Vector(kind, rounded, null).to_arrow(len(counts))
+    if totals.dtype == np.dtype(object):
+        pairs = zip(totals.tolist(), divisors.tolist(), strict=True)
+        return pa.array([total / count / unit for total, count in pairs], pa.float64(), mask=null)
+    return pa.array(totals / divisors / unit, kind, mask=null)

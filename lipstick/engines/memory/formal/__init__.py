@@ -1,0 +1,221 @@
+"""Annotations as formal expressions: what of the input a row depends on, and how.
+
+Exact in every world: of the database without some of its tuples, an annotation says how often its
+row is in the answer, and formal values say what its columns are. Conditions on aggregated values,
+memberships, window functions and LIMIT are factors. Members are handled one by one here: what is
+made are Python objects to be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.formal.aggregates import Aggregates
+from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation
+from lipstick.engines.memory.formal.checked import check, switched_on
+from lipstick.engines.memory.formal.columns import Columns
+from lipstick.engines.memory.formal.cuts import Cuts
+from lipstick.engines.memory.formal.domains import Domains
+from lipstick.engines.memory.formal.elements import Elements
+from lipstick.engines.memory.formal.functions import typed_values
+from lipstick.engines.memory.formal.matches import Matches
+from lipstick.engines.memory.formal.possible import is_possible
+from lipstick.engines.memory.formal.tensors import column_number
+from lipstick.engines.memory.formal.tuples import Tuples
+from lipstick.engines.memory.formal.windows import Windows
+from lipstick.engines.memory.store import every
+from rewriter.analysis.conditional import shown_joins
+from rewriter.blocks import Block
+from semiring.base import Array
+from semiring.monoid import MAX
+from semiring.polynomial import Polynomial
+from semiring.tensor import Tensor
+from semiring.value import Operand, Value
+from semiring.values import choice
+
+__all__ = ["ALGEBRA", "Annotation", "Formal", "PotentialRow"]
+
+
+@dataclass(frozen=True, slots=True)
+class PotentialRow:
+    """A row of the answer in some world.
+
+    Attributes
+    ----------
+    values
+        Per column of the answer a plain value, or a formal one where it is not the same in all
+        worlds.
+    annotation
+        How often the row is there.
+    present
+        Whether it is in the answer now.
+    now
+        The values that it has now; NULL where it is not in the answer.
+    """
+
+    values: tuple[Operand, ...]
+    annotation: Annotation
+    present: bool
+    now: tuple[Any, ...]
+
+    @property
+    def shown(self) -> tuple[Operand, ...]:
+        """The values as they are now, of a row in the answer; of others formal ones, too."""
+        return self.now if self.present else self.values
+
+
+class Formal:
+    """The formal annotations of a capture, each made once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.domains = Domains(self)
+        self.tuples = Tuples(self)
+        self.columns = Columns(self)
+        self.aggregates = Aggregates(self)
+        self.elements = Elements(self)
+        self.matches = Matches(self)
+        self.windows = Windows(self)
+        self.cuts = Cuts(self)
+        self._scalars: dict[tuple[str, str], Operand] = {}
+
+    def scalar(self, block: Block, name: str) -> Operand:
+        """The value of a scalar subquery, NULL where it has no row."""
+        key = (block.name, name)
+        if key not in self._scalars:
+            places = every(self.domains.size(block.name))
+            annotations = self.tuples.of(block.name, places)
+            there = [index for index, k in enumerate(annotations) if not k.is_zero]
+            values = self.columns.column(block.name, name, np.array(there, dtype=np.int64))
+            pairs = zip((annotations[index] for index in there), values, strict=True)
+            self._scalars[key] = choice(pairs)
+        return self._scalars[key]
+
+    # -- the answer --------------------------------------------------------------------------
+
+    def shown(self, positions: Array) -> list[Annotation]:
+        """The annotations of rows of the answer, as they are now.
+
+        A row of a LEFT JOIN with its partner is another one than the row without.
+        """
+        row_annotations = []
+        for position in positions.tolist():
+            alternatives = self._alternatives(self.engine.root.name, position)
+            now = [k for k, matched in alternatives if self._is_now(position, matched)]
+            row_annotations.append(now[0])
+        if switched_on():
+            check(self, positions, row_annotations)
+        return row_annotations
+
+    def rows(self) -> Iterator[PotentialRow]:
+        """The rows of the answers of all worlds: present ones first, in their order.
+
+        Raises
+        ------
+        ExactnessError
+            When there are too many to tell.
+        """
+        root = self.engine.root.name
+        base = self.engine.base(root)
+        ordered = base.ordered.tolist()
+        there = set(ordered)
+        absent = (p for p in range(self.domains.size(root)) if p not in there)
+        for position in (*ordered, *absent):
+            for annotation, matched in self._alternatives(root, position):
+                if annotation.is_zero or not is_possible(annotation):
+                    continue
+                present = position in there and self._is_now(position, matched)
+                now = self._now(position) if present else (None,) * len(self.engine.root.outputs)
+                yield PotentialRow(self._values(position, matched), annotation, present, now)
+
+    def _now(self, position: int) -> tuple[Any, ...]:
+        """The values of a row of the answer."""
+        base = self.engine.base(self.engine.root.name)
+        columns = self.engine.columns(base, np.array([position], dtype=np.int64))
+        return tuple(column[0].as_py() for column in columns)
+
+    def _values(self, position: int, matched: dict[str, bool]) -> tuple[Operand, ...]:
+        root = self.engine.root
+        at = np.array([position], dtype=np.int64)
+        values = []
+        for output in root.outputs:
+            (value,) = self.columns.column(root.name, output.name, at, matched)
+            if not isinstance(value, Value):
+                (value,) = typed_values([value], self.columns.type(root.name, output.name))
+            values.append(value)
+        return tuple(values)
+
+    def _alternatives(self, name: str, position: int) -> list[tuple[Annotation, dict[str, bool]]]:
+        """The rows that a tuple of the root is: with partners of LEFT JOINs whose columns it
+        shows, and without."""
+        at = np.array([position], dtype=np.int64)
+        read = self._read_joins()
+        if not read:
+            return [(self.tuples.of(name, at)[0], {})]
+        alternatives = []
+        for chosen in product((True, False), repeat=len(read)):
+            matched = dict(zip(read, chosen, strict=True))
+            (annotation,) = self.tuples.members(name, at, matched)
+            alternatives.append((annotation, matched))
+        return alternatives
+
+    def _read_joins(self) -> list[str]:
+        """The outer joins of the root whose columns the answer shows."""
+        return sorted(shown_joins(self.engine.root))
+
+    def _is_now(self, position: int, matched: dict[str, bool]) -> bool:
+        """Whether a row of the answer has those partners now."""
+        members = self.domains.members(self.engine.root.name) if matched else None
+        at = np.array([position], dtype=np.int64)
+        for alias, wanted in matched.items():
+            assert members is not None
+            if (members.outer_lookups[alias].find(at, members.base)[0] >= 0) != wanted:
+                return False
+        return True
+
+    # -- tensors -----------------------------------------------------------------------------
+
+    def values(self, column: str, positions: Array) -> list[Value]:
+        """Return a column of rows of the answer, as they are now, as formal values.
+
+        A value that no deletion changes is a simple tensor 1⊗v; NULL is the tensor without terms.
+
+        Raises
+        ------
+        CaptureError
+            When there is no such column, or several.
+        """
+        root = self.engine.root
+        output = root.outputs[column_number(self.engine, column)].name
+        kind = self.columns.type(root.name, output)
+        operands: list[Operand] = []
+        for at, matched in self._now_matched(positions):
+            operands += self.columns.column(root.name, output, at, matched)
+        return [_formal_value(operand, kind) for operand in operands]
+
+    def _now_matched(self, positions: Array) -> Iterator[tuple[Array, dict[str, bool]]]:
+        """Positions, with which partners of the outer joins that are shown they have now."""
+        read = self._read_joins()
+        if not read:
+            yield positions, {}
+            return
+        for position in positions.tolist():
+            for chosen in product((True, False), repeat=len(read)):
+                matched = dict(zip(read, chosen, strict=True))
+                if self._is_now(position, matched):
+                    yield np.array([position], dtype=np.int64), matched
+
+
+def _formal_value(operand: Operand, kind: pa.DataType) -> Value:
+    """An operand as a formal value: ι(v) = 1⊗v of a plain one, which every world has."""
+    if isinstance(operand, Value):
+        return operand
+    (plain,) = typed_values([operand], kind)
+    return Tensor(MAX, [(Polynomial.one(), plain)])

@@ -1,0 +1,199 @@
+"""Two ways to one answer, held against each other: annotations, and the tail over what is left.
+
+Switched on by the environment variable ``LIPSTICK_CHECK``: whatever annotations are made, their
+rows are looked at in a few worlds too, and must be there as often as the annotations say, with the
+values that formal values have.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.formal.algebra import Annotation
+from lipstick.engines.memory.formal.functions import typed_values
+from lipstick.engines.memory.state import State
+from lipstick.errors import CaptureError, LipstickError
+from lipstick.tracking.naming import stored_key
+from rewriter.analysis.conditional import shown_joins
+from semiring.base import Array, Semiring
+from semiring.possible_worlds import PossibleWorlds
+from semiring.token import Token, normal_value
+from semiring.value import Value
+
+if TYPE_CHECKING:
+    from lipstick.engines.memory.formal import Formal
+
+SWITCH = "LIPSTICK_CHECK"
+_WORLDS = 6
+_MOST = 400
+"""Of more rows, or rows of more tokens, nothing is checked: it is a switch for small data."""
+
+
+class InconsistentError(LipstickError):
+    """Annotations that do not say what the query does: a defect of this project."""
+
+
+def switched_on() -> bool:
+    """Whether annotations are to be checked."""
+    return os.environ.get(SWITCH, "0") not in ("", "0")
+
+
+def check(formal: Formal, positions: Array, annotations: Sequence[Annotation]) -> None:
+    """Hold annotations of rows of the answer against the rows that are left in some worlds.
+
+    Raises
+    ------
+    InconsistentError
+        With the row, the world, and both counts.
+    """
+    tokens = sorted(frozenset[Token]().union(*(k.tokens for k in annotations)))
+    if not len(positions) or max(len(positions), len(tokens)) > _MOST:
+        return
+    chance = random.Random(len(tokens))
+    for share in (1.0, 0.9, 0.75, 0.5, 0.5, 0.25)[:_WORLDS]:
+        kept = {token for token in tokens if chance.random() < share}
+        gone = [token for token in tokens if token not in kept]
+        try:
+            states = formal.engine.states(_tables(formal, gone))
+        except CaptureError:
+            # Only Spark answers this deletion, or the query fails in this world.
+            continue
+        there = {token: np.array([token in kept], np.bool_) for token in tokens}
+        _compare(formal, states, positions, annotations, PossibleWorlds(there, 1), gone)
+
+
+def check_values(
+    formal: Formal,
+    semiring: Semiring[Any],
+    value: Callable[[Token], Any],
+    positions: Array,
+    values: Sequence[Any],
+) -> None:
+    """Compare rows' values in a semiring with those that their annotations give.
+
+    Raises
+    ------
+    InconsistentError
+        With both values.
+    """
+    if len(positions) > _MOST:
+        return
+    try:
+        annotations = formal.shown(positions)
+        expected = [annotation.evaluate(semiring, value) for annotation in annotations]
+    except LipstickError as error:
+        if isinstance(error, InconsistentError):
+            raise
+        # Only Spark knows a condition, or a row depends on too many others.
+        return
+    for annotation, actual, annotated in zip(annotations, values, expected, strict=True):
+        if actual != annotated:
+            raise InconsistentError(
+                f"A row is {actual!r} in {semiring.name} and its annotation says {annotated!r}: "
+                f"{annotation.truncated(None)}\nPlease report this, with the query."
+            )
+
+
+def _tables(formal: Formal, gone: Sequence[Token]) -> dict[str, pa.Table]:
+    from lipstick.engines.memory.reach import tokens
+
+    tables = {}
+    for name in {token.relation for token in gone}:
+        record = formal.engine.manifest.relations[name]
+        keys = [stored_key(record.naming, token.key) for token in gone if token.relation == name]
+        schema = tokens(formal.engine, name).schema
+        columns = [
+            pa.array([key[number] for key in keys], field.type)
+            for number, field in enumerate(schema)
+        ]
+        tables[name] = pa.table(columns, schema=schema)
+    return tables
+
+
+def _compare(
+    formal: Formal,
+    states: dict[str, State],
+    positions: Array,
+    annotations: Sequence[Annotation],
+    world: PossibleWorlds,
+    gone: Sequence[Token],
+) -> None:
+    root = formal.engine.root
+    state = states[root.name]
+    present = state.present[positions]
+    counts = np.zeros(len(positions), dtype=np.int64)
+    counts[present] = state.copies(positions[present])
+    if shown_joins(root):
+        members = formal.domains.members(root.name)
+        for alias in shown_joins(root):
+            lookup = members.outer_lookups[alias]
+            same = lookup.find(positions, members.base) == lookup.find(
+                positions, states.__getitem__
+            )
+            counts[~same] = 0
+    for index, annotation in enumerate(annotations):
+        try:
+            expected = int(world.counts(annotation)[0])
+        except LipstickError:
+            # Only Spark knows a condition, or it fails in this world.
+            continue
+        if expected != counts[index]:
+            raise _wrong(
+                f"A row is there {counts[index]} times and its annotation says {expected}",
+                annotation.truncated(None),
+                gone,
+            )
+    there = np.flatnonzero(counts > 0)
+    if len(there) and not shown_joins(root):
+        _compare_values(formal, state, positions[there], world, gone)
+
+
+def _compare_values(
+    formal: Formal,
+    state: State,
+    positions: Array,
+    world: PossibleWorlds,
+    gone: Sequence[Token],
+) -> None:
+    root = formal.engine.root
+    for output in root.outputs:
+        if output.stable:
+            continue
+        values = formal.columns.column(root.name, output.name, positions)
+        formal_tokens = frozenset[Token]().union(
+            *(value.tokens for value in values if isinstance(value, Value))
+        )
+        if not formal_tokens <= world.tokens:
+            continue
+        kind = formal.columns.type(root.name, output.name)
+        try:
+            annotated = [world.values(value)[0] for value in values]
+            expected = state.take(output.name, positions).to_pylist()
+        except LipstickError:
+            # Only Spark knows a value.
+            continue
+        for value_said, other, value in zip(
+            typed_values(annotated, kind), expected, values, strict=True
+        ):
+            if not _same(value_said, other):
+                raise _wrong(
+                    f"A value is {other!r} and said to be {value_said!r}", str(value), gone
+                )
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return bool(np.isclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True))
+    return bool(normal_value(a) == normal_value(b))
+
+
+def _wrong(what: str, text: str, gone: Sequence[Token]) -> InconsistentError:
+    without = ", ".join(map(str, gone)) or "nothing"
+    advice = "Please report this, with the query."
+    return InconsistentError(f"{what}, without {without}: {text}\n{advice}")

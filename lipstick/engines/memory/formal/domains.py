@@ -1,0 +1,296 @@
+"""Which tuples a block may have in some world: captured ones, then those of keys that change.
+
+Positions are those of the rows of a block without deletion. Where a deletion may change what rows
+are grouped by, positions after these are the groups of the other values that keys may take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.elements import ElementRows
+from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation
+from lipstick.engines.memory.formal.functions import typed, typed_values
+from lipstick.engines.memory.formal.limits import MOST, too_many
+from lipstick.engines.memory.formal.possible import possible
+from lipstick.engines.memory.formal.scopes import MemberScope, operands
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.reach import members_of
+from lipstick.engines.memory.state import NOTHING, State
+from lipstick.engines.memory.store import every
+from lipstick.engines.memory.unions import UnionRows
+from rewriter.blocks import Lookup
+from rewriter.scalars.text import text
+from semiring.base import Array
+from semiring.expression import compare, simplify
+from semiring.token import normal_value, order_key
+from semiring.value import Operand, Value
+
+if TYPE_CHECKING:
+    from lipstick.engines.memory.formal import Formal
+
+Key = tuple[Any, ...]
+
+
+class Grouped(NamedTuple):
+    """The members of some groups: of each its position, the place of its group, and whether its
+    keys are those of the group; None: they are."""
+
+    members: Array
+    owners: Array
+    factors: list[Annotation] | None
+
+
+class Domains:
+    """The positions that tuples and members of every block may have."""
+
+    def __init__(self, formal: Formal) -> None:
+        self._formal = formal
+        self._changing: dict[str, _Changing] = {}
+        self._members: dict[str, Members] = {}
+
+    def size(self, name: str) -> int:
+        """The number of positions of a block's tuples."""
+        rows = self._formal.engine.rows(name)
+        if isinstance(rows, UnionRows):
+            return sum(self.size(branch.name) for branch in rows.block.branches)
+        if isinstance(rows, ElementRows):
+            return self._formal.elements.size(rows)
+        if not isinstance(rows, GroupRows):
+            return self.member_count(self.members(name))
+        return rows.base.size + len(self._others(rows))
+
+    def members(self, name: str) -> Members:
+        """The members of a block that is no union: with those that are combinations with tuples
+        which only a deletion makes, after the others."""
+        members = members_of(self._formal.engine.rows(name))
+        assert members is not None
+        if not members.references.combined:
+            return members
+        if name not in self._members:
+            self._members[name] = self._with_others(members)
+        return self._members[name]
+
+    def _with_others(self, members: Members) -> Members:
+        inner = {lookup.alias: lookup.block.name for lookup in members.references.combined}
+        sizes = {alias: self._formal.engine.base(block).size for alias, block in inner.items()}
+        if all(self.size(block) == sizes[alias] for alias, block in inner.items()):
+            return members
+        grown = Members(members.block, members.references.captured, self._grown)
+        places = grown.references.places()
+        known = np.ones(grown.count, dtype=np.bool_)
+        for alias, size in sizes.items():
+            known &= places[alias] < size
+        order = np.concatenate([np.flatnonzero(known), np.flatnonzero(~known)])
+        grown = Members(members.block, members.references.captured, self._grown)
+        grown.references.set_places({alias: where[order] for alias, where in places.items()})
+        return grown
+
+    def _grown(self, name: str) -> State:
+        """The rows of a block, and those of keys that only a deletion makes: their keys."""
+        base = self._formal.engine.base(name)
+        size = self.size(name)
+        if size == base.size:
+            return base
+        block = self._formal.engine.blocks[name]
+
+        def take(column: str, positions: Array) -> pa.Array:
+            kind = base.take(column, NOTHING).type
+            inside = np.flatnonzero(positions < base.size)
+            taken = base.take(column, positions[inside])
+            index = np.full(len(positions), -1, dtype=np.int64)
+            index[inside] = np.arange(len(inside))
+            values = taken.take(pa.array(index, mask=index < 0))
+            rows = self._formal.engine.rows(name)
+            if isinstance(rows, GroupRows) and column in dict(block.keys):
+                values = typed(self.keys(rows, column, positions), kind)
+            return values
+
+        present = np.zeros(size, dtype=np.bool_)
+        return State(replace(block, limit=None, offset=0), size, present, take)
+
+    def member_count(self, members: Members) -> int:
+        """The number of positions of a block's members."""
+        free = members.references.free
+        if members.dataset is None and free is not None:
+            return self.size(free.block.name)
+        return members.count
+
+    def refer(self, members: Members, lookup: Lookup, chosen: Array) -> Array:
+        """The positions of the tuples that members refer to through a lookup; -1: none."""
+        if members.dataset is None and lookup is members.references.free:
+            return chosen
+        return members.references.of(lookup, chosen)
+
+    def branches(self, rows: UnionRows) -> tuple[Array, Array]:
+        """The branch of every position of a union, and the position in the branch."""
+        return rows.places_of([self.size(branch.name) for branch in rows.block.branches])
+
+    # -- groups ----------------------------------------------------------------------------
+
+    def grouped(self, rows: GroupRows, positions: Array) -> Grouped:
+        """The members, there or not, of some groups."""
+        if self._changes(rows):
+            return self._of(rows).grouped(positions)
+        members, owners = rows.grouping.members_of(positions)
+        possible = self.possible(self.members(rows.block.name), members)
+        return Grouped(members[possible], owners[possible], None)
+
+    def possible(self, members: Members, chosen: Array) -> Array:
+        """Boolean array: which members may be there in some world, conditions left aside."""
+        possible = np.ones(len(chosen), dtype=np.bool_)
+        for lookup in members.lookups:
+            possible &= self.refer(members, lookup, chosen) >= 0
+        for membership in members.memberships:
+            if not membership.negated and self._formal.matches.is_direct(membership):
+                there = membership.refer(chosen, members.base) >= 0
+                possible &= membership.passed(there, chosen, members.base)
+        return possible
+
+    def keys(self, rows: GroupRows, name: str, positions: Array) -> list[Any]:
+        """A key of some groups."""
+        base = rows.base.size
+        inside = np.flatnonzero(positions < base)
+        keys: list[Any] = [None] * len(positions)
+        taken = rows.base.take(name, positions[inside]).to_pylist()
+        for index, value in zip(inside.tolist(), taken, strict=True):
+            keys[index] = value
+        if len(inside) < len(positions):
+            index = [key for key, _ in rows.block.keys].index(name)
+            new_keys = self._others(rows)
+            for at in np.flatnonzero(positions >= base).tolist():
+                keys[at] = new_keys[int(positions[at]) - base][index]
+        return keys
+
+    def _changes(self, rows: GroupRows) -> bool:
+        """Whether a deletion may change what members are grouped by, or lets keys be computed."""
+        if not rows.block.keys:
+            return False
+        members = self.members(rows.block.name)
+        if members is not rows.members or self.member_count(members) > members.count:
+            return True
+        if rows.grouping.keys_stable:
+            return False
+        stable = all(rows.members.is_stable(key) for _, key in rows.grouping.keys)
+        return not stable or rows.members.base_alive is not None
+
+    def _others(self, rows: GroupRows) -> list[Key]:
+        return self._of(rows).others if self._changes(rows) else []
+
+    def _of(self, rows: GroupRows) -> _Changing:
+        name = rows.block.name
+        if name not in self._changing:
+            self._changing[name] = _Changing(self._formal, rows)
+        return self._changing[name]
+
+
+def _keys_shown(rows: GroupRows) -> str:
+    """Return the keys of a grouping as SQL."""
+    return ", ".join(text(scalar) for _, scalar in rows.block.keys)
+
+
+class _Changing:
+    """The members of a grouping by values that a deletion may change."""
+
+    def __init__(self, formal: Formal, rows: GroupRows) -> None:
+        self._formal = formal
+        self._rows = rows
+        members = formal.domains.members(rows.block.name)
+        count = formal.domains.member_count(members)
+        if count * rows.grouping.sets > MOST:
+            raise too_many(
+                f"{count:,} rows are grouped by {_keys_shown(rows)}, of which a deletion may "
+                "change some values"
+            )
+        chosen = every(count)
+        chosen = chosen[formal.domains.possible(members, chosen)]
+        self._members = np.repeat(chosen, rows.grouping.sets)
+        self._sets = np.tile(np.arange(rows.grouping.sets), len(chosen))
+        scope = MemberScope(formal, members, self._members, self._sets)
+        columns = []
+        for name, scalar in rows.grouping.keys:
+            kind = rows.type(name)
+            columns.append([_typed(value, kind) for value in operands(scope, scalar)])
+        self._keys: list[tuple[Operand, ...]] = list(zip(*columns, strict=True))
+        self._by_key: dict[tuple[Any, ...], list[int]] = {}
+        self._formal_keys: list[int] = []
+        for index, key in enumerate(self._keys):
+            if any(isinstance(part, Value) for part in key):
+                self._formal_keys.append(index)
+            else:
+                self._by_key.setdefault(_normal(key), []).append(index)
+        self._found: list[Key] | None = None
+
+    @property
+    def others(self) -> list[Key]:
+        """The keys that groups have in other worlds alone."""
+        if self._found is None:
+            self._found = list(self._possible())
+        return self._found
+
+    def _possible(self) -> Iterable[Key]:
+        rows = self._rows
+        captured = every(rows.base.size)
+        columns = [rows.base.take(name, captured).to_pylist() for name, _ in rows.block.keys]
+        known = {_normal(key) for key in zip(*columns, strict=True)}
+        possible_keys: dict[tuple[Any, ...], Key] = {}
+        for places in self._by_key.values():
+            possible_keys.setdefault(_normal(self._keys[places[0]]), self._keys[places[0]])
+        annotations = self._formal.tuples.members(rows.block.name, self._members[self._formal_keys])
+        kinds = [rows.type(name) for name, _ in rows.block.keys]
+        for index, annotation in zip(self._formal_keys, annotations, strict=True):
+            ranges = [
+                typed_values(possible(part, annotation), kind)
+                for part, kind in zip(self._keys[index], kinds, strict=True)
+            ]
+            for key in product(*ranges):
+                possible_keys.setdefault(_normal(key), key)
+            if len(possible_keys) > MOST:
+                raise too_many(
+                    f"Rows of {rows.block.name} may have {len(possible_keys):,} keys and more"
+                )
+        new = (key for normal, key in possible_keys.items() if normal not in known)
+        return sorted(new, key=lambda key: tuple(map(order_key, map(normal_value, key))))
+
+    def grouped(self, positions: Array) -> Grouped:
+        """See :meth:`Domains.grouped`."""
+        rows = self._rows
+        columns = [self._formal.domains.keys(rows, name, positions) for name, _ in rows.block.keys]
+        members: list[int] = []
+        owners: list[int] = []
+        factors: list[Annotation] = []
+        for owner, key in enumerate(zip(*columns, strict=True)):
+            for index in self._by_key.get(_normal(key), ()):
+                members.append(index)
+                owners.append(owner)
+                factors.append(ALGEBRA.one)
+            for index in self._formal_keys:
+                parts = (
+                    simplify(compare("<=>" if value is None else "=", part, value))
+                    for part, value in zip(self._keys[index], key, strict=True)
+                )
+                factor = ALGEBRA.product(parts)
+                if not factor.is_zero:
+                    members.append(index)
+                    owners.append(owner)
+                    factors.append(factor)
+        grouped_members = self._members[members] if members else NOTHING
+        return Grouped(grouped_members, np.array(owners, dtype=np.int64), factors)
+
+
+def _typed(value: Operand, kind: Any) -> Operand:
+    if isinstance(value, Value) or value is None:
+        return value
+    typed_value: Operand = typed([value], kind)[0].as_py()
+    return typed_value
+
+
+def _normal(key: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(order_key(normal_value(part)) for part in key)

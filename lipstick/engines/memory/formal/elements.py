@@ -1,0 +1,211 @@
+"""What generators make, as formal values: an element is there where its array is long enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lipstick.engines.memory.elements import ElementRows
+from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation, times
+from lipstick.engines.memory.formal.functions import Aggregation, Case, ScalarFunction
+from lipstick.engines.memory.formal.limits import MOST, too_many
+from lipstick.engines.memory.formal.possible import possible
+from lipstick.engines.memory.store import every
+from rewriter.analysis.array_lengths import fixed_length
+from rewriter.passes.split_generators import ARRAY
+from semiring.analysis.most import most
+from semiring.base import Array
+from semiring.expression import compare, simplify
+from semiring.segments import bounds, places_of
+from semiring.value import Operand, Value
+from semiring.values import Aggregated, Applied, Choice
+
+if TYPE_CHECKING:
+    from lipstick.engines.memory.formal import Formal
+
+
+class Elements:
+    """The elements that may be there in some world: those that are, then the others."""
+
+    def __init__(self, formal: Formal) -> None:
+        self._formal = formal
+        self._known: dict[str, _Possible] = {}
+
+    def _of(self, rows: ElementRows) -> _Possible:
+        if rows.block.name not in self._known:
+            self._known[rows.block.name] = _Possible(self._formal, rows)
+        return self._known[rows.block.name]
+
+    def size(self, rows: ElementRows) -> int:
+        """The number of positions."""
+        return len(self._of(rows).owners)
+
+    def annotations(self, rows: ElementRows, positions: Array) -> list[Annotation]:
+        """The annotations of elements: of the row, and that its array has so many."""
+        known = self._of(rows)
+        owners, places = known.owners[positions], known.places[positions]
+        of_rows = self._formal.tuples.of(rows.inner, owners)
+        factors = [
+            known.longer(owner, place)
+            for owner, place in zip(owners.tolist(), places.tolist(), strict=True)
+        ]
+        return times(of_rows, factors)
+
+    def column(self, rows: ElementRows, name: str, positions: Array) -> list[Operand]:
+        """A column of elements."""
+        known = self._of(rows)
+        owners, places = known.owners[positions], known.places[positions]
+        if name in rows.passed:
+            return self._formal.columns.column(rows.inner, rows.passed[name], owners)
+        part = None if name == rows.place else rows.made.index(name)
+        whole = len(rows.made) == 1 and not rows.generator.inline
+        results: list[Operand] = []
+        for owner, place in zip(owners.tolist(), places.tolist(), strict=True):
+            function = Element(place, part, whole=whole)
+            array = known.array(owner)
+            if isinstance(array, Value):
+                results.append(Applied(function, [array]))
+            else:
+                results += function([(array,)])
+        return results
+
+
+class _Possible:
+    """The elements of every row of a block, and the arrays of those that are in some world."""
+
+    def __init__(self, formal: Formal, rows: ElementRows) -> None:
+        self._formal = formal
+        self._rows = rows
+        self._outer = rows.generator.outer
+        self._fixed = fixed_length(rows.generator.argument, rows.block)
+        count = formal.domains.size(rows.inner)
+        if count > MOST:
+            raise too_many(f"The arrays of {count:,} rows are taken apart in {rows.block.name}")
+        annotations = formal.tuples.of(rows.inner, every(count))
+        there = [index for index, k in enumerate(annotations) if not k.is_zero]
+        values = formal.columns.column(rows.inner, ARRAY, np.array(there, dtype=np.int64))
+        self._arrays: dict[int, Operand] = dict(zip(there, values, strict=True))
+        known, elements = rows.known
+        sizes = np.zeros(count, dtype=np.int64)
+        sizes[known] = elements.sizes
+        longest = sizes.copy()
+        for index in there:
+            longest[index] = max(sizes[index], self._longest(index, annotations[index]))
+        more = longest - sizes
+        new = np.repeat(every(count), more)
+        places = places_of(bounds(more)) + sizes[new]
+        self.owners = np.concatenate([rows.owners, new])
+        self.places = np.concatenate([places_of(elements.offsets), places])
+
+    def _longest(self, owner: int, there: Annotation) -> int:
+        array = self._arrays[owner]
+        if not isinstance(array, Value):
+            return self._size(array)
+        length = self._fixed
+        if length is None:
+            length = _at_most(array)
+        if length is None:
+            length = max(possible(Applied(Size(), [array]), there), default=0)
+        return max(length, 1) if self._outer else length
+
+    def _size(self, array: Sequence[Any] | None) -> int:
+        size = 0 if array is None else len(array)
+        return max(size, 1) if self._outer else size
+
+    def array(self, owner: int) -> Operand:
+        """The array of a row; NULL of one that is in no world."""
+        return self._arrays.get(owner)
+
+    def longer(self, owner: int, place: int) -> Annotation:
+        """[the array of a row has an element at a place]."""
+        array = self.array(owner)
+        if place == 0 and self._outer:
+            return ALGEBRA.one
+        if not isinstance(array, Value):
+            return ALGEBRA.one if place < self._size(array) else ALGEBRA.zero
+        if self._fixed is not None:
+            return ALGEBRA.one if place < self._fixed else ALGEBRA.zero
+        return simplify(compare(">", Applied(Size(), [array]), place))
+
+
+def _at_most(array: Operand) -> int | None:
+    """How many elements an array may have; None: that follows from its values alone."""
+    if not isinstance(array, Value):
+        return 0 if array is None else len(array)
+    if isinstance(array, Aggregated) and isinstance(array.function, Aggregation):
+        return sum(most(k) for k, _ in array.terms) if array.function.collects else None
+    parts: list[Operand] = []
+    if isinstance(array, Choice):
+        parts = [value for _, value in array.alternatives]
+    elif isinstance(array, Applied) and isinstance(array.function, ScalarFunction):
+        parts = list(array.operands[:1]) if array.function.lengthens_nothing else []
+    lengths = [_at_most(part) for part in parts]
+    known = [length for length in lengths if length is not None]
+    return max(known) if known and len(known) == len(lengths) else None
+
+
+class Size:
+    """How many elements an array has."""
+
+    name = "elements"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Size, ())
+
+    def text(self, operands: Sequence[str]) -> str:
+        """See :class:`semiring.values.Function`."""
+        return f"size({operands[0]})"
+
+    def __call__(self, cases: Sequence[Case]) -> list[Any]:
+        """See :class:`semiring.values.Function`."""
+        return [0 if array is None else len(array) for (array,) in cases]
+
+
+class Element:
+    """What stands at a place of an array.
+
+    Parameters
+    ----------
+    place
+        The place, from 0.
+    part
+        The number of the field that is wanted of it, of a map key and value; None: the place
+        itself. NULL where the array is shorter.
+    whole
+        The element is not taken apart.
+    """
+
+    def __init__(self, place: int, part: int | None, *, whole: bool) -> None:
+        self._place, self._part, self._whole = place, part, whole
+        self.name = f"element {place}, {part}, {whole}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_element, (self._place, self._part, self._whole))
+
+    def text(self, operands: Sequence[str]) -> str:
+        """See :class:`semiring.values.Function`."""
+        if self._part is None:
+            return f"place {self._place} of {operands[0]}"
+        field = "" if self._whole else f".{self._part + 1}"
+        return f"{operands[0]}[{self._place}]{field}"
+
+    def __call__(self, cases: Sequence[Case]) -> list[Any]:
+        """See :class:`semiring.values.Function`."""
+        return [self._of(array) for (array,) in cases]
+
+    def _of(self, array: Sequence[Any] | None) -> Any:
+        if array is None or len(array) <= self._place:
+            return None
+        if self._part is None:
+            return self._place
+        element = array[self._place]
+        if self._whole or element is None:
+            return element
+        fields = list(element.values()) if isinstance(element, dict) else element
+        return fields[self._part]
+
+
+def _element(place: int, part: int | None, whole: bool) -> Element:
+    return Element(place, part, whole=whole)

@@ -1,0 +1,228 @@
+"""Scalars and aggregates as functions of plain values, for formal values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.aggregates import reaggregate
+from lipstick.engines.memory.state import needs_spark
+from lipstick.errors import CapabilityError, CaptureError
+from rewriter.interpret import (
+    AggregateCall,
+    FailedError,
+    Interpreted,
+    Template,
+    UninterpretableError,
+    Vector,
+    aggregate_call,
+    branches,
+    cast,
+    from_arrow,
+    interpret,
+)
+from rewriter.scalars.text import scalar as parsed
+from semiring.errors import ExactnessError
+
+Case: TypeAlias = tuple[Any, ...]
+
+_NO_LONGER = frozenset({"array_compact", "array_distinct", "array_sort", "filter", "sort_array"})
+
+
+class ScalarFunction:
+    """A scalar of a block as a function of the columns that it reads.
+
+    Parameters
+    ----------
+    scalar
+        The scalar.
+    types
+        The types of ``scalar.columns``.
+    """
+
+    def __init__(self, scalar: Interpreted, types: Sequence[pa.DataType]) -> None:
+        self._scalar = scalar
+        self._types = tuple(types)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_scalar_function, (self._scalar.text, self._types))
+
+    @cached_property
+    def name(self) -> str:
+        """See :class:`semiring.values.Function`: the names of columns take no part in it."""
+        return identity(self._template, self._types)
+
+    @cached_property
+    def type(self) -> pa.DataType:
+        """The type of its values."""
+        return self._vector([]).type
+
+    @property
+    def sql(self) -> str:
+        """Its Spark SQL, with the names of columns."""
+        return self._scalar.text
+
+    @property
+    def computable(self) -> bool:
+        """Whether its values are known without Spark."""
+        try:
+            return self._scalar.run is not None and self.type is not None
+        except UninterpretableError:
+            return False
+
+    @cached_property
+    def outcomes(self) -> tuple[Any, ...] | None:
+        """All values that it may have, where these are constants of CASE; None: others."""
+        constants = branches(parsed(self._scalar.text))
+        if not constants or any(c.columns or c.run is None for c in constants):
+            return None
+        if not self.computable:
+            return None
+        found = [cast(c.evaluate(_no_column), self.type).to_arrow(1)[0].as_py() for c in constants]
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def lengthens_nothing(self) -> bool:
+        """Whether it is a list with no more elements than the one that it is of."""
+        return self._scalar.text.partition("(")[0].lower() in _NO_LONGER
+
+    def text(self, operands: Sequence[str]) -> str:
+        """See :class:`semiring.values.Function`."""
+        return self._template.filled(operands)
+
+    @cached_property
+    def _template(self) -> Template:
+        return Template(self._scalar)
+
+    def __call__(self, cases: Sequence[Case]) -> list[Any]:
+        """See :class:`semiring.values.Function`."""
+        try:
+            vector = self._vector(cases).broadcast(len(cases))
+            failed = vector.failed
+            values: list[Any] = vector.to_arrow(
+                len(cases), None if failed is None else ~failed
+            ).to_pylist()
+        except UninterpretableError as error:
+            raise only_spark(self._scalar.text) from error
+        return values
+
+    def _vector(self, cases: Sequence[Case]) -> Vector:
+        places = {column: number for number, column in enumerate(self._scalar.columns)}
+        columns: dict[int, Vector] = {}
+
+        def resolve(alias: str, name: str) -> Vector:
+            number = places[alias, name]
+            if number not in columns:
+                columns[number] = from_arrow(typed([c[number] for c in cases], self._types[number]))
+            return columns[number]
+
+        return self._scalar.evaluate(resolve)
+
+
+def _no_column(alias: str, name: str) -> Vector:
+    raise KeyError((alias, name))
+
+
+def _scalar_function(text: str, types: tuple[pa.DataType, ...]) -> ScalarFunction:
+    return ScalarFunction(interpret(parsed(text)), types)
+
+
+class Aggregation:
+    """An aggregate as a function of bags of its arguments.
+
+    Parameters
+    ----------
+    call
+        The aggregate.
+    types
+        The types of its arguments.
+    kind
+        The type of its values.
+    """
+
+    def __init__(
+        self, call: AggregateCall, types: Sequence[pa.DataType], kind: pa.DataType
+    ) -> None:
+        self._call = call
+        self._types = tuple(types)
+        self._kind = kind
+        self.name = call.function or call.text.split("(")[0]
+        if call.distinct:
+            self.name += " DISTINCT"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_aggregation, (self._call.text, self._types, self._kind))
+
+    @property
+    def collects(self) -> bool:
+        """Whether its values are lists of at most as many elements as there are rows."""
+        return self._call.anew is not None and self._call.anew.name.startswith("collect")
+
+    def __call__(self, bags: Sequence[Sequence[Case]]) -> list[Any]:
+        """See :class:`semiring.values.AggregateFunction`."""
+        call = self._call
+        if call.function is None and call.anew is None:
+            raise only_spark(call.text)
+        offsets = np.zeros(len(bags) + 1, dtype=np.int64)
+        np.cumsum([len(bag) for bag in bags], out=offsets[1:])
+        if not call.arguments:
+            return [len(bag) for bag in bags]
+        rows = [row for bag in bags for row in bag]
+        columns = [
+            typed([row[number] for row in rows], kind) for number, kind in enumerate(self._types)
+        ]
+        try:
+            aggregated = reaggregate(call, columns, offsets)
+            if aggregated.type != self._kind:
+                aggregated = cast(from_arrow(aggregated), self._kind).to_arrow(len(aggregated))
+        except UninterpretableError as error:
+            raise only_spark(call.text) from error
+        except (FailedError, ExactnessError) as error:
+            raise CaptureError(f"{call.text} fails without the deleted rows: {error}") from error
+        values: list[Any] = aggregated.to_pylist()
+        return values
+
+
+def _aggregation(text: str, types: tuple[pa.DataType, ...], kind: pa.DataType) -> Aggregation:
+    return Aggregation(aggregate_call(parsed(text)), types, kind)
+
+
+def typed(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Python values as an Arrow array of a type.
+
+    Raises
+    ------
+    NeedsSparkError
+        For values of another type, which Spark converts.
+    """
+    if pa.types.is_null(kind):
+        return pa.nulls(len(values))
+    if pa.types.is_floating(kind):
+        values = [None if value is None else float(value) for value in values]
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise needs_spark(f"values as {kind}") from error
+
+
+def typed_values(values: Sequence[Any], kind: pa.DataType) -> list[Any]:
+    """Python values as those of a type are read: an integer as a decimal, say."""
+    values_of_type: list[Any] = typed(values, kind).to_pylist()
+    return values_of_type
+
+
+def identity(template: Template, types: Sequence[pa.DataType]) -> str:
+    """What tells functions apart: their texts without the names of columns, and the types."""
+    return f"{template.numbered} of {', '.join(map(str, types))}"
+
+
+def only_spark(text: str) -> CapabilityError:
+    """The error for a function whose values must be known, and that only Spark computes."""
+    return CapabilityError(
+        f"Whether and how a row depends on {text} is only known to Spark, which computes it.\n"
+        "Ask what_if() for what a deletion does, with Spark; polynomials() has the expression."
+    )

@@ -1,0 +1,159 @@
+"""Which plain values a formal value may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation
+from lipstick.engines.memory.formal.limits import too_many
+from semiring.analysis.most import most
+from semiring.analysis.probability import probability
+from semiring.errors import ExactnessError
+from semiring.monoid import average, exact_scale, exact_sum
+from semiring.polynomial import Polynomial
+from semiring.possible_worlds import PossibleWorlds
+from semiring.tensor import Tensor
+from semiring.token import normal_value, order_key
+from semiring.value import Operand, Value, tokens_of
+from semiring.values import Aggregated, Applied, Choice, Windowed
+
+_ENUMERATED = 12
+"""Worlds of so many tokens are looked at one by one."""
+_MANY = 2_000
+"""A value may be one of so many, at most."""
+_SUMMED = 24
+"""Sums of so many values that may change are bounded by what each of them may be."""
+_DRAWN = 40
+_DECISIONS = 300
+"""Tuples that are decided to tell that there is no world in which a row is."""
+
+
+def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
+    """The values of an operand in the worlds in which an annotation is not 0, each once.
+
+    Where these worlds are many, values may be among them that it takes in none.
+
+    Raises
+    ------
+    ExactnessError
+        When there are too many.
+    """
+    if not isinstance(operand, Value):
+        return [operand]
+    tokens = sorted(tokens_of([operand, there]))
+    if len(tokens) <= _ENUMERATED:
+        worlds = PossibleWorlds.every(tokens)
+        return _distinct(worlds.values(operand)[worlds.holds(there)])
+    values = _bounded(operand)
+    if len(values) > _MANY:
+        raise too_many(f"{operand.truncated(3)} may have {len(values):,} values")
+    return values
+
+
+def _bounded(operand: Value) -> list[Any]:
+    if isinstance(operand, Tensor):
+        return _of_tensor(operand)
+    if isinstance(operand, Choice):
+        parts = (value for _, v in operand.alternatives for value in possible(v))
+        return _distinct([None, *parts])
+    if isinstance(operand, Applied):
+        outcomes = getattr(operand.function, "outcomes", None)
+        if outcomes is not None:
+            return list(outcomes)
+        ranges = [possible(part) for part in operand.operands]
+        if prod(map(len, ranges)) <= _MANY:
+            return _distinct(operand.function(list(product(*ranges))))
+    if isinstance(operand, Windowed) and operand.among.function.label.upper().startswith(
+        ("ROW_NUMBER", "RANK", "DENSE_RANK")
+    ):
+        return [None, *range(1, len(operand.among.rows) + 1)]
+    places = getattr(operand.among.function, "taken", ()) if isinstance(operand, Windowed) else ()
+    if isinstance(operand, Windowed) and places:
+        taken = (v for _, row in operand.among.rows for p in places for v in possible(row[p]))
+        return _few(operand, _distinct([None, *taken]))
+    if isinstance(operand, Aggregated) and operand.function.name in ("SUM", "MIN", "MAX", "COUNT"):
+        return _of_aggregate(operand)
+    raise too_many(f"It is not known which values {operand.truncated(3)} may have")
+
+
+def _few(operand: Value, values: list[Any]) -> list[Any]:
+    if len(values) > _MANY:
+        raise too_many(f"{operand.truncated(3)} may have {len(values):,} values")
+    return values
+
+
+def _of_aggregate(aggregated: Aggregated) -> list[Any]:
+    """The values of an aggregate of formal values: of what each row may bring, or not."""
+    name = aggregated.function.name
+    if name == "COUNT":
+        return list(range(sum(most(k) for k, _ in aggregated.terms) + 1))
+    if name in ("MIN", "MAX"):
+        extremes = (v for _, row in aggregated.terms for v in possible(row[0]))
+        return _few(aggregated, _distinct([None, *extremes]))
+    if len(aggregated.terms) > _SUMMED:
+        raise too_many(f"It is not known which sums {aggregated.truncated(3)} may have")
+    totals: dict[Any, None] = {None: None}
+    for annotation, row in aggregated.terms:
+        copies = range(1, most(annotation) + 1)
+        values = [v for v in possible(row[0]) if v is not None]
+        if any(isinstance(v, float) for v in values):
+            raise too_many(f"It is not known which sums {aggregated.truncated(3)} may have")
+        brought = [exact_scale(n, v) for v in values for n in copies]
+        sums = [v if total is None else exact_sum([total, v]) for total in totals for v in brought]
+        totals.update(dict.fromkeys(sums))
+        if len(totals) > _MANY:
+            raise too_many(f"{aggregated.truncated(3)} may have {len(totals):,} values and more")
+    return _distinct(totals)
+
+
+def _of_tensor(tensor: Tensor) -> list[Any]:
+    name = tensor.monoid.name
+    if name == "COUNT":
+        return list(range(sum(most(annotation) for annotation, _ in tensor.terms) + 1))
+    if name in ("MIN", "MAX"):
+        return _distinct([None, *(value for _, value in tensor.terms)])
+    sums: dict[tuple[int, Any], None] = {(0, None): None}
+    for annotation, value in tensor.terms:
+        for count, total in list(sums):
+            for copies in range(1, most(annotation) + 1):
+                more = exact_scale(copies, value)
+                added = more if total is None else exact_sum([total, more])
+                sums[count + copies if name == "AVG" else 1, added] = None
+        if len(sums) > _MANY:
+            text = f"{tensor.monoid}({tensor.truncated(3)})"
+            raise too_many(f"{text} may have {len(sums):,} values and more")
+    if name == "SUM":
+        return _distinct(total for _, total in sums)
+    finish = tensor.monoid.finisher or average
+    return _distinct(finish(total, count) if count else None for count, total in sums)
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    distinct_values: dict[Any, Any] = {}
+    for value in values:
+        distinct_values.setdefault(order_key(normal_value(value)), value)
+    return list(distinct_values.values())
+
+
+def is_possible(annotation: Annotation) -> bool:
+    """Whether an annotation is not 0 in some world; true where that is too hard to tell."""
+    if isinstance(annotation, Polynomial):
+        return not annotation.is_zero
+    tokens = sorted(annotation.tokens)
+    if len(tokens) <= _ENUMERATED:
+        return bool(PossibleWorlds.every(tokens).holds(annotation).any())
+    # Most are there in one of a few worlds: with all tuples, with some, with hardly any.
+    random = np.random.default_rng(0)
+    shares = np.repeat([1.0, 0.9, 0.7, 0.5, 0.3, 0.1], _DRAWN)
+    there = {token: random.random(len(shares)) <= shares for token in tokens}
+    if PossibleWorlds(there, len(shares)).holds(annotation).any():
+        return True
+    try:
+        return bool(probability(annotation, 0.5, _DECISIONS).value > 0)
+    except ExactnessError:
+        return True

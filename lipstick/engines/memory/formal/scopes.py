@@ -1,0 +1,259 @@
+"""The columns that scalars of a block read, as formal values, at some members, groups or tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.formal.functions import ScalarFunction
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.state import NOTHING, needs_spark
+from lipstick.engines.memory.unions import UnionRows
+from lipstick.errors import CapabilityError
+from rewriter.blocks import EXPANDED, GROUP, MEMBER, Lookup
+from rewriter.interpret import Interpreted, UninterpretableError, unify
+from semiring.base import Array
+from semiring.value import Operand, Value
+from semiring.values import Applied, choice
+
+if TYPE_CHECKING:
+    from lipstick.engines.memory.formal import Formal
+
+
+class Scope(Protocol):
+    """What scalars are computed over, row by row."""
+
+    @property
+    def length(self) -> int:
+        """The number of rows."""
+
+    def column(self, alias: str, name: str) -> list[Operand]:
+        """The values of a column."""
+
+    def type(self, alias: str, name: str) -> pa.DataType:
+        """The type of a column."""
+
+
+def operands(scope: Scope, scalar: Interpreted) -> list[Operand]:
+    """A scalar row by row: plain values where all that it reads is plain.
+
+    Raises
+    ------
+    NeedsSparkError
+        Where only Spark knows a plain value.
+    """
+    if scalar.column is not None:
+        return scope.column(*scalar.column)
+    columns = [scope.column(*column) for column in scalar.columns]
+    function = ScalarFunction(scalar, [scope.type(*column) for column in scalar.columns])
+    rows: list[tuple[Operand, ...]] = list(zip(*columns, strict=True))
+    if not columns:
+        rows = [()] * scope.length
+    return of_rows(function, rows)
+
+
+def of_rows(function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]) -> list[Operand]:
+    """A function of rows of operands: applied at once to those that are plain."""
+    results: list[Operand] = [None] * len(rows)
+    formal = [any(isinstance(operand, Value) for operand in row) for row in rows]
+    plain = [index for index, is_formal in enumerate(formal) if not is_formal]
+    if plain:
+        try:
+            values = function([rows[index] for index in plain])
+        except CapabilityError as error:
+            raise needs_spark(function.sql) from error
+        for number, value in zip(plain, values, strict=True):
+            results[number] = value
+    for number, is_formal in enumerate(formal):
+        if is_formal:
+            results[number] = Applied(function, rows[number])
+    return results
+
+
+def scalar_type(scope: Scope, scalar: Interpreted) -> pa.DataType:
+    """The type of a scalar.
+
+    Raises
+    ------
+    NeedsSparkError
+        When only Spark knows it.
+    """
+    if scalar.column is not None:
+        return scope.type(*scalar.column)
+    try:
+        return ScalarFunction(scalar, [scope.type(*column) for column in scalar.columns]).type
+    except UninterpretableError as error:
+        raise needs_spark(scalar.text) from error
+
+
+class MemberScope:
+    """The columns of some members of a block.
+
+    Parameters
+    ----------
+    chosen
+        Their positions.
+    sets
+        The numbers of the grouping sets that they take part in, if there are any.
+    matched
+        By alias of an outer lookup, whether the members are those with a partner: with its values,
+        or with NULLs. Of other lookups the values are formal.
+    """
+
+    def __init__(
+        self,
+        formal: Formal,
+        members: Members,
+        chosen: Array,
+        sets: Array | None = None,
+        matched: Mapping[str, bool] | None = None,
+    ) -> None:
+        self._formal = formal
+        self._members = members
+        self._chosen = chosen
+        self._sets = sets
+        self._matched = matched or {}
+        self._lookups = {
+            lookup.alias: lookup for lookup in members.block.lookups if not lookup.scalar
+        }
+        self._scalars = {lookup.alias: lookup for lookup in members.block.lookups if lookup.scalar}
+        self._known: dict[tuple[str, str], list[Operand]] = {}
+
+    @property
+    def length(self) -> int:
+        """See :class:`Scope`."""
+        return len(self._chosen)
+
+    def column(self, alias: str, name: str) -> list[Operand]:
+        """See :class:`Scope`."""
+        if (alias, name) not in self._known:
+            self._known[alias, name] = self._column(alias, name)
+        return self._known[alias, name]
+
+    def _column(self, alias: str, name: str) -> list[Operand]:
+        formal, members = self._formal, self._members
+        if alias == MEMBER:
+            resolve = members.resolve(self._chosen, members.base)
+            values: list[Operand] = resolve(alias, name).to_arrow(self.length).to_pylist()
+            return values
+        if alias == EXPANDED:
+            assert self._sets is not None
+            return list(map(int, self._sets))
+        if alias in self._scalars:
+            return [formal.scalar(self._scalars[alias].block, name)] * self.length
+        if alias in self._lookups:
+            lookup = self._lookups[alias]
+            positions = formal.domains.refer(members, lookup, self._chosen)
+            there = np.flatnonzero(positions >= 0)
+            results: list[Operand] = [None] * self.length
+            taken = formal.columns.column(lookup.block.name, name, positions[there])
+            for index, value in zip(there.tolist(), taken, strict=True):
+                results[index] = value
+            return results
+        return self._looked_up(alias, name)
+
+    def _looked_up(self, alias: str, name: str) -> list[Operand]:
+        """A column of what an outer lookup finds."""
+        if self._matched.get(alias) is False:
+            return [None] * self.length
+        membership = self._members.outer_lookups[alias]
+        looked_up: list[Operand] = []
+        for pairs in self._formal.matches.partners(self._members, membership, self._chosen):
+            positions = np.array([position for position, _ in pairs], dtype=np.int64)
+            values = self._formal.columns.column(membership.asked.block.name, name, positions)
+            if self._matched.get(alias) is True and len(values) == 1:
+                looked_up += values
+                continue
+            annotations = (annotation for _, annotation in pairs)
+            looked_up.append(choice(zip(annotations, values, strict=True)))
+        return looked_up
+
+    def type(self, alias: str, name: str) -> pa.DataType:
+        """See :class:`Scope`."""
+        members = self._members
+        if alias == EXPANDED:
+            return pa.int32()
+        if alias in self._lookups or alias in self._scalars or alias in members.outer_lookups:
+            return self._formal.columns.type(self._block(alias), name)
+        return members.resolve(NOTHING, members.base)(alias, name).type
+
+    def _block(self, alias: str) -> str:
+        lookup: Lookup | None = self._lookups.get(alias) or self._scalars.get(alias)
+        if lookup is not None:
+            return lookup.block.name
+        return self._members.outer_lookups[alias].asked.block.name
+
+
+class GroupScope:
+    """The columns of some groups: keys, aggregates, and values of scalar subqueries."""
+
+    def __init__(self, formal: Formal, rows: GroupRows, positions: Array) -> None:
+        self._formal = formal
+        self._rows = rows
+        self._positions = positions
+        self._scalars = {lookup.alias: lookup for lookup in rows.block.lookups if lookup.scalar}
+
+    @property
+    def length(self) -> int:
+        """See :class:`Scope`."""
+        return len(self._positions)
+
+    def column(self, alias: str, name: str) -> list[Operand]:
+        """See :class:`Scope`."""
+        if alias != GROUP:
+            return [self._formal.scalar(self._scalars[alias].block, name)] * self.length
+        if name in self._rows.calls:
+            return self._formal.aggregates.values(self._rows.block.name, name, self._positions)
+        return self._formal.domains.keys(self._rows, name, self._positions)
+
+    def type(self, alias: str, name: str) -> pa.DataType:
+        """See :class:`Scope`."""
+        if alias == GROUP:
+            return self._rows.type(name)
+        return self._formal.columns.type(self._scalars[alias].block.name, name)
+
+
+class UnionScope:
+    """The columns of some tuples of a union."""
+
+    def __init__(self, formal: Formal, rows: UnionRows, positions: Array) -> None:
+        self._formal = formal
+        self._rows = rows
+        branches, inside = formal.domains.branches(rows)
+        self._branches, self._inside = branches[positions], inside[positions]
+        self._scalars = {lookup.alias: lookup for lookup in rows.block.lookups if lookup.scalar}
+        first = rows.block.branches[0]
+        self._places = {output.name: number for number, output in enumerate(first.outputs)}
+
+    @property
+    def length(self) -> int:
+        """See :class:`Scope`."""
+        return len(self._branches)
+
+    def column(self, alias: str, name: str) -> list[Operand]:
+        """See :class:`Scope`."""
+        if alias in self._scalars:
+            return [self._formal.scalar(self._scalars[alias].block, name)] * self.length
+        values: list[Any] = [None] * self.length
+        for number, branch in enumerate(self._rows.block.branches):
+            in_branch = np.flatnonzero(self._branches == number)
+            output = branch.outputs[self._places[name]].name
+            taken = self._formal.columns.column(branch.name, output, self._inside[in_branch])
+            for index, value in zip(in_branch.tolist(), taken, strict=True):
+                values[index] = value
+        return values
+
+    def type(self, alias: str, name: str) -> pa.DataType:
+        """See :class:`Scope`."""
+        if alias in self._scalars:
+            return self._formal.columns.type(self._scalars[alias].block.name, name)
+        kinds = []
+        for branch in self._rows.block.branches:
+            output = branch.outputs[self._places[name]]
+            null = pa.null() if output.always_null else None
+            kinds.append(null or self._formal.columns.type(branch.name, output.name))
+        return unify(*kinds)

@@ -1,0 +1,204 @@
+"""Which group of a block each of its members is in, and the members of groups."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.index import SortedIndex
+from lipstick.engines.memory.keys import KeyTable, distinct
+from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.regroup import Moved
+from lipstick.engines.memory.state import Context, needs_spark, values
+from lipstick.engines.memory.store import Dataset, every
+from lipstick.errors import NeedsSparkError
+from rewriter.analysis.may_throw import may_raise
+from rewriter.blocks import EXPANDED, MEMBER, Block
+from rewriter.interpret import Resolve, UninterpretableError, Vector, from_arrow, interpret
+from semiring.arrow import decoded, normal
+from semiring.base import Array
+
+
+def in_sets(resolve: Resolve, numbers: Array) -> Resolve:
+    """The columns of members, and the numbers of the grouping sets that each is in."""
+
+    def column(alias: str, name: str) -> Vector:
+        if alias != EXPANDED:
+            return resolve(alias, name)
+        return from_arrow(pa.array(numbers, pa.int32()))
+
+    return column
+
+
+class MemberGroups:
+    """The members of a grouping by their groups.
+
+    A member is in a group of each grouping set. What is in a group are *entries*: a member's
+    position, times the number of grouping sets, plus the number of one. Without grouping sets
+    entries are members. Groups have positions: the captured ones first, then those that have
+    potential members but none that is there without deletion.
+    """
+
+    def __init__(self, block: Block, stored: Dataset, members: Members, base: Context) -> None:
+        self.block = block
+        self.members = members
+        self._stored = stored
+        self._base = base
+        self.sets = max(block.sets, 1)
+        self.keys = tuple((name, interpret(key)) for name, key in block.keys)
+        self._may_fail = any(may_raise(key) for _, key in block.keys)
+
+    def entries(self, members: Array) -> Array:
+        """The entries of some members, member by member."""
+        if self.sets == 1:
+            return members
+        entries: Array = (members[:, None] * self.sets + every(self.sets)).ravel()
+        return entries
+
+    def members_at(self, entries: Array) -> Array:
+        """The member of each entry."""
+        return entries if self.sets == 1 else entries // self.sets
+
+    def _resolve_entries(self, entries: Array, context: Context) -> Resolve:
+        """The columns that keys read, at some entries."""
+        resolve = self.members.resolve(self.members_at(entries), context)
+        return in_sets(resolve, entries % self.sets)
+
+    def moved(self, members: Array, scenarios: Array) -> Moved:
+        """Members, without deletion, and their groups: by scenario, then by position."""
+        entries = self.entries(members)
+        scenarios = np.repeat(scenarios, self.sets)
+        return Moved(self.members_at(entries), scenarios, self._group_of(entries))
+
+    @cached_property
+    def _table(self) -> KeyTable:
+        columns = [self._stored.column(name) for name, _ in self.keys]
+        return KeyTable(columns, self._stored.count)
+
+    @cached_property
+    def _numbered(self) -> tuple[Array, list[pa.Array]]:
+        """The group of every entry, -1: none; and the keys of groups that are not stored."""
+        count = self.members.count * self.sets
+        if not self.keys:
+            return np.zeros(count, dtype=np.int32), []
+        codes = np.full(count, -1, dtype=np.int64)
+        rows, columns = self._keyed()
+        codes[rows] = self._table.find(columns, len(rows))
+        unknown = np.flatnonzero(codes[rows] < 0)
+        extra: list[pa.Array] = []
+        if len(unknown):
+            chosen = [column.take(pa.array(unknown)) for column in columns]
+            numbers, first = distinct(chosen, len(unknown))
+            codes[rows[unknown]] = self._stored.count + numbers
+            extra = [_key(column).take(pa.array(first)) for column in chosen]
+        return codes.astype(np.int32), extra
+
+    def _keyed(self) -> tuple[Array, list[pa.Array]]:
+        """The entries whose keys are known without a deletion, and these.
+
+        Those of members that are not there too, where no deletion changes keys: other blocks refer
+        to such groups.
+        """
+        alive = self.members.base_alive
+        if alive is None:
+            rows = every(self.members.count * self.sets)
+            return rows, self._key_values(rows, self._base)
+        if self.keys_stable:
+            rows = self.entries(np.flatnonzero(self.members.references.captured_alone))
+            with suppress(NeedsSparkError):
+                return rows, self._key_values(rows, self._base)
+        rows = self.entries(np.flatnonzero(alive))
+        return rows, self._key_values(rows, self._base)
+
+    @cached_property
+    def keys_stable(self) -> bool:
+        """Whether no deletion changes the keys of a member, or lets them fail."""
+        return not self._may_fail and all(self.members.is_stable(key) for _, key in self.keys)
+
+    def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
+        dataset = self.members.dataset
+        positions = self.members_at(entries)
+        resolve = self._resolve_entries(entries, context)
+        columns = []
+        for name, key in self.keys:
+            if dataset is not None and key.column is not None and key.column[0] == MEMBER:
+                column = dataset.column(key.column[1])
+                whole = self.sets == 1 and len(positions) == len(column)
+                columns.append(column if whole else column.take(pa.array(positions)))
+                continue
+            try:
+                columns.append(values(key, resolve, len(positions), self._stored.type(name)))
+            except UninterpretableError as error:
+                raise needs_spark(str(error)) from error
+        return columns
+
+    @property
+    def new_keys(self) -> list[pa.Array]:
+        """The keys of groups that are not stored, none where every member is there."""
+        return [] if self.members.base_alive is None else self._numbered[1]
+
+    @property
+    def size(self) -> int:
+        """How many groups there are without deletion, stored or not."""
+        return self._stored.count + (len(self.new_keys[0]) if self.new_keys else 0)
+
+    @cached_property
+    def _new(self) -> KeyTable | None:
+        """The groups that are not stored; None: there are none."""
+        count = self.size - self._stored.count
+        return KeyTable(self.new_keys, count) if count else None
+
+    def _group_of(self, entries: Array) -> Array:
+        """The positions of some entries' groups; few entries are looked up alone."""
+        few = 4 * len(entries) < self.members.count * self.sets
+        alone = few and self.members.base_alive is None and bool(self.keys)
+        if "_numbered" in self.__dict__ or not alone:
+            return self.codes[entries].astype(np.int64)
+        return self._table.find(self._key_values(entries, self._base), len(entries))
+
+    @property
+    def codes(self) -> Array:
+        """The position of every entry's group, as int32; -1: the entry is in none."""
+        return self._numbered[0]
+
+    @cached_property
+    def _index(self) -> SortedIndex:
+        return SortedIndex(self.codes)
+
+    def members_of(self, groups: Array) -> tuple[Array, Array]:
+        """The members, there or not, of some groups, and the place of each one's group."""
+        if not self.keys:
+            owners = np.repeat(every(len(groups)), self.members.count)
+            return np.tile(every(self.members.count), len(groups)), owners
+        entries, owners = self._index.rows(groups)
+        return self.members_at(entries), owners
+
+    def under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
+        """The groups of entries under a deletion, and the keys of groups that are new."""
+        captured = entries.max(initial=-1) < self.members.count * self.sets
+        if captured and not (self._may_fail or self.members.dependent(k for _, k in self.keys)):
+            codes = self._group_of(entries)
+            if (codes >= 0).all():
+                return codes, []
+            # The keys of members that are not there were left to Spark.
+        columns = self._key_values(entries, context)
+        codes = self._table.find(columns, len(entries))
+        if self._new is not None:
+            places = self._new.find(columns, len(entries))
+            codes = np.where(places >= 0, self._stored.count + places, codes)
+        unknown = np.flatnonzero(codes < 0)
+        if not len(unknown):
+            return codes, []
+        if self.keys_stable:
+            raise needs_spark(f"a key of {self.block.name}")
+        chosen = [column.take(pa.array(unknown)) for column in columns]
+        numbers, first = distinct(chosen, len(unknown))
+        codes[unknown] = self.size + numbers
+        return codes, [_key(column).take(pa.array(first)) for column in chosen]
+
+
+def _key(column: pa.Array) -> pa.Array:
+    return normal(decoded(column))

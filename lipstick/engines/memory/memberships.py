@@ -1,0 +1,217 @@
+"""What members look up in other blocks: whether a tuple is there, and the values it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.index import SortedIndex
+from lipstick.engines.memory.keys import KeyTable
+from lipstick.engines.memory.state import NOTHING, Context, State, needs_spark, values
+from lipstick.engines.memory.store import every
+from rewriter.blocks import OuterLookup, Semi
+from rewriter.interpret import (
+    Interpreted,
+    Resolve,
+    UninterpretableError,
+    cast,
+    from_arrow,
+    interpret,
+    unify,
+)
+from semiring.base import Array
+
+
+class Asking(Protocol):
+    """The members whose partners a membership finds."""
+
+    base: Context
+
+    @property
+    def count(self) -> int:
+        """The number of captured members."""
+
+    def resolve(self, positions: Array, context: Context) -> Resolve:
+        """The columns that scalars of the members read, at some members."""
+
+    def dependent(self, scalars: Iterable[Interpreted]) -> set[str]:
+        """The aliases of lookups that scalars read."""
+
+
+class Membership:
+    """A semi join, an anti join or an outer lookup of a block's members.
+
+    Attributes
+    ----------
+    asked
+        The semi join or outer lookup of the block.
+    negated
+        Whether members pass for which no tuple is there.
+    """
+
+    def __init__(self, lookup: Semi | OuterLookup, members: Asking) -> None:
+        self.asked = lookup
+        self.negated = isinstance(lookup, Semi) and lookup.negated
+        self._members = members
+        self.sides = tuple(interpret(left) for left, _ in lookup.pairs)
+        self._guard = None if lookup.guard is None else interpret(lookup.guard)
+
+    @property
+    def deciding(self) -> tuple[Interpreted, ...]:
+        """The scalars of the members that it reads."""
+        return self.sides if self._guard is None else (*self.sides, self._guard)
+
+    def refer(self, positions: Array, context: Context) -> Array:
+        """The positions of the members' partners, present or not; -1: none."""
+        if self.stable and (positions < self._members.count).all():
+            references = self._reference[positions]
+        else:
+            left = self._left(positions, context)
+            references = self._table.find(left, len(positions), nulls=self.asked.null_safe)
+        inner, base = self._inner(context), self._inner(self._members.base)
+        if inner.size > base.size:
+            new = np.arange(base.size, inner.size)
+            table = KeyTable(self._right(inner, new), len(new))
+            left = self._left(positions, context)
+            places = table.find(left, len(positions), nulls=self.asked.null_safe)
+            references = np.where(places >= 0, base.size + places, references)
+        return references
+
+    def concerned(self, positions: Array, context: Context) -> Array | None:
+        """Boolean array: the members that it concerns; None: all of them."""
+        if self._guard is None:
+            return None
+        return holds(self._guard, self._members.resolve(positions, context), len(positions))
+
+    def passed(self, there: Array, positions: Array, context: Context) -> Array:
+        """Boolean array: which members pass, given where a tuple is there."""
+        concerned = self.concerned(positions, context)
+        return there if concerned is None else there | ~concerned
+
+    def sought(self, positions: Array, context: Context) -> Array:
+        """The positions of the concerned members' partners, present or not; -1: none."""
+        references, concerned = self.refer(positions, context), self.concerned(positions, context)
+        return references if concerned is None else np.where(concerned, references, -1)
+
+    def find(self, positions: Array, context: Context) -> Array:
+        """The positions of the concerned members' partners that a context has; -1: none."""
+        references = self.refer(positions, context)
+        there = present_at(references, self._inner(context).present)
+        concerned = self.concerned(positions, context)
+        return np.where(there if concerned is None else there & concerned, references, -1)
+
+    def column(self, name: str, positions: Array, context: Context) -> pa.Array:
+        """A column of the members' partners, NULL where there is none."""
+        references = self.find(positions, context)
+        there = np.flatnonzero(references >= 0)
+        taken = self._inner(context).take(name, references[there])
+        index = np.full(len(references), -1, dtype=np.int64)
+        index[there] = np.arange(len(there))
+        return taken.take(pa.array(index, mask=index < 0))
+
+    def suspects(self, context: Context, touched: Callable[[State], Array]) -> Array:
+        """The members whose partner in the other block a deletion touched."""
+        inner, base = self._inner(context), self._inner(self._members.base)
+        wanted = touched(inner)
+        if inner.size > base.size or (len(wanted) and not self.stable):
+            return every(self._members.count)
+        return self._referring.rows(wanted)[0] if len(wanted) else NOTHING
+
+    # -- the two sides ---------------------------------------------------------------------
+
+    def _inner(self, context: Context) -> State:
+        return context(self.asked.block.name)
+
+    @cached_property
+    def stable(self) -> bool:
+        return not self._members.dependent(self.sides)
+
+    @cached_property
+    def _reference(self) -> Array:
+        count, base = self._members.count, self._members.base
+        left = self._left(every(count), base)
+        return self._table.find(left, count, nulls=self.asked.null_safe)
+
+    @cached_property
+    def _referring(self) -> SortedIndex:
+        return SortedIndex(self._reference)
+
+    @property
+    def _table(self) -> KeyTable:
+        inner = self._inner(self._members.base)
+        return KeyTable(self._right(inner, every(inner.size)), inner.size)
+
+    def _left(self, positions: Array, context: Context) -> list[pa.Array]:
+        """The members' side, in the types that both sides are compared in."""
+        resolve = self._members.resolve(positions, context)
+        try:
+            return [
+                values(side, resolve, len(positions), kind)
+                for side, kind in zip(self.sides, self._types, strict=True)
+            ]
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
+
+    def _right(self, inner: State, rows: Array) -> list[pa.Array]:
+        """The other side: columns of another block's tuples."""
+        pairs = zip(self.asked.pairs, self._types, strict=True)
+        columns = [(from_arrow(inner.take(its, rows)), kind) for (_, its), kind in pairs]
+        return [cast(column, kind).to_arrow(len(rows)) for column, kind in columns]
+
+    @cached_property
+    def _types(self) -> list[pa.DataType]:
+        members = self._members
+        inner, resolve = self._inner(members.base), members.resolve(NOTHING, members.base)
+        try:
+            return [
+                unify(side.evaluate(resolve).type, inner.take(its, NOTHING).type)
+                for side, (_, its) in zip(self.sides, self.asked.pairs, strict=True)
+            ]
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
+
+
+def all_hold(
+    conditions: Iterable[Interpreted], resolve: Resolve, length: int, where: Array | None = None
+) -> Array:
+    """Where all conditions are true, each asked only of the rows that those before it leave.
+
+    Raises
+    ------
+    CaptureError
+        When only Spark can evaluate one, or it fails for a row that it is asked of: where
+        ``where`` is true, if given.
+    """
+    true = np.ones(length, dtype=np.bool_)
+    for condition in conditions:
+        true &= holds(condition, resolve, length, true if where is None else true & where)
+    return true
+
+
+def holds(
+    condition: Interpreted, resolve: Resolve, length: int, where: Array | None = None
+) -> Array:
+    """Where a condition is true.
+
+    Raises
+    ------
+    CaptureError
+        When only Spark can evaluate it, or it fails for a row: where ``where`` is true, if given.
+    """
+    try:
+        truth = values(condition, resolve, length, pa.bool_(), where)
+    except UninterpretableError as error:
+        raise needs_spark(str(error)) from error
+    mask: Array = truth.fill_null(False).to_numpy(zero_copy_only=False)
+    return mask
+
+
+def present_at(references: Array, present: Array) -> Array:
+    """Where references are to tuples that are there; -1 refers to none."""
+    there = references >= 0
+    there[there] = present[references[there]]
+    return there

@@ -1,0 +1,68 @@
+"""Columns of a grouping's rows where a deletion changes some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.state import NOTHING, State, matches, overlay
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """New values of some columns at sorted positions."""
+
+    positions: Array
+    columns: Mapping[str, pa.Array]
+
+
+class PatchedTake:
+    """Columns of groups under a deletion: those without it, overlaid by what changes.
+
+    Parameters
+    ----------
+    base
+        The groups without deletion.
+    keys
+        The names of the grouping keys.
+    grouped
+        New values of aggregates.
+    new_keys
+        The keys of groups that only the deletion makes, whose positions follow those of `base`.
+
+    Attributes
+    ----------
+    post
+        New values of outputs and sort keys, once they are known.
+    """
+
+    def __init__(
+        self, base: State, keys: Sequence[str], grouped: Patch, new_keys: Sequence[pa.Array]
+    ) -> None:
+        self._base = base
+        self._keys = list(keys)
+        self._grouped = grouped
+        self._new_keys = new_keys
+        self.post = Patch(NOTHING, {})
+
+    def __call__(self, name: str, positions: Array) -> pa.Array:
+        """The values of a column at some positions."""
+        base = self._base
+        beyond = np.flatnonzero(positions >= base.size)
+        inside = np.minimum(positions, max(base.size - 1, 0)) if len(beyond) else positions
+        if base.size:
+            taken = base.take(name, inside)
+        else:
+            taken = pa.nulls(len(positions), base.take(name, NOTHING).type)
+        if len(beyond) and name in self._keys:
+            column = self._new_keys[self._keys.index(name)]
+            taken = overlay(taken, beyond, column.take(pa.array(positions[beyond] - base.size)))
+        for patch in (self._grouped, self.post):
+            if name in patch.columns:
+                places, rows = matches(positions, patch.positions)
+                taken = overlay(taken, places, patch.columns[name].take(pa.array(rows)))
+        return taken

@@ -1,0 +1,276 @@
+"""Which tuples and members some rows of the answer were made from, through every block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.elements import ElementRows
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.index import TokenIndex
+from lipstick.engines.memory.keys import distinct
+from lipstick.engines.memory.member_rows import MemberRows
+from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.state import NOTHING, Rows
+from lipstick.engines.memory.store import every
+from lipstick.engines.memory.unions import UnionRows
+from lipstick.engines.memory.window_rows import WindowRows
+from rewriter.blocks import Block
+from semiring.arrow import decoded
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The tuples of one block that rows of the answer refer to, directly or not.
+
+    Attributes
+    ----------
+    positions
+        The tuples' positions, sorted.
+    members
+        The members, there without deletion, that they are made of; tuple by tuple.
+    owners
+        The place of each member's tuple in `positions`.
+    """
+
+    block: Block
+    positions: Array
+    members: Array
+    owners: Array
+
+    def place(self, positions: Array) -> Array:
+        """The places of some reached positions."""
+        if len(self.positions) and len(self.positions) == self.positions[-1] + 1:
+            return positions
+        return np.searchsorted(self.positions, positions)
+
+
+@dataclass(frozen=True, slots=True)
+class Referred:
+    """The tuples of another block that members refer to, one for each member.
+
+    Attributes
+    ----------
+    membership
+        The factor is δ of the tuple's annotation.
+    positions
+        -1 where an optional reference finds none: then the factor is 1.
+    negated
+        The factor is 1 ⊖ δ of the tuple's annotation.
+    joined
+        Of a LEFT JOIN: its alias.
+    """
+
+    block: str
+    positions: Array
+    membership: bool = False
+    optional: bool = False
+    negated: bool = False
+    joined: str | None = None
+
+
+def reach(
+    engine: Engine,
+    positions: Array,
+    *,
+    scalars: bool = False,
+    potential: bool = False,
+    further: Callable[[Rows], Array] | None = None,
+) -> dict[str, Reached]:
+    """The tuples that rows of the answer were made from, per block, outer blocks first.
+
+    Parameters
+    ----------
+    positions
+        Positions of rows of the answer.
+    scalars
+        Also follow scalar subqueries, those that are not correlated whole, and window functions:
+        their values are no factors of an annotation, but may have decided a row or gone into it.
+    potential
+        Also take members that an anti join drops, and follow what it must not find: for queries
+        in which no condition depends on aggregated values.
+    further
+        The tuples of a block that are also wanted, whichever others are; in place of those that
+        window functions see, and with both sides of a bag difference.
+    """
+    wanted: dict[str, list[Array]] = {engine.root.name: [positions]}
+    reached: dict[str, Reached] = {}
+    for name in reversed(engine.blocks):
+        if name not in wanted:
+            continue
+        block, rows = engine.blocks[name], engine.rows(name)
+        chosen = _ascending(wanted[name])
+        if further is not None:
+            chosen = _ascending([chosen, further(rows)])
+        elif scalars and isinstance(rows, WindowRows):
+            chosen = rows.deciding(chosen)
+        members, owners = _members(rows, chosen, potential)
+        one_side = block.difference is not None and not block.difference.common
+        if scalars and one_side and further is None:
+            # A row of EXCEPT ALL was made from the left side alone.
+            assert isinstance(rows, GroupRows)
+            left = rows.sides(members) == 0
+            members, owners = members[left], owners[left]
+        reached[name] = Reached(block, chosen, members, owners)
+        for referred in _references(rows, chosen, members, scalars):
+            if referred.negated and not potential:
+                continue
+            there = referred.positions
+            if referred.optional:
+                there = there[there >= 0]
+            wanted.setdefault(referred.block, []).append(there)
+        if scalars:
+            for lookup in block.lookups:
+                if lookup.scalar:
+                    everything = _everything(engine.rows(lookup.block.name))
+                    wanted.setdefault(lookup.block.name, []).append(everything)
+    return reached
+
+
+def _ascending(parts: list[Array]) -> Array:
+    """Some positions, ascending and each once."""
+    ordered: Array = np.concatenate(parts)
+    if bool((ordered[1:] > ordered[:-1]).all()):
+        return ordered
+    # np.unique hashes, which takes ten times as long for positions that are nearly sorted.
+    ordered.sort()
+    first: Array = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    return ordered[first]
+
+
+def _everything(rows: Rows) -> Array:
+    """All positions of a block, before LIMIT."""
+    alive = rows.members.base_alive if isinstance(rows, MemberRows) else None
+    return every(rows.base.size) if alive is None else np.flatnonzero(alive)
+
+
+def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Array]:
+    if isinstance(rows, MemberRows):
+        return positions, every(len(positions))
+    if not isinstance(rows, GroupRows):
+        return NOTHING, NOTHING
+    members, owners = rows.grouping.members_of(positions)
+    alive = rows.members.base_alive
+    if alive is not None:
+        there = alive[members]
+        if potential:
+            there = rows.members.possible(members)
+        members, owners = members[there], owners[there]
+    return members, owners
+
+
+def members_of(rows: Rows) -> Members | None:
+    """The members of a block; None for a union, and for what a generator makes."""
+    return rows.members if isinstance(rows, (GroupRows, MemberRows)) else None
+
+
+def references(members: Members, positions: Array, *, values: bool = False) -> list[Referred]:
+    """The tuples of other blocks that members refer to.
+
+    With ``values`` also those of which values are only looked up: no factors.
+    """
+    base = members.base
+    referred = [
+        Referred(lookup.block.name, members.references.of(lookup, positions))
+        for lookup in members.lookups
+    ]
+    for membership in members.memberships:
+        there = membership.refer(positions, base)
+        concerned = membership.concerned(positions, base)
+        if concerned is not None:
+            there = np.where(concerned, there, -1)
+        optional = membership.negated or concerned is not None
+        referred.append(
+            Referred(membership.asked.block.name, there, True, optional, membership.negated)
+        )
+    for outer in members.block.outer_lookups:
+        if outer.factor or values:
+            finder = members.outer_lookups[outer.alias]
+            there = finder.find(positions, base) if values else finder.sought(positions, base)
+            referred.append(Referred(outer.block.name, there, optional=True, joined=outer.alias))
+    return referred
+
+
+def _references(rows: Rows, positions: Array, chosen: Array, values: bool) -> list[Referred]:
+    if isinstance(rows, UnionRows):
+        branches, inside = rows.places(rows.context)
+        return [
+            Referred(branch.name, inside[positions[branches[positions] == number]])
+            for number, branch in enumerate(rows.block.branches)
+        ]
+    if isinstance(rows, ElementRows):
+        return [Referred(rows.inner, rows.owners[positions])]
+    members = members_of(rows)
+    assert members is not None
+    return references(members, chosen, values=values)
+
+
+def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
+    """The tokens that some rows were made from or decided by, per relation, each once.
+
+    Returns
+    -------
+    dict
+        For every relation with tokens that the query reads, a table of its token columns.
+    """
+    columns_by_relation: dict[str, list[list[pa.Array]]] = {}
+    for name, reached in reach(engine, positions, scalars=True).items():
+        members = members_of(engine.rows(name))
+        for number, token in enumerate(reached.block.tokens):
+            assert members is not None
+            assert members.dataset is not None
+            absent = members.tokens.index(number).absent
+            taken = reached.members
+            if absent is not None:
+                taken = taken[~absent[taken]]
+            columns = [members.dataset.take(column, taken) for column in token.columns]
+            columns_by_relation.setdefault(token.relation, []).append(columns)
+    return {
+        name: _distinct(record.token, columns_by_relation.get(name, []), engine, name)
+        for name, record in engine.manifest.relations.items()
+        if record.token
+    }
+
+
+def tokens(engine: Engine, relation: str) -> pa.Table:
+    """The tuples of a relation that took part in the query, each once, by its token columns."""
+    parts = []
+    for block in engine.blocks.values():
+        for token in block.tokens:
+            if token.relation == relation:
+                captured = engine.captured(block)
+                assert captured is not None
+                columns = [captured.column(name) for name in token.columns]
+                absent = TokenIndex(columns).absent
+                columns = [decoded(column) for column in columns]
+                if absent is not None:
+                    columns = [column.filter(pa.array(~absent)) for column in columns]
+                parts.append(columns)
+    return _distinct(engine.manifest.relations[relation].token, parts, engine, relation)
+
+
+def _distinct(
+    names: tuple[str, ...], parts: list[list[pa.Array]], engine: Engine, relation: str
+) -> pa.Table:
+    if not parts:
+        types = _types(engine).get(relation, [pa.null()] * len(names))
+        return pa.table([pa.nulls(0, kind) for kind in types], names=list(names))
+    columns = [pa.concat_arrays(list(column)) for column in zip(*parts, strict=True)]
+    _, first = distinct(columns, len(columns[0]))
+    chosen = pa.array(first)
+    return pa.table([column.take(chosen) for column in columns], names=list(names))
+
+
+def _types(engine: Engine) -> Mapping[str, list[pa.DataType]]:
+    types: dict[str, list[pa.DataType]] = {}
+    for block in engine.blocks.values():
+        for token in block.tokens:
+            captured = engine.captured(block)
+            assert captured is not None
+            types[token.relation] = [captured.type(column) for column in token.columns]
+    return types

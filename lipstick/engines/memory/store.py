@@ -1,0 +1,231 @@
+"""The datasets of a capture, column by column: read when first asked for, then kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from lipstick.capture.contents import Contents
+from lipstick.engines.memory.stored_types import (
+    as_read,
+    has_collation,
+    has_texts,
+    stored_as,
+)
+from lipstick.errors import CaptureDamagedError, NeedsSparkError
+from rewriter.blocks import Block, Kind
+from semiring.arrow import decoded, whole
+from semiring.base import Array
+
+OPEN_WITH_SPARK = "Open the capture with Spark, lipstick.open(path, spark=spark), which answers it."
+
+
+class Dataset(ABC):
+    """One dataset of a capture: rows, numbered from 0.
+
+    Strings may come dictionary-encoded.
+    """
+
+    count: int
+    """How many rows there are."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of the columns."""
+
+    @abstractmethod
+    def type(self, name: str) -> pa.DataType:
+        """The type of a column; strings as such, not as dictionaries."""
+
+    @abstractmethod
+    def column(self, name: str) -> pa.Array:
+        """A whole column, in one piece.
+
+        Raises
+        ------
+        CaptureError
+            When the dataset has no such column: aggregated values captured by reference.
+        """
+
+    def take(self, name: str, positions: Array) -> pa.Array:
+        """A column's values at some rows; strings are decoded."""
+        return decoded(self.column(name).take(pa.array(positions)))
+
+
+class TakenDataset(Dataset):
+    """Rows of a dataset in another order, or several times.
+
+    Parameters
+    ----------
+    dataset
+        The rows that are taken.
+    places
+        Finds which of them, when that is first asked.
+    """
+
+    def __init__(self, dataset: Dataset, places: Callable[[], Array]) -> None:
+        self._dataset = dataset
+        self._find = places
+        self._columns: dict[str, pa.Array] = {}
+
+    @cached_property
+    def _places(self) -> Array:
+        return self._find()
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """See :class:`Dataset`."""
+        return len(self._places)
+
+    @property
+    def names(self) -> list[str]:
+        """See :class:`Dataset`."""
+        return self._dataset.names
+
+    def type(self, name: str) -> pa.DataType:
+        """See :class:`Dataset`."""
+        return self._dataset.type(name)
+
+    def column(self, name: str) -> pa.Array:
+        """See :class:`Dataset`."""
+        if name not in self._columns:
+            self._columns[name] = self._dataset.column(name).take(pa.array(self._places))
+        return self._columns[name]
+
+
+class Datasets(Protocol):
+    """Where the datasets of a capture are."""
+
+    def dataset(self, block: Block, name: str) -> Dataset | None:
+        """The ``members`` or ``rows`` of a block; None: its members are its rows."""
+
+
+class StoredDatasets:
+    """The datasets of a capture in a directory.
+
+    Parameters
+    ----------
+    where
+        Its files, which are checked before they are read; or the directory of a capture that was
+        written just now.
+    """
+
+    def __init__(self, where: Contents | Path) -> None:
+        self._contents = where if isinstance(where, Contents) else Contents(where, None)
+
+    def dataset(self, block: Block, name: str) -> Dataset | None:
+        """See :class:`Datasets`."""
+        folder = f"{block.name}/{name}"
+        if name == "rows" and block.kind is Kind.ROWS and not self._contents.has(folder):
+            return None
+        return StoredDataset(self._contents.root / folder, self._contents.read(folder))
+
+
+class StoredDataset(Dataset):
+    """Rows in Parquet files, in the order of the files' names and of the rows in them.
+
+    Parameters
+    ----------
+    path
+        The directory of the files.
+    files
+        These, in their order; None: all that are there.
+
+    Raises
+    ------
+    CaptureDamagedError
+        When they cannot be read.
+    """
+
+    def __init__(self, path: Path, files: Sequence[Path] | None = None) -> None:
+        self._path = path
+        self._columns: dict[str, pa.Array] = {}
+        if files is None:
+            files = Contents(path, None).read("")
+        with _readable(path):
+            names = [str(file) for file in files]
+            encoded, instants, spark = stored_as(names)
+            self._collated = {name for name, kind in spark.items() if has_collation(kind)}
+            self._dataset = _dataset(names, encoded)
+            stored = _dataset(names, ()).schema
+            self._schema = as_read(stored, instants, spark)
+            self.count = self._dataset.count_rows()
+
+    @property
+    def names(self) -> list[str]:
+        """See :class:`Dataset`."""
+        names: list[str] = self._schema.names
+        return names
+
+    def type(self, name: str) -> pa.DataType:
+        """See :class:`Dataset`."""
+        return self._schema.field(self._known(name)).type
+
+    def column(self, name: str) -> pa.Array:
+        """See :class:`Dataset`."""
+        if name in self._collated:
+            raise NeedsSparkError(
+                f"The texts {name!r} in {self._path.parent.name} have a collation, by which Spark "
+                "compares them.\n" + OPEN_WITH_SPARK
+            )
+        known = self._known(name)
+        if name not in self._columns:
+            with _readable(self._path):
+                chunked = self._dataset.to_table(columns=[known]).column(0)
+            if pa.types.is_dictionary(chunked.type):
+                chunked = chunked.unify_dictionaries()
+            elif chunked.type != self.type(name):
+                chunked = chunked.cast(self._schema.field(name).type)
+            self._check_texts(name, chunked)
+            self._columns[name] = whole(chunked)
+        return self._columns[name]
+
+    def _check_texts(self, name: str, column: pa.ChunkedArray) -> None:
+        """Refuse texts that are no UTF-8, which Spark's may be: Python and Arrow have none such."""
+        if not has_texts(column.type):
+            return
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise NeedsSparkError(
+                f"The texts {name!r} in {self._path.parent.name} are not all UTF-8.\n"
+                + OPEN_WITH_SPARK
+            ) from error
+
+    def _known(self, name: str) -> str:
+        if name not in self._schema.names:
+            raise NeedsSparkError(
+                f"The capture has no values of {name!r} in {self._path.parent.name}: they were "
+                "captured by reference.\n" + OPEN_WITH_SPARK
+            )
+        return name
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Name a dataset whose files cannot be read: of those of old captures nothing is known."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise CaptureDamagedError(
+            f"The capture is damaged: {path} cannot be read: {error}\nRestore it from a copy."
+        ) from error
+
+
+def _dataset(files: list[str], encoded: tuple[str, ...]) -> ds.Dataset:
+    options = ds.ParquetReadOptions(dictionary_columns=encoded, coerce_int96_timestamp_unit="us")
+    return ds.dataset(files, format=ds.ParquetFileFormat(read_options=options))
+
+
+def every(count: int) -> Array:
+    """The numbers of all of `count` rows."""
+    return np.arange(count, dtype=np.int64)

@@ -1,0 +1,171 @@
+"""The answer had columns of some input tuples had other values, in one scenario or in many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.regroup import Moved
+from lipstick.engines.memory.scenarios import Updated, pairs
+from lipstick.engines.memory.state import NOTHING, State, matches, overlay
+from lipstick.errors import CaptureError
+from rewriter.analysis.value_columns import updated_columns
+from rewriter.blocks import MEMBER
+from rewriter.interpret import Resolve, Vector, from_arrow
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class NewValues:
+    """New values of member columns.
+
+    Attributes
+    ----------
+    rows
+        The grouping that they go into.
+    columns
+        By the name of the member column.
+    """
+
+    rows: GroupRows
+    columns: Mapping[str, _Column]
+
+    @property
+    def moved(self) -> Moved:
+        """The members that have other values, and their groups."""
+        changed = [column.pairs for column in self.columns.values()]
+        touched = np.unique(np.concatenate([NOTHING, *changed]))
+        scenarios, positions = np.divmod(touched, self.rows.members.count)
+        return self.rows.grouping.moved(positions, scenarios)
+
+    def resolve(self, positions: Array, scenarios: Array) -> Resolve:
+        """The columns of some members, each in its scenario."""
+        members, taken = self.rows.members, dict[str, Vector]()
+        known = members.resolve(positions, members.base)
+        wanted = pairs(scenarios, positions, members.count)
+
+        def column(alias: str, name: str) -> Vector:
+            if alias != MEMBER or name not in self.columns:
+                return known(alias, name)
+            if name not in taken:
+                assert members.dataset is not None
+                new = self.columns[name]
+                places, index = matches(wanted, new.pairs)
+                old = members.dataset.take(name, positions)
+                taken[name] = from_arrow(overlay(old, places, new.values.take(pa.array(index))))
+            return taken[name]
+
+        return column
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """New values of a member column, by sorted pairs of scenario and member."""
+
+    pairs: Array
+    values: pa.Array
+
+
+def follow(engine: Engine, updated: Iterable[Updated]) -> NewValues:
+    """Find the members whose columns have other values.
+
+    Raises
+    ------
+    CaptureError
+        For queries of several blocks, and for columns that something else than an aggregate reads:
+        what would then be joined, selected or grouped is not in the capture.
+    """
+    rows = engine.rows(engine.root.name)
+    if not isinstance(rows, GroupRows) or not rows.members.alone:
+        raise CaptureError(
+            "Other values are followed through one grouping over joins, and this query has more.\n"
+            "Run it over the changed relation instead."
+        )
+    if engine.root.name in engine.manifest.pruned:
+        raise CaptureError(
+            "The capture has the groups that HAVING keeps, and other values may bring others.\n"
+            "Capture the query without HAVING, and compare its aggregates."
+        )
+    new_columns: dict[tuple[str, str], list[_Column]] = {}
+    for update in updated:
+        record = engine.manifest.relations[update.relation]
+        tokens = engine.tokens(update.relation, update.table)
+        for name in update.table.column_names:
+            if name not in record.token:
+                for column_name, column in _columns(rows.members, update, name, tokens):
+                    new_columns.setdefault((update.relation, column_name), []).append(column)
+    return NewValues(
+        rows,
+        {
+            column_name: _one(relation, parts)
+            for (relation, column_name), parts in new_columns.items()
+        },
+    )
+
+
+def _one(relation: str, parts: list[_Column]) -> _Column:
+    """All new values of a column, sorted."""
+    keys = np.concatenate([part.pairs for part in parts])
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    if not bool((np.diff(keys, prepend=-1) > 0).all()):
+        raise CaptureError(f"The new values of {relation!r} give a key twice.")
+    values = pa.concat_arrays([part.values for part in parts])
+    return _Column(keys, values.take(pa.array(order)))
+
+
+def evaluate_update(engine: Engine, updates: Mapping[str, pa.Table]) -> State:
+    """The rows of the answer once tuples have other values.
+
+    Parameters
+    ----------
+    updates
+        Per relation a table of its token columns, each token once, and new values of other columns.
+
+    Raises
+    ------
+    CaptureError
+        As :func:`follow`.
+    """
+    parts = [
+        Updated(relation, table, np.zeros(table.num_rows, dtype=np.int64))
+        for relation, table in updates.items()
+    ]
+    new = follow(engine, parts)
+    return new.rows.updated(new.moved, new.resolve) if new.columns else new.rows.base
+
+
+def _columns(
+    members: Members, updated: Updated, name: str, tokens: pa.Table
+) -> Iterator[tuple[str, _Column]]:
+    """The member columns that hold a column of a relation, with their new values."""
+    relation = updated.relation
+    held = updated_columns(members.block, relation, name)
+    if held is None:
+        raise CaptureError(
+            f"Column {name!r} of {relation!r} decides which rows are joined, selected or grouped, "
+            "or is stored as part of an expression: other values make other members than the "
+            "capture has.\nRun the query over the changed relation instead."
+        )
+    values = updated.table.column(name).combine_chunks()
+    keys = [column.combine_chunks() for column in tokens.columns]
+    for number, token in enumerate(members.block.tokens):
+        if token.relation != relation or token.alias not in held:
+            continue
+        column_name = held[token.alias]
+        assert members.dataset is not None
+        positions, owners = members.tokens.index(number).pairs(keys)
+        kind = members.dataset.type(column_name)
+        try:
+            new = values.take(pa.array(owners)).cast(kind)
+        except pa.ArrowException as error:
+            raise CaptureError(
+                f"The new values of {name!r} are not of its type {kind}: {error}"
+            ) from error
+        yield column_name, _Column(pairs(updated.scenarios[owners], positions, members.count), new)

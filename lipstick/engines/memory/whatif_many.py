@@ -1,0 +1,106 @@
+"""What many scenarios make of the answer, as tables."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.many import Changes, merged_answers
+from lipstick.engines.memory.state import same
+from lipstick.engines.memory.whatif import CHANGE
+from semiring.base import Array
+from semiring.door import checked
+
+SCENARIO = "scenario"
+
+
+@checked
+class WhatIfMany:
+    """What the answer would be in each of many scenarios.
+
+    Attributes
+    ----------
+    method
+        ``annotations``: from the captured annotations, exactly.
+    """
+
+    method = "annotations"
+
+    def __init__(self, engine: Engine, labels: pa.Array, changes: Changes) -> None:
+        self._engine = engine
+        self._labels = labels
+        self._found = changes
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __repr__(self) -> str:
+        touched = len(np.unique(self._found.scenarios))
+        return f"WhatIfMany({len(self)} scenarios, {touched} of them touch the answer)"
+
+    @property
+    def scenarios(self) -> pa.Array:
+        """What the scenarios are called in the tables."""
+        return self._labels
+
+    @cached_property
+    def changes(self) -> pa.Table:
+        """The rows that differ from the answer: ``scenario``, the answer's columns, ``_change``.
+
+        ``_change`` is changed, deleted or added; a row that is deleted shows what it was. By
+        scenario, then in the order of the answer, rows added last.
+        """
+        changes, base = self._found, self._engine.base(self._engine.root.name)
+        known = changes.positions < base.size
+        was = np.zeros(len(known), dtype=np.bool_)
+        was[known] = base.present[changes.positions[known]]
+        now = changes.present
+        index = np.cumsum(now) - 1
+        differs = was != now
+        both, gone = np.flatnonzero(was & now), np.flatnonzero(was & ~now)
+        columns = []
+        for output in self._engine.root.outputs:
+            old = base.take(output.name, changes.positions[gone])
+            new = changes.columns.get(output.name, old.slice(0, 0))
+            before = base.take(output.name, changes.positions[both])
+            differs[both] |= ~same(before, new.take(pa.array(index[both])).cast(before.type))
+            columns.append(pa.concat_arrays([new.cast(old.type), old]))
+        index[gone] = len(index[now]) + np.arange(len(gone))
+        rows = np.flatnonzero(differs)
+        rows = rows[np.lexsort([self._rank(changes.positions[rows]), changes.scenarios[rows]])]
+        chosen = pa.array(index[rows])
+        kinds = np.where(~now[rows], 0, np.where(was[rows], 1, 2))
+        words = pa.array(["deleted", "changed", "added"]).take(pa.array(kinds))
+        return self._table(changes.scenarios[rows], [c.take(chosen) for c in columns], words)
+
+    def _rank(self, positions: Array) -> Array:
+        """The places of rows in the answer; past its end for those that are not in it."""
+        base = self._engine.base(self._engine.root.name)
+        rank = len(base.ordered) + np.arange(max(base.size, int(positions.max(initial=-1)) + 1))
+        rank[base.ordered] = np.arange(len(base.ordered))
+        ranks: Array = rank[positions]
+        return ranks
+
+    @cached_property
+    def df(self) -> pa.Table:
+        """The hypothetical answers: ``scenario``, then the answer's columns.
+
+        By scenario, each in the answer's order. As many rows as all these answers have together;
+        `changes` has those that differ.
+        """
+        merged = merged_answers(self._engine, len(self), self._found)
+        columns = [merged.columns[output.name] for output in self._engine.root.outputs]
+        return self._table(merged.scenarios, columns)
+
+    def _table(
+        self, scenarios: Array, columns: list[pa.Array], change: pa.Array | None = None
+    ) -> pa.Table:
+        names = [SCENARIO, *self._engine.manifest.names]
+        arrays = [self._labels.take(pa.array(scenarios)), *columns]
+        if change is not None:
+            names.append(CHANGE)
+            arrays.append(change)
+        return pa.Table.from_arrays(arrays, names=names)

@@ -1,0 +1,148 @@
+"""Rows in the partitions and order of a window: their places, and frames as ranges of places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.keys import distinct
+from lipstick.engines.memory.order import Key, order
+from rewriter.interpret import Bounds
+from semiring.base import Array
+from semiring.ranks import ranked
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Of every place a range of places, from ``start`` up to ``stop``; never negative."""
+
+    start: Array
+    stop: Array
+
+    @property
+    def sizes(self) -> Array:
+        """How many places each range has."""
+        return self.stop - self.start
+
+    def distinct(self) -> tuple[Ranges, Array]:
+        """The distinct ranges, and the number of each row's range among them."""
+        pairs = np.stack([self.start, self.stop])
+        unique, number = np.unique(pairs, axis=1, return_inverse=True)
+        return Ranges(unique[0], unique[1]), number.reshape(-1)
+
+    def expanded(self) -> tuple[Array, Array]:
+        """All places of all ranges, one range after the other, and their CSR offsets."""
+        offsets = np.zeros(len(self.start) + 1, dtype=np.int64)
+        np.cumsum(self.sizes, out=offsets[1:])
+        shift = np.repeat(self.start - offsets[:-1], self.sizes)
+        return np.arange(offsets[-1]) + shift, offsets
+
+
+class Placed:
+    """Rows sorted by partition, then by the order of a window.
+
+    Attributes
+    ----------
+    rows
+        The row at every place.
+    place
+        The place of every row.
+    start, stop
+        The range of places of every place's partition.
+    """
+
+    def __init__(self, partition: Sequence[pa.Array], keys: Sequence[Key], length: int) -> None:
+        codes, _ = distinct(partition, length)
+        self._keys = keys
+        self.rows = order([Key(pa.array(codes)), *keys], length)
+        self.place = np.empty(length, dtype=np.int64)
+        self.place[self.rows] = np.arange(length)
+        partitions = codes[self.rows]
+        self._first = _changes([partitions])
+        self.start, self.stop = _runs(self._first)
+
+    def peers(self) -> tuple[Array, Array, Array]:
+        """Where places differ from the one before, and the range of those that tie with each."""
+        columns = []
+        for key in self._keys:
+            null = key.values.is_null().to_numpy(zero_copy_only=False)
+            ranks = np.where(null, 0, ranked(key.values))
+            columns += [null[self.rows], ranks[self.rows]]
+        first = self._first | _changes(columns) if columns else self._first
+        return (first, *_runs(first))
+
+    def ranges(self, bounds: Bounds) -> Ranges | None:
+        """The frame of every place; None for distances of values that only Spark knows."""
+        at = np.arange(len(self.rows))
+        if bounds.rows:
+            start = self.start if bounds.start is None else at + bounds.start
+            stop = self.stop if bounds.end is None else at + bounds.end + 1
+        elif bounds.start in (None, 0) and bounds.end in (None, 0):
+            _, first, last = self.peers()
+            start = self.start if bounds.start is None else first
+            stop = self.stop if bounds.end is None else last
+        else:
+            return self._by_value(bounds)
+        start = np.clip(start, self.start, self.stop)
+        return Ranges(start, np.maximum(np.clip(stop, self.start, self.stop), start))
+
+    def _by_value(self, bounds: Bounds) -> Ranges | None:
+        """Frames by the distance of the values of one integer key."""
+        (key,) = self._keys
+        if not pa.types.is_signed_integer(key.values.type):
+            return None
+        if not len(self.rows):
+            return Ranges(self.start, self.stop)
+        _, first, last = self.peers()
+        null = key.values.is_null().to_numpy(zero_copy_only=False)[self.rows]
+        ranks = ranked(key.values)[self.rows]
+        values = np.where(null, 0, -ranks if key.descending else ranks)
+        reach = max(abs(bounds.start or 0), abs(bounds.end or 0))
+        width = int(values.max()) - int(values.min()) + 2 * reach + 2
+        partitions = np.cumsum(self._first) - 1
+        if width * (int(partitions[-1]) + 1) >= 1 << 62:
+            return None
+        known = np.flatnonzero(~null)
+        lines = partitions * width + (values - int(values.min())) + reach
+        among = lines[known]
+        start, stop = self.start, self.stop
+        if bounds.start is not None:
+            index = np.searchsorted(among, lines + bounds.start, side="left")
+            start = np.where(null, first, _at(known, index, len(self.rows)))
+        if bounds.end is not None:
+            index = np.searchsorted(among, lines + bounds.end, side="right")
+            stop = np.where(null, last, _after(known, index))
+        start = np.clip(start, self.start, self.stop)
+        return Ranges(start, np.maximum(np.clip(stop, self.start, self.stop), start))
+
+
+def _at(known: Array, index: Array, end: int) -> Array:
+    """The places of some of the known, that after the last being the end."""
+    return np.append(known, end)[index]
+
+
+def _after(known: Array, index: Array) -> Array:
+    """The places after those before some of the known."""
+    after: Array = np.append(known, -1)[index - 1] + 1
+    return after
+
+
+def _changes(columns: Sequence[Array]) -> Array:
+    """Where sorted rows differ from the row before; the first one does."""
+    length = len(columns[0])
+    first = np.zeros(length, dtype=np.bool_)
+    first[:1] = True
+    for column in columns:
+        first[1:] |= column[1:] != column[:-1]
+    return first
+
+
+def _runs(first: Array) -> tuple[Array, Array]:
+    """Of every place where its run starts and stops, given where runs begin."""
+    begins = np.flatnonzero(first)
+    run = np.cumsum(first) - 1
+    ends = np.append(begins[1:], len(first))
+    return begins[run], ends[run]

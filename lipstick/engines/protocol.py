@@ -1,0 +1,59 @@
+"""What answers the questions to a capture: on a cluster, or in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from semiring.base import Semiring
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.valuation import Valuation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from lipstick.capture.capture import Row
+    from lipstick.engines.memory import MemoryWhatIf, ValueLookup
+    from lipstick.questions.deletion import Cascade
+    from lipstick.questions.what_if import WhatIf
+
+
+class CaptureEngine(Protocol):
+    """Answers in one form: data frames of a session, or Arrow tables.
+
+    What is the same for both, as formal values and scenarios are, the capture asks its memory for.
+    """
+
+    @property
+    def spark(self) -> SparkSession | None:
+        """The session, in whose terms deletions and valuations may be given."""
+
+    def value_lookup(self) -> ValueLookup | None:
+        """What fetches member columns that were captured by reference."""
+
+    def answer(self) -> DataFrame | pa.Table:
+        """The answer, from the capture."""
+
+    def annotated(self) -> DataFrame:
+        """The answer's columns, then ``_prov``."""
+
+    def annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
+        """The first rows of the answer with their annotations."""
+
+    def lineage(self, where: str | Column | None) -> Mapping[str, DataFrame | pa.Table]:
+        """The input rows, or their tokens, that rows of the answer were made from."""
+
+    def evaluate(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> DataFrame | pa.Table:
+        """The answer's columns, then ``_value``."""
+
+    def shown(self, table: pa.Table) -> DataFrame | pa.Table:
+        """An answer with its annotations that was computed in memory."""
+
+    def what_if(
+        self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
+    ) -> WhatIf | MemoryWhatIf:
+        """What the answer would be had some inputs not been there."""

@@ -1,0 +1,1 @@
+"""The engine on Spark: questions to captures answered as data frames."""

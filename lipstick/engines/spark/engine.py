@@ -1,0 +1,325 @@
+"""Questions to a capture answered on a cluster, as data frames."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Container, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from lipstick.capture import local_rows
+from lipstick.capture.files import in_arrow
+from lipstick.capture.local_rows import LEFT_TO_SPARK, computes_alike
+from lipstick.capture.lookup import ValueLookup
+from lipstick.capture.manifest import RelationRecord
+from lipstick.capture.writer import needs_rows
+from lipstick.engines.memory import MemoryWhatIf
+from lipstick.engines.spark.evaluate import (
+    Evaluation,
+    check_difference,
+    in_world,
+    named_token,
+    root_rows,
+    valued_frame,
+)
+from lipstick.engines.spark.lineage import lineage_rows, lineage_tokens
+from lipstick.engines.spark.workers import use_own_python
+from lipstick.errors import CapabilityError, NeedsSparkError
+from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion
+from lipstick.questions.valuation import compile_valuations
+from lipstick.questions.what_if import SparkWhatIf, WhatIf
+from lipstick.tables.hypothesis import Hypothesis
+from lipstick.tables.lineage import with_origins
+from lipstick.tables.readable import readable
+from lipstick.tracking.unknown_keys import check_deletion
+from lipstick.tracking.views import plain_word
+from rewriter.analysis.conditional import conditional, shown_joins
+from rewriter.blocks import Block, Kind, topological
+from rewriter.emit import CapturedGroups
+from rewriter.emit.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
+from semiring.base import Semiring
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.semirings.counting import Counting
+from semiring.semirings.expressions import Expressions
+from semiring.valuation import Valuation
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture, Row
+
+
+_QUALIFIED = re.compile(r"\b\w+\.`([^`]+)`")
+"""A column as blocks name it, of which people know the name alone."""
+
+
+class SparkEngine:
+    """Answers with a session: see :class:`lipstick.engines.protocol.CaptureEngine`.
+
+    It also has what else is asked of captured datasets on a cluster: by derived relations, whose
+    rows are tuples of a capture, and by workflows.
+    """
+
+    def __init__(self, capture: Capture, spark: SparkSession) -> None:
+        self._capture = capture
+        self._manifest = capture.manifest
+        use_own_python(spark)
+        self._spark = spark
+        self._id = uuid.uuid4().hex[:8]
+        self._views: set[str] = set()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+        return self._spark
+
+    def value_lookup(self) -> ValueLookup | None:
+        """What fetches member columns that were captured by reference."""
+        if self._manifest.values != "reference":
+            return None
+        return ValueLookup(self._spark, self._manifest.relations)
+
+    # -- the answer and its annotations ----------------------------------------------------
+
+    def answer(self) -> DataFrame:
+        """The answer, from the capture."""
+        outputs = [f"`{output.name}`" for output in self._manifest.root.outputs]
+        return self.present().select(*outputs).toDF(*self._manifest.names)
+
+    def annotated(self) -> DataFrame:
+        """The answer's columns, then ``_prov``."""
+        sql = rewritten_sql(self._manifest.root, self._members_view)
+        return self._spark.sql(sql).toDF(*self._manifest.names, "_prov")
+
+    def annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
+        """The first rows of the answer with their annotations: in memory where that can be."""
+        try:
+            return self._capture.memory.annotations(limit)
+        except NeedsSparkError as error:
+            return self._annotations_of_cluster(limit, error)
+
+    def _annotations_of_cluster(
+        self, limit: int | None, cause: NeedsSparkError
+    ) -> list[tuple[Row, Polynomial | Expression]]:
+        root, semiring, relations = self._manifest.root, Expressions(), self._manifest.relations
+        if conditional(root):
+            reason = _QUALIFIED.sub(r"\1", str(cause).split("\n")[0])
+            raise CapabilityError(
+                "The conditions of this query are evaluated by Spark alone, and are not written "
+                f"down as annotations. {reason}\nWrite this expression with functions that are "
+                "computed without Spark (docs/support.md lists them), or compute it in a table "
+                "that you track; or ask what_if(), or evaluate() with tokens valued 0 and 1."
+            ) from cause
+        tokens = {name: named_token(record.naming) for name, record in relations.items()}
+        valuations = compile_valuations(semiring, tokens, None, relations, self._spark)
+        evaluation = Evaluation(
+            self._spark, root, self._members_view, self._rows_views(), semiring, valuations
+        )
+        names = self._manifest.names
+        return [
+            (dict(zip(names, row, strict=True)), value) for row, value in evaluation.first(limit)
+        ]
+
+    def lineage(self, where: str | Column | None) -> dict[str, DataFrame]:
+        """The input rows that the selected rows of the answer were made from, per relation.
+
+        Of relations whose rows this session cannot read, the keys.
+        """
+        tokens = with_origins(self._spark, self._capture, self.tokens_of(self.present(), where))
+        sources = {
+            name: (record.view, record.token, record.columns)
+            for name, record in self.readable.items()
+            if name in tokens and self.rows_of(name) is not None
+        }
+        keys = {
+            name: frame.toDF(*self.readable[name].token)
+            for name, frame in tokens.items()
+            if name not in sources
+        }
+        known = {name: frame for name, frame in tokens.items() if name in sources}
+        return {**lineage_rows(self._spark, known, sources), **keys}
+
+    def evaluate(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> DataFrame:
+        """The answer's columns, then ``_value``."""
+        root = self._manifest.root
+        if conditional(root):
+            return self._conditional(semiring, valuations)
+        check_difference(root, semiring)
+        grouped = any(block.kind is Kind.GROUP for block in topological(root))
+        if grouped and not semiring.total_delta:
+            # Whether δ has a value is known once it is computed; workers would fail too late.
+            return self.shown(self._capture.memory.evaluate(semiring, valuations))
+        views = self._rows_views()
+        evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
+        return evaluation.run().toDF(*self._manifest.names, "_value")
+
+    def _conditional(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> DataFrame:
+        """The annotations of a query with conditions, which worlds say; see :meth:`evaluate`."""
+        root = self._manifest.root
+        gone = self._capture.memory.valued_zero(semiring, valuations)
+        counted = semiring.idempotent or isinstance(semiring, Counting) or not root.copies
+        if gone is None or shown_joins(root) or not counted:
+            return self.shown(self._capture.memory.evaluate(semiring, valuations))
+        deleted = {}
+        for name, table in gone.items():
+            if table.num_rows:
+                view = f"_lipstick_open_{self._id}_zero_{plain_word(name)}"
+                self._spark.createDataFrame(table).createOrReplaceTempView(view)
+                deleted[name] = (view, self._manifest.relations[name].token)
+        left = self.hypothetical(deleted) if deleted else None
+        rows = root_rows(self._spark, root, self._rows_views(), self._members_view)
+        values = in_world(self._spark, root, rows, left, semiring)
+        return values.toDF(*self._manifest.names, "_value")
+
+    def shown(self, table: pa.Table) -> DataFrame:
+        """An answer with its annotations, computed in memory, as a data frame."""
+        schema = StructType.fromJson(json.loads(self._manifest.schema))
+        return valued_frame(self._spark, table, schema)
+
+    # -- hypothetical answers --------------------------------------------------------------
+
+    def token_types(self, name: str) -> pa.Schema | None:
+        """The types of the key of a relation of the ancestry, as captures have it."""
+        return self._capture.key_of(name)
+
+    def rows_of(self, name: str) -> DataFrame | None:
+        """The rows of a relation of the ancestry; None: this session cannot read them."""
+        view = self.readable[name].view
+        return self._spark.table(view) if self._spark.catalog.tableExists(view) else None
+
+    def what_if(
+        self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
+    ) -> WhatIf:
+        """What the answer would be had some inputs not been there."""
+        capture = self._capture
+        capture.ancestry.check_unambiguous(delete)
+        deletion = resolve_deletion(self._spark, self.readable, delete, cascade, self.token_types)
+        check_deletion(capture, delete, deletion.tokens, strict=strict)
+        hypothesis = Hypothesis(self._spark, deletion)
+        reduced = hypothesis.reduced(capture)
+        answer = None if reduced.replaced else self._what_if_here(reduced.deletion)
+        if answer is not None:
+            return SparkWhatIf(self._spark, self._manifest, answer)
+        method = "blocks" if reduced.replaced else "annotations"
+        new = hypothesis.rows(capture, reduced)
+        return WhatIf(self._spark, self._manifest, new, self.present(), method)
+
+    def _what_if_here(self, deletion: Deletion) -> MemoryWhatIf | None:
+        """The answer from memory, where only tokens were captured or rows are few; else None."""
+        by_reference = self._manifest.values == "reference"
+        if not (by_reference or self._has_few_rows()):
+            return None
+        try:
+            answer = self._capture.memory.what_if(deletion.tokens)
+            _ = answer.answer  # whose columns are computed when they are asked for
+        except LEFT_TO_SPARK:
+            if by_reference:
+                raise
+            return None
+        return answer
+
+    def _has_few_rows(self) -> bool:
+        """Whether a job over the capture is mostly planning, and is as well computed here."""
+        counts = self._manifest.counts.values()
+        few = sum(count for datasets in counts for count in datasets.values()) <= local_rows.MOST
+        schema = StructType.fromJson(json.loads(self._manifest.schema))
+        return few and in_arrow(schema) and computes_alike(self._spark)
+
+    def hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
+        """The rows of the answer over the members that survive, with their identity.
+
+        ``deleted`` gives, per relation, a view of deleted tokens and its columns.
+        """
+        root = self._manifest.root
+        reached = concerned(root, deleted)
+        if root.name not in reached:
+            return self.present()
+        rows = {name: view for name, view in self._rows_views().items() if name not in reached}
+        return self._survivors(deleted, rows, self._captured_groups(reached))
+
+    def _survivors(
+        self,
+        deleted: Mapping[str, tuple[str, tuple[str, ...]]],
+        rows: Mapping[str, str],
+        captured_groups: Mapping[str, CapturedGroups],
+    ) -> DataFrame:
+        root = self._manifest.root
+        sql = hypothetical_sql(root, self._members_view, deleted, rows, captured_groups)
+        return self._spark.sql(sql)
+
+    def _captured_groups(self, reached: Container[str]) -> dict[str, CapturedGroups]:
+        """The captured rows of groupings from which a deletion only takes members of their own."""
+        captured_groups = {}
+        for block in topological(self._manifest.root):
+            plain_group = block.kind is Kind.GROUP and not (block.sets or block.difference)
+            if not plain_group or any(inner.name in reached for inner in block.derived):
+                continue
+            fields = self._manifest.schemas[block.name]["rows"]["fields"]
+            names = {name for name, _ in block.aggregates}
+            rounded = {
+                field["name"]
+                for field in fields
+                if field["name"] in names and field["type"] in ("float", "double")
+            }
+            if rounded:
+                captured_groups[block.name] = CapturedGroups(
+                    self._dataset_view(block, "rows"), frozenset(rounded)
+                )
+        return captured_groups
+
+    def present(self) -> DataFrame:
+        """The answer's rows as captured, with the columns that tell them apart."""
+        root = self._manifest.root
+        if not needs_rows(root):
+            return self._survivors({}, self._rows_views(), {})
+        shown = {output.name for output in root.outputs}
+        extra = tuple(name for name in root.identity if name not in shown)
+        return self._spark.sql(answer_sql(root, self._dataset_view(root, "rows"), extra))
+
+    # -- derived relations -----------------------------------------------------------------
+
+    @cached_property
+    def readable(self) -> Mapping[str, RelationRecord]:
+        """The relations of the ancestry, with views of this session where it knows their rows."""
+        return {
+            name: readable(self._spark, self._capture.ancestry, record, self._capture.tracked)
+            for name, record in self._capture.ancestry.records.items()
+        }
+
+    def tokens_of(self, rows: DataFrame, where: str | Column | None = None) -> dict[str, DataFrame]:
+        """Return, per relation that the query reads, the tokens in the annotations of rows.
+
+        ``rows`` has the columns that tell the answer's rows apart.
+        """
+        views = self._rows_views()
+        return lineage_tokens(self._spark, self._manifest, rows, self._members_view, views, where)
+
+    # -- views -----------------------------------------------------------------------------
+
+    def _members_view(self, block: Block) -> str:
+        return self._dataset_view(block, "members")
+
+    def _dataset_view(self, block: Block, dataset: str) -> str:
+        view = f"_lipstick_open_{self._id}_{block.name}_{dataset}"
+        if view not in self._views:
+            folder = f"{block.name}/{dataset}"
+            self._capture.contents.read(folder)
+            path = self._capture.directory / folder
+            schema = StructType.fromJson(dict(self._manifest.schemas[block.name][dataset]))
+            self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(view)
+            self._views.add(view)
+        return view
+
+    def _rows_views(self) -> dict[str, str]:
+        """Views of all captured rows, by block."""
+        blocks = topological(self._manifest.root)
+        return {b.name: self._dataset_view(b, "rows") for b in blocks if needs_rows(b)}

@@ -1,0 +1,155 @@
+"""Lineage on the cluster: the input rows that a selection of the answer's rows was made from."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import and_
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.capture.manifest import Manifest
+from lipstick.engines.spark.window_lineage import with_window_rows
+from lipstick.errors import CaptureError
+from rewriter.blocks import Block, Kind, topological
+from rewriter.emit import SIDE
+from rewriter.emit.statements import contributions_sql
+
+
+def lineage_tokens(
+    spark: SparkSession,
+    manifest: Manifest,
+    rows: DataFrame,
+    members_view: Callable[[Block], str],
+    rows_views: Mapping[str, str],
+    where: str | Column | None,
+) -> dict[str, DataFrame]:
+    """Return, per relation, the tokens in the annotations of the selected rows, each once.
+
+    ``rows`` are the answer's, with the columns that tell them apart. The inputs of a scalar
+    subquery are in the lineage of every row that its value may have decided or gone into; so are
+    the rows that the value of a window function comes from or is decided by.
+
+    Raises
+    ------
+    CaptureError
+        When the predicate is not one over the answer's columns.
+    """
+    root = manifest.root
+    if where is not None:
+        rows = _select(rows, manifest, where)
+    wanted: dict[str, list[DataFrame]] = {root.name: [_identified(rows, root.identity)]}
+    tokens: dict[str, list[DataFrame]] = {}
+    whole: set[str] = set()
+    for block in reversed(topological(root)):
+        if block.name in whole:
+            _block(spark, block, members_view, rows_views, None, wanted, tokens, whole)
+        elif block.name in wanted:
+            selected = reduce(DataFrame.union, wanted[block.name]).distinct()
+            if block.windowed:
+                selected = with_window_rows(spark, block, members_view, rows_views, selected)
+            _block(spark, block, members_view, rows_views, selected, wanted, tokens, whole)
+    return {name: reduce(DataFrame.union, frames).distinct() for name, frames in tokens.items()}
+
+
+def _select(rows: DataFrame, manifest: Manifest, where: str | Column) -> DataFrame:
+    outputs = [output.name for output in manifest.root.outputs]
+    hidden = [name for name in rows.columns if name not in outputs]
+    view = f"_lipstick_lineage_{uuid.uuid4().hex[:8]}"
+    shown = rows.select(
+        *(F.col(f"`{o}`").alias(n) for o, n in zip(outputs, manifest.names, strict=True)),
+        *(F.col(f"`{name}`").alias(f"_hidden{i}") for i, name in enumerate(hidden)),
+        *(F.col(f"`{o}`").alias(f"_shown{i}") for i, o in enumerate(outputs)),
+    )
+    shown.createOrReplaceTempView(view)
+    try:
+        chosen = shown.where(where)
+        chosen.schema  # noqa: B018 - Connect analyses here
+    except PySparkException as error:
+        raise CaptureError(
+            f"The predicate {where!r} cannot be applied to the answer's columns "
+            f"({', '.join(manifest.names)}): {error}"
+        ) from error
+    return chosen.select(
+        *(F.col(f"_hidden{i}").alias(name) for i, name in enumerate(hidden)),
+        *(F.col(f"_shown{i}").alias(o) for i, o in enumerate(outputs)),
+    )
+
+
+def _block(
+    spark: SparkSession,
+    block: Block,
+    members_view: Callable[[Block], str],
+    rows_views: Mapping[str, str],
+    selected: DataFrame | None,
+    wanted: dict[str, list[DataFrame]],
+    tokens: dict[str, list[DataFrame]],
+    whole: set[str],
+) -> None:
+    """Collect the tokens of a block's selected tuples (None: all) and what they refer to."""
+    whole.update(lookup.block.name for lookup in block.lookups if lookup.scalar)
+    if block.kind is Kind.UNION:
+        if selected is None:
+            whole.update(branch.name for branch in block.branches)
+            return
+        for number, branch in enumerate(block.branches):
+            of_branch = selected.where(F.col("_branch") == number)
+            columns = [F.col(f"`_{number}_{name}`").alias(name) for name in branch.identity]
+            wanted.setdefault(branch.name, []).append(
+                _identified(of_branch.select(*columns) if columns else of_branch, branch.identity)
+            )
+        return
+    sql, contributions = contributions_sql(block, members_view, rows=rows_views)
+    members = spark.sql(sql)
+    if block.difference is not None and not block.difference.common:
+        # A row of EXCEPT ALL was made from the left side alone.
+        members = members.where(F.col(SIDE) == 0)
+    if selected is not None:
+        members = _matching(members, selected, block.identity)
+    for relation, names in contributions.tokens:
+        taken = members.select(*_columns(names))
+        absent = reduce(and_, (F.col(name).isNull() for name in names))
+        tokens.setdefault(relation, []).append(taken.where(~absent))
+    for reference in contributions.references:
+        inner = next(b for b in block.derived if b.name == reference.block)
+        pairs = list(zip(reference.columns, inner.identity, strict=True))
+        referred = members.select(*(F.col(c).alias(i) for c, i in pairs)) if pairs else members
+        wanted.setdefault(inner.name, []).append(_identified(referred, inner.identity))
+
+
+def _matching(members: DataFrame, selected: DataFrame, identity: Sequence[str]) -> DataFrame:
+    if not identity:
+        return members.join(selected, how="cross")
+    named = selected.toDF(*(f"_k{i}" for i in range(len(identity))))
+    match = [F.col(f"`{name}`").eqNullSafe(F.col(f"_k{i}")) for i, name in enumerate(identity)]
+    return members.join(named, reduce(and_, match), "left_semi")
+
+
+def _identified(rows: DataFrame, identity: Sequence[str]) -> DataFrame:
+    """Return the identities of rows; one row of a placeholder where tuples have none."""
+    if identity:
+        return rows.select(*_columns(identity))
+    return rows.limit(1).select(F.lit(1).alias("_any"))
+
+
+def _columns(names: Sequence[str]) -> list[Column]:
+    return [F.col(f"`{name}`") for name in names]
+
+
+def lineage_rows(
+    spark: SparkSession,
+    tokens: Mapping[str, DataFrame],
+    sources: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]],
+) -> dict[str, DataFrame]:
+    """Return the rows that tokens name; ``sources`` gives view, token and own columns."""
+    rows_by_relation = {}
+    for relation, frame in tokens.items():
+        view, token, columns = sources[relation]
+        named = frame.toDF(*(f"_k{i}" for i in range(len(token))))
+        rows = spark.table(view)
+        match = [rows[f"`{name}`"].eqNullSafe(named[f"_k{i}"]) for i, name in enumerate(token)]
+        rows_by_relation[relation] = rows.join(named, match, "left_semi").select(*_columns(columns))
+    return rows_by_relation

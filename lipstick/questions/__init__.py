@@ -1,0 +1,1 @@
+"""Questions to annotated answers: parameters, and the methods that frames and captures share."""

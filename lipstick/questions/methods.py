@@ -1,0 +1,327 @@
+"""Questions to a query's annotations, which frames and captures answer alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+import pyarrow as pa
+
+from lipstick.engines.memory import MemoryWhatIf, WhatIfMany
+from lipstick.engines.memory.store import OPEN_WITH_SPARK
+from lipstick.errors import NeedsSparkError
+from lipstick.questions.analysis import Analyses
+from lipstick.questions.scenarios import Each, Given, resolve_scenarios
+from lipstick.questions.updates import resolve_update, resolve_updates
+from lipstick.tables.origins import A, expanded
+from lipstick.tracking.unknown_keys import check_keys
+from semiring.base import Semiring
+from semiring.door import checked
+from semiring.errors import ArgumentError
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.value import Value
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from lipstick.capture.capture import Capture, Row
+    from lipstick.engines.memory.scenarios import Scenarios, Updates
+
+T = TypeVar("T")
+
+
+@checked
+class Questions(Analyses, Generic[T]):
+    """What frames and captures answer of all rows, with answers of the type `T`.
+
+    A frame answers from its capture, which is written when it is first asked.
+    """
+
+    # -- the answer ------------------------------------------------------------------------
+
+    def members(self, limit: int | None = None) -> pa.Table:
+        """One row per output tuple and member: the answer's columns, tokens, values."""
+        _check_limit(limit)
+        return self._captured.memory.members(limit)
+
+    # -- annotations -----------------------------------------------------------------------
+
+    def polynomials(
+        self, limit: int | None = 20, *, expand: bool = False, potential: bool = False
+    ) -> list[tuple[Row, Polynomial | Expression]]:
+        """Return the first rows of the answer, each with its annotation in N[X].
+
+        Annotations with δ, ⊖ or conditions are expressions: evaluated, never multiplied out. They
+        are exact in every world, that is without any set of input tuples: how often the row is
+        in the answer follows from the annotation alone.
+
+        Parameters
+        ----------
+        expand
+            Put the annotations of derived relations in the place of their tokens.
+        potential
+            Also rows that are in the answer of some world and not in this one, after the others.
+            Their columns that differ from world to world are formal values.
+
+        Raises
+        ------
+        NeedsSparkError
+            Without Spark, where Spark alone computes what a deletion may change.
+        CapabilityError
+            Where Spark alone evaluates the conditions; with ``expand``, where a deletion above a
+            derived relation may do more than the annotations would say.
+        ExactnessError
+            Where a row depends, through an order, a window or changing keys, on too many others.
+        """
+        _check_limit(limit)
+        capture = self._captured
+        if potential:
+            with _answered_here(capture):
+                rows = capture.memory.potential_rows(limit)
+            annotated = [
+                (dict(zip(capture.manifest.names, r.shown, strict=True)), r.annotation)
+                for r in rows
+            ]
+        else:
+            annotated = capture.engine.annotations(limit)
+        return _expanded(capture, annotated, values=False) if expand else annotated
+
+    def tensors(
+        self, column: str, limit: int | None = 20, *, expand: bool = False
+    ) -> list[tuple[Row, Value]]:
+        """Return the first rows of the answer, each with the formal value of a column.
+
+        An aggregate has a tensor; arithmetic, CASE and functions over aggregates, windows and
+        subqueries have functions of tensors; a value that no deletion changes is 1⊗v. Under a
+        valuation by 0 and 1, ``value.evaluate(...)`` is what the column has in that world.
+        ``expand`` as in :meth:`polynomials`.
+
+        Raises
+        ------
+        CaptureError
+            When the answer has no such column, or several.
+        ExactnessError
+            Where a value depends on too many rows, through an order, a window or changing keys.
+        """
+        _check_limit(limit)
+        capture = self._captured
+        with _answered_here(capture):
+            tensors = capture.memory.tensors(column, limit)
+        return _expanded(capture, tensors, values=True) if expand else tensors
+
+    def lineage(self, where: str | Column | None = None) -> dict[str, T]:
+        """Return the input rows that the selected rows of the answer were made from, per relation.
+
+        Those that rows of derived relations were made of are among them.
+
+        Parameters
+        ----------
+        where
+            A predicate over the answer's columns; None selects all. Needs Spark.
+        """
+        return cast("dict[str, T]", dict(self._captured.engine.lineage(where)))
+
+    def evaluate(
+        self,
+        semiring: Semiring[Any],
+        valuation: Any = None,
+        default: Any = None,
+        *,
+        potential: bool = False,
+        strict: bool = False,
+    ) -> T:
+        """Return the answer's columns, then ``_value``: each row's annotation in a semiring.
+
+        Parameters
+        ----------
+        semiring
+            One of ``lipstick.semirings``.
+        valuation
+            None (the semiring's default), a function of a token, or per relation: a mapping from
+            key to value, a function, an Arrow table or data frame (key columns, value), or, with
+            Spark, an expression over the relation's columns or :func:`lipstick.of_row`.
+        default
+            The value of tokens that a mapping or table leaves out; the semiring's 1 if None.
+        potential
+            Also rows that are in the answer of some world and not in this one, computed in memory.
+            Columns have the values of the world of the tuples that are not valued 0.
+        strict
+            Refuse keys of a mapping or table that name no row, in place of a warning.
+
+        Raises
+        ------
+        ValuationError
+            A value outside the carrier.
+        CapabilityError
+            The semiring has no monus, and rows may appear by a deletion; or conditions are on
+            tuples valued neither 0 nor 1. By tokens valued 0 and 1, annotations say in any
+            semiring what is in the answer without the tuples valued 0.
+        """
+        capture = self._captured
+        valuations = capture.valuations(semiring, valuation, default, strict=strict)
+        if potential:
+            shown = capture.engine.shown(capture.memory.evaluate_potential(semiring, valuations))
+            return cast("T", shown)
+        return cast("T", capture.engine.evaluate(semiring, valuations))
+
+    def k_relation(
+        self,
+        semiring: Semiring[Any],
+        valuation: Any = None,
+        default: Any = None,
+        *,
+        strict: bool = False,
+    ) -> pa.Table:
+        """Return the answer as a K-relation: distinct rows with the sums of their annotations.
+
+        Rows that are not in the answer but would be annotated other than 0, as those of an outer
+        join or NOT EXISTS may be, are not shown: see :meth:`what_if`.
+
+        Parameters and errors are those of :meth:`evaluate`; computed in memory.
+
+        Source: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
+        """
+        capture = self._captured
+        valuations = capture.valuations(semiring, valuation, default, strict=strict)
+        with _answered_here(capture):
+            return capture.memory.evaluate(semiring, valuations, merged=True)
+
+    # -- hypothetical answers --------------------------------------------------------------
+
+    def what_if_many(self, scenarios: Given, *, strict: bool = False) -> WhatIfMany:
+        """Return what the answer would be in each of many scenarios, computed in memory.
+
+        Parameters
+        ----------
+        scenarios
+            A sequence of deletions, each as :meth:`what_if` takes one; a mapping from the
+            scenarios' names to deletions; per relation an Arrow table (with Spark, or a data
+            frame) of its key columns and a column ``scenario``; or :func:`lipstick.each`.
+        strict
+            As for :meth:`what_if`.
+
+        Returns
+        -------
+        WhatIfMany
+            ``changes`` and ``df`` are Arrow tables whose first column is ``scenario``.
+
+        Raises
+        ------
+        CaptureError
+            When some scenario needs an expression that only Spark evaluates.
+
+        A query of one block costs what the scenarios touch, whatever their number; a predicate
+        costs a Spark job each, so list keys, or tabulate them, where there are many.
+        """
+        with _answered_here(self._captured):
+            return self._captured.memory.what_if_many(self._scenarios(scenarios, strict=strict))
+
+    def what_if_updated(self, update: Mapping[str, Any], *, strict: bool = False) -> MemoryWhatIf:
+        """Return what the answer would be had some inputs had other values, computed in memory.
+
+        Parameters
+        ----------
+        update
+            Per relation an Arrow table of its key columns and of the columns that change, with
+            their new values; or, with Spark, a mapping from columns to expressions over the
+            relation's columns, in which a tuple is left as it was where the value is the same.
+        strict
+            As for :meth:`what_if`: of the keys of tables.
+
+        Raises
+        ------
+        CaptureError
+            When a column decides which rows are joined, selected or grouped, or the query has
+            several blocks: the capture then has not all there is to know.
+        TrackingError
+            For relations that the query does not read, and expressions without Spark.
+        """
+        with _answered_here(self._captured):
+            return self._captured.memory.what_if_updated(self._update(update, strict=strict))
+
+    def what_if_updated_many(self, scenarios: Given, *, strict: bool = False) -> WhatIfMany:
+        """Return what the answer would be had inputs had other values, in each of many scenarios.
+
+        Parameters
+        ----------
+        scenarios
+            A sequence of updates, each as :meth:`what_if_updated` takes one; a mapping from the
+            scenarios' names to updates; per relation an Arrow table (with Spark, or a data frame)
+            of its key columns, a column ``scenario`` and new values; or :func:`lipstick.each` with
+            ``update``.
+
+        Raises
+        ------
+        CaptureError, TrackingError
+            As :meth:`what_if_updated`. All are computed together, and cost what they touch.
+        """
+        with _answered_here(self._captured):
+            return self._captured.memory.what_if_updated_many(
+                self._updates(scenarios, strict=strict)
+            )
+
+    # -- what is supposed, by tokens -------------------------------------------------------
+
+    def _scenarios(self, scenarios: Given, *, strict: bool) -> Scenarios:
+        capture = self._captured
+        relations, types = capture.manifest.relations, capture.token_types()
+        resolved = resolve_scenarios(
+            scenarios, relations, types, capture.memory, capture.engine.spark, strict=strict
+        )
+        if not isinstance(scenarios, Each):
+            for name, deleted in resolved.deleted.items():
+                check_keys(capture, name, deleted.tokens, strict=strict)
+        return resolved
+
+    def _update(self, update: Mapping[str, Any], *, strict: bool) -> dict[str, pa.Table]:
+        capture = self._captured
+        relations, types = capture.manifest.relations, capture.token_types()
+        tables = resolve_update(relations, types, update, capture.engine.spark)
+        for name, table in tables.items():
+            check_keys(capture, name, table, strict=strict)
+        return tables
+
+    def _updates(self, scenarios: Given, *, strict: bool) -> Updates:
+        capture = self._captured
+        relations, types = capture.manifest.relations, capture.token_types()
+        resolved = resolve_updates(scenarios, relations, types, capture.engine.spark)
+        if not isinstance(scenarios, Each):
+            for part in resolved.updated:
+                check_keys(capture, part.relation, part.table, strict=strict)
+        return resolved
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and limit < 0:
+        raise ArgumentError(
+            f"limit is {limit}: the number of rows to return.\nGive 0 or more, or None for all."
+        )
+
+
+@contextmanager
+def _answered_here(capture: Capture) -> Iterator[None]:
+    """Say what is not possible, in place of advice to open with Spark what is open with Spark.
+
+    Raises
+    ------
+    NeedsSparkError
+        Where an answer that is computed in this process needs what only Spark computes.
+    """
+    try:
+        yield
+    except NeedsSparkError as error:
+        if capture.engine.spark is None:
+            raise
+        problem = str(error).removesuffix(OPEN_WITH_SPARK).rstrip()
+        raise NeedsSparkError(
+            f"{problem}\nThis question is answered in the session's process, beside Spark, and "
+            "has no answer here. Spark answers what_if(), for one deletion at a time, lineage() "
+            "and evaluate()."
+        ) from error
+
+
+def _expanded(capture: Capture, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:
+    formal = expanded(capture, [k for _, k in rows], values=values)
+    return [(row, k) for (row, _), k in zip(rows, formal, strict=True)]

@@ -1,0 +1,196 @@
+"""What to change: new values of columns, as tables of keys and values, in one scenario or many."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.capture.manifest import RelationRecord
+from lipstick.engines.memory import Updated, Updates
+from lipstick.errors import TrackingError
+from lipstick.questions.deletion import record_of
+from lipstick.questions.scenarios import (
+    Each,
+    Given,
+    groups,
+    numbered,
+    tables_by_scenario,
+    tabulated,
+)
+
+_WITH_SPARK = "lipstick.open(path, spark=spark)."
+
+
+def resolve_update(
+    relations: Mapping[str, RelationRecord],
+    types: Mapping[str, pa.Schema],
+    update: Mapping[str, Any],
+    spark: SparkSession | None,
+) -> dict[str, pa.Table]:
+    """Turn tables and expressions into tables of tokens and new values.
+
+    Parameters
+    ----------
+    types
+        The token columns of each relation, as the capture stores them.
+
+    Raises
+    ------
+    TrackingError
+        For relations that the query does not read, columns they do not have, and expressions that
+        Spark refuses or that there is no Spark for.
+    """
+    tables = {}
+    for name, what in update.items():
+        record = record_of(relations, name)
+        if isinstance(what, pa.Table):
+            table = what
+        elif isinstance(what, Mapping) and spark is not None:
+            table = _evaluated(spark, record, what)
+        else:
+            raise TrackingError(
+                f"New values of {record.name!r} are an Arrow table of its key and the columns that "
+                f"change, or, with Spark, expressions by column: {_WITH_SPARK}"
+            )
+        tables[record.name] = _checked(record, table, types)
+    return tables
+
+
+def resolve_updates(
+    given: Given,
+    relations: Mapping[str, RelationRecord],
+    types: Mapping[str, pa.Schema],
+    spark: SparkSession | None,
+) -> Updates:
+    """Turn scenarios of new values, in any form, into tables.
+
+    Parameters
+    ----------
+    types
+        The token columns of each relation, as the capture stores them.
+
+    Raises
+    ------
+    TrackingError
+        As :func:`resolve_update`; for tables without a column ``scenario``, and for
+        :func:`lipstick.each` without ``update``.
+    """
+    if isinstance(given, Each):
+        return _each(given, relations, types, spark)
+    if tabulated(given):
+        labels, tables = tables_by_scenario(given, relations, "change")
+        parts = [
+            Updated(name, _checked(relations[name], table, types), numbers)
+            for name, (table, numbers) in tables.items()
+        ]
+        return Updates(labels, tuple(parts))
+    names, listed = numbered(given, "changes", "what_if_updated() takes it")
+    parts = []
+    for number, update in enumerate(listed):
+        for name, table in resolve_update(relations, types, update, spark).items():
+            parts.append(Updated(name, table, np.full(table.num_rows, number, dtype=np.int64)))
+    return Updates(pa.array(names), tuple(parts))
+
+
+def updated_view(spark: SparkSession, view: str, token: Sequence[str], update: pa.Table) -> str:
+    """Return a view of the rows of a view, with new values.
+
+    Parameters
+    ----------
+    token
+        The columns that tell the rows apart.
+    update
+        What :func:`resolve_update` returns of a relation.
+    """
+    rows = spark.table(view)
+    new = spark.createDataFrame(update).select(
+        *(F.col(f"`{name}`").alias(f"_new_{name}") for name in update.column_names),
+        F.lit(True).alias("_is_new"),
+    )
+    match = [rows[f"`{name}`"].eqNullSafe(new[f"`_new_{name}`"]) for name in token]
+    changed = set(update.column_names) - set(token)
+    columns = [
+        F.when(F.col("_is_new"), F.col(f"`_new_{field.name}`").cast(field.dataType))
+        .otherwise(F.col(f"`{field.name}`"))
+        .alias(field.name)
+        if field.name in changed
+        else F.col(f"`{field.name}`")
+        for field in rows.schema
+    ]
+    name = f"_lipstick_updated_{uuid.uuid4().hex[:8]}"
+    rows.join(new, match, "left").select(*columns).createOrReplaceTempView(name)
+    return name
+
+
+def _each(
+    given: Each,
+    relations: Mapping[str, RelationRecord],
+    types: Mapping[str, pa.Schema],
+    spark: SparkSession | None,
+) -> Updates:
+    record = record_of(relations, given.relation)
+    if given.update is None or spark is None:
+        raise TrackingError(
+            f"To change the tuples of {record.name!r} in turn takes expressions by column, "
+            f"each(..., update=...), and Spark: {_WITH_SPARK}"
+        )
+    by = given.by or record.token
+    table = _evaluated(spark, record, given.update, by)
+    labels, numbers = groups(table, by)
+    kept = [*record.token, *(name for name in table.column_names if name not in by)]
+    table = table.select(list(dict.fromkeys(kept)))
+    return Updates(labels, (Updated(record.name, _checked(record, table, types), numbers),))
+
+
+def _checked(record: RelationRecord, table: pa.Table, types: Mapping[str, pa.Schema]) -> pa.Table:
+    """A table of new values, with the key as the capture stores it."""
+    known = {*record.columns, *record.token}
+    unknown = [column for column in table.column_names if column not in known]
+    missing = [column for column in record.token if column not in table.column_names]
+    if unknown or missing:
+        problem = f"has no column {unknown[0]!r}" if unknown else f"needs its key {missing[0]!r}"
+        raise TrackingError(f"{record.name!r} {problem}; it has {', '.join(record.columns)}.")
+    keys = table.select(list(record.token)).cast(types[record.name])
+    for index, column in enumerate(record.token):
+        at = table.schema.get_field_index(column)
+        table = table.set_column(at, column, keys.column(index))
+    return table
+
+
+def _evaluated(
+    spark: SparkSession,
+    record: RelationRecord,
+    what: Mapping[str, Any],
+    by: Sequence[str] = (),
+) -> pa.Table:
+    """The tuples that expressions change, with the new values cast as an UPDATE would.
+
+    ``by`` are columns that are wanted too, as they are in the relation.
+    """
+    rows = spark.table(record.view)
+    by_name = {name.lower(): name for name in rows.columns}
+    columns, changed = [], F.lit(False)
+    try:
+        for name, expression in what.items():
+            known = by_name.get(name.lower())
+            if known is None:
+                raise TrackingError(
+                    f"{record.name!r} has no column {name!r}; it has {', '.join(rows.columns)}."
+                )
+            value = F.expr(expression) if isinstance(expression, str) else expression
+            value = value.cast(rows.schema[known].dataType)
+            columns.append(value.alias(known))
+            changed = changed | ~value.eqNullSafe(F.col(f"`{known}`"))
+        keys = [F.col(f"`{name}`") for name in dict.fromkeys([*record.token, *by])]
+        return rows.where(changed).select(*keys, *columns).toArrow()
+    except PySparkException as error:
+        raise TrackingError(
+            f"The new values {dict(what)} cannot be computed over {record.name!r}: {error}"
+        ) from error

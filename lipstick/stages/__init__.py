@@ -1,0 +1,1 @@
+"""The stages that a query passes before it is rewritten; `lipstick.binding` joins them."""

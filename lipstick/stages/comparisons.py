@@ -1,0 +1,150 @@
+"""The types of what a query compares with other rows, as Spark finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructField
+
+from lipstick.errors import UnsupportedError
+from lipstick.tracking.tracker import fixed_length
+from rewriter import BoundQuery
+from rewriter.blocks import Block
+from rewriter.emit.statements import comparisons_sql
+from rewriter.position import Span
+from rewriter.scalars.comparable import Conversions, compared_exactly
+
+_OF_MAPS = "SET_OPERATION_ON_MAP_TYPE"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The types of an outer value and of the inner one it is compared with, and where that is.
+
+    ``lengths`` are the different types of two texts of a fixed length; empty for all others.
+    """
+
+    outer: str
+    inner: str
+    lengths: tuple[str, ...]
+    place: tuple[Span | None, int]
+
+
+def lowered(
+    spark: SparkSession,
+    bind: Callable[[Conversions], BoundQuery],
+    lower: Callable[[BoundQuery, Conversions], Block],
+) -> tuple[BoundQuery, Block, Conversions]:
+    """Return a bound query and its blocks, in which what is compared has one type where it must.
+
+    Returned last is to which types the sides of comparisons are converted.
+
+    Rows are grouped by what others are compared with. Where a comparison makes different values
+    equal ('1' and '01' to 1), they are grouped by the values that it converts them to. EXCEPT and
+    INTERSECT convert the columns of their answer too.
+
+    Raises
+    ------
+    UnsupportedError
+        A comparison makes different values equal and nothing is known of its conversion, or a
+        subquery uses a map of the query around it.
+    """
+    converted: Conversions = {}
+    while True:
+        query = bind(converted)
+        root = lower(query, converted)
+        pairs = _pairs(spark, root, query.sql)
+        more = _conversions(spark, pairs, query.differences)
+        merged = {
+            span: {**converted.get(span, {}), **more.get(span, {})}
+            for span in {**converted, **more}
+        }
+        if merged == converted:
+            _check_exact(pairs, query.sql)
+            return query, root, converted
+        converted = merged
+
+
+def _pairs(spark: SparkSession, root: Block, sql: str) -> list[Pair]:
+    pairs: list[Pair] = []
+    for compared in comparisons_sql(root):
+        try:
+            schema = spark.sql(compared.sql).schema
+        except AnalysisException as error:
+            if _OF_MAPS not in str(error.getCondition()):
+                raise
+            raise UnsupportedError(
+                "a subquery that refers to a map of the query around it is not supported",
+                "Refer to what it needs of the map: a column of a derived table around it.",
+                sql,
+                next((span for span, _ in compared.places if span is not None), None),
+            ) from error
+        sides = zip(schema.fields[::2], schema.fields[1::2], compared.places, strict=True)
+        pairs += [_pair(outer, inner, compared_at) for outer, inner, compared_at in sides]
+    return pairs
+
+
+def _pair(outer: StructField, inner: StructField, compared_at: tuple[Span | None, int]) -> Pair:
+    lengths = {length for length in map(fixed_length, (outer, inner)) if length is not None}
+    return Pair(
+        outer.dataType.simpleString(),
+        inner.dataType.simpleString(),
+        tuple(sorted(lengths)) if len(lengths) > 1 else (),
+        compared_at,
+    )
+
+
+def _conversions(
+    spark: SparkSession, pairs: Sequence[Pair], differences: Collection[Span]
+) -> Conversions:
+    """Return the common types of what must be compared as such.
+
+    Without ANSI mode, ``=`` converts otherwise than set operations do.
+    """
+    conversions: dict[Span, dict[int, str]] = {}
+    for pair in pairs:
+        span, number = pair.place
+        if span is None or pair.outer == pair.inner:
+            continue
+        exact = compared_exactly(pair.outer, pair.inner)
+        if span in differences or (not exact and _is_ansi(spark)):
+            name = _common(spark, pair)
+            if name is not None:
+                conversions.setdefault(span, {})[number] = name
+    return conversions
+
+
+def _is_ansi(spark: SparkSession) -> bool:
+    return spark.conf.get("spark.sql.ansi.enabled") == "true"
+
+
+def _common(spark: SparkSession, pair: Pair) -> str | None:
+    sides = (f"SELECT CAST(NULL AS {name})" for name in (pair.outer, pair.inner))
+    try:
+        return spark.sql(" UNION ALL ".join(sides)).schema[0].dataType.simpleString()
+    except AnalysisException:
+        return None
+
+
+def _check_exact(pairs: Sequence[Pair], sql: str) -> None:
+    """Refuse comparisons that convert with a loss."""
+    for pair in pairs:
+        if pair.lengths:
+            raise UnsupportedError(
+                f"IN, EXISTS, or an outer, semi or anti join compares {' with '.join(pair.lengths)}"
+                ", which Spark pads in some of these and not in others",
+                "Convert both sides: CAST(... AS STRING).",
+                sql,
+                pair.place[0],
+            )
+        if not compared_exactly(pair.outer, pair.inner):
+            raise UnsupportedError(
+                f"IN, EXISTS, or an outer, semi or anti join compares {pair.outer} with "
+                f"{pair.inner}, which makes different values equal",
+                f"Convert the inner side: CAST(... AS {pair.outer}).",
+                sql,
+                pair.place[0],
+            )

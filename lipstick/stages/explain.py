@@ -1,0 +1,119 @@
+"""A readable account of how a query is annotated and captured."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+
+from lipstick.tracking.tracker import Tracked
+from rewriter import PASSES, PassStep, planned_capture
+from rewriter.analysis.annotation_type import annotation_type
+from rewriter.analysis.monotone import monotone_having
+from rewriter.blocks import Block, Kind, core_relations, topological
+from rewriter.passes import LOGGER, Alike
+from rewriter.passes.rendering import render_blocks
+from rewriter.scalars.text import text
+from semiring.annotation import AnnotationType
+
+SWITCH = "LIPSTICK_EXPLAIN"
+"""The environment variable that has passes written to the standard error."""
+
+
+def key_types(relations: Mapping[str, Tracked]) -> dict[str, tuple[str, ...]]:
+    """Return the types of every relation's token columns."""
+    return {
+        name: tuple(
+            tracked.schema[column].dataType.simpleString()
+            if column in tracked.schema.names
+            else "bigint"
+            for column in tracked.token
+        )
+        for name, tracked in relations.items()
+    }
+
+
+def root_type(root: Block, relations: Mapping[str, Tracked]) -> AnnotationType:
+    """Return the annotation type of the answer's tuples."""
+    return annotation_type(root, key_types(relations))
+
+
+def explain(root: Block, relations: Mapping[str, Tracked]) -> str:
+    """Return an account of the blocks of a query, inner ones first."""
+    types = key_types(relations)
+    lines: list[str] = []
+    for block in topological(root):
+        lines.append(f"{block.name}{' (the answer)' if block is root else ''}: {_kind(block)}")
+        lines += [f"  {line}" for line in _details(block)]
+        lines.append(f"  annotation: {annotation_type(block, types)}")
+    unverified = [name for name, tracked in relations.items() if not tracked.verified]
+    if unverified:
+        lines.append(f"keys not verified: {', '.join(sorted(unverified))}")
+    return "\n".join(lines)
+
+
+def explain_passes(steps: Sequence[PassStep], root: Block, alike: Alike) -> str:
+    """Return what each pass did, in the order in which they ran, and the blocks that this gave.
+
+    Parameters
+    ----------
+    steps
+        What was done until the query was cut into blocks.
+    root
+        The block of the answer.
+    alike
+        Whether member columns are of one type, see :func:`rewriter.passes.planned_capture`.
+    """
+    done = [*steps]
+    planned_capture(root, alike, done.append)
+    fired = {step.name for step in done}
+    idle = [each.__name__ for stage in PASSES for each in stage if each.__name__ not in fired]
+    lines = ["passes:", *map(str, done)]
+    if idle:
+        lines.append(f"nothing to do: {', '.join(idle)}")
+    return "\n".join([*lines, "blocks:", render_blocks(root).rstrip()])
+
+
+def log_passes_where_asked() -> None:
+    """Write what passes do to the standard error, where ``LIPSTICK_EXPLAIN`` is set."""
+    if os.environ.get(SWITCH, "0") in ("", "0"):
+        return
+    if any(handler.name == SWITCH for handler in LOGGER.handlers):
+        return
+    handler = logging.StreamHandler()
+    handler.name = SWITCH
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.DEBUG)
+
+
+def _kind(block: Block) -> str:
+    if block.kind is Kind.UNION:
+        return f"union of {', '.join(branch.name for branch in block.branches)}"
+    if block.kind is Kind.ROWS:
+        return "rows"
+    if not block.keys:
+        return "one group of everything"
+    sets = f" in {block.sets} grouping sets" if block.sets else ""
+    return f"groups by {', '.join(name for name, _ in block.keys)}{sets}"
+
+
+def _details(block: Block) -> list[str]:
+    lines = []
+    if block.core is not None:
+        scans = [scan.relation for scan in core_relations(block.core)]
+        lines.append(f"members captured from: {', '.join(scans)}")
+        if block.core.once:
+            lines.append("written once: chance decides its values or rows")
+    read = [lookup.block.name for lookup in block.lookups]
+    read += [f"{semi.block.name} (membership)" for semi in block.semis]
+    if read:
+        lines.append(f"refers to: {', '.join(read)}")
+    lines += [f"aggregate {name}: {text(call)}" for name, call in block.aggregates]
+    windows = [output for output in block.outputs if output.windowed]
+    lines += [f"window function in {output.name}: {text(output.scalar)}" for output in windows]
+    lines += [f"decided by evaluated rows: {text(c)}" for c in block.conditions]
+    for condition in block.having:
+        lines.append(f"having: {text(condition)}")
+    if monotone_having(block) is not None:
+        lines.append("having only falls under deletion: other groups are not captured")
+    return lines

@@ -1,0 +1,401 @@
+"""The levels of recursive queries: computed one after the other as data, or counted.
+
+Where a level is made by selecting, projecting and joining rows of the level before and of tracked
+relations, each of its rows has one derivation, and its annotation is the product of the tokens of
+all levels. The rows are computed level by level, by a statement that is the same for all levels;
+this process adds to each row the tokens of the row before it. Queries read the result as they read
+a relation, however deep the recursion goes. Other recursions are unfolded into a union of levels.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
+from pyspark.sql.types import StructType
+
+from lipstick.capture.local_rows import (
+    LEFT_TO_SPARK,
+    MOST_PAIRS,
+    Relations,
+    arrow_schema,
+    as_spark_has,
+    computes_alike,
+)
+from lipstick.engines.memory.cores import core_rows, scanned_views
+from lipstick.errors import NeedsSparkError, UnsupportedError
+from rewriter import BoundQuery, Recursion, lower_query
+from rewriter.algebra import Iterated
+from rewriter.algebra.recursion import LEVEL_ROW, LEVEL_VIEW
+from rewriter.blocks import TokenSource
+from rewriter.emit.statements import BEFORE, Derivations, derivations, plain_sql, potential_sql
+
+_ADVICE = "Store the recursion's answer in a relation and track it."
+_MOST_UNFOLDED = 32
+"""The levels that a recursion may be unfolded into unless it says otherwise: each is a join."""
+_MOST_TOKENS = 300_000_000
+"""The tokens of all derivations of a recursion, at most."""
+_READABLE = (
+    T.NumericType,
+    T.StringType,
+    T.BinaryType,
+    T.BooleanType,
+    T.DateType,
+    T.TimestampType,
+    T.TimestampNTZType,
+)
+Levels = dict[str, int | Iterated]
+"""What is known of recursions, by key: the number of their levels, or where their rows are."""
+
+
+class Recursions:
+    """The recursions of one query: bound once their levels are known.
+
+    Parameters
+    ----------
+    tokens
+        How each tracked relation is read.
+    store
+        A folder that the Spark driver and this process both see, for rows of recursions.
+    relations
+        Those whose rows are in this process.
+    streams
+        Relations whose rows are those of a stream: their recursions are unfolded.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        tokens: Mapping[str, TokenSource],
+        store: Path,
+        relations: Relations,
+        streams: frozenset[str] = frozenset(),
+    ) -> None:
+        self._spark = spark
+        self._tokens = tokens
+        self._store = store
+        self._relations = relations
+        self._streams = streams
+        self._computed: dict[str, Iterated] = {}
+        self.views: list[str] = []
+        """The views that queries read rows of recursions from."""
+
+    def unfolded(self, bind: Callable[[Mapping[str, int | Iterated]], BoundQuery]) -> BoundQuery:
+        """Return a query in which the levels of every recursion are known.
+
+        Parameters
+        ----------
+        bind
+            Binds the query, with what is known of its recursions so far.
+
+        Raises
+        ------
+        UnsupportedError
+            A recursion does not end within the levels it may have, or not after every deletion, or
+            its levels have different types.
+        """
+        levels: Levels = {}
+        query = bind(levels)
+        while recursions := [item for item in query.recursions.items() if item[0] not in levels]:
+            key, recursion = recursions[0]
+            table = self._computed.get(key) or self._iterated(recursion, query.sql)
+            if table is not None:
+                self._computed[key] = levels[key] = table
+            else:
+                most = recursion.most or _MOST_UNFOLDED
+                whole = bind({**levels, key: most}).recursions[key]
+                levels[key] = _depth(_Levels(self._spark, whole, self._tokens, query.sql))
+            query = bind(levels)
+        return query
+
+    def _iterated(self, recursion: Recursion, sql: str) -> Iterated | None:
+        """Return where the rows of a recursion are; None for one that is to be unfolded."""
+        statements = []
+        for relation in (recursion.levels[0], recursion.step):
+            assert relation is not None
+            block = lower_query(relation, self._tokens, sql)
+            statement = derivations(block, LEVEL_VIEW)
+            if statement is None or any(name in self._streams for name, _ in statement.tokens):
+                return None
+            statements.append(statement)
+        iteration = _Iteration(self._spark, recursion, sql, self._relations, *statements)
+        rows = iteration.rows()
+        if rows is None:
+            return None
+        table, schema = rows
+        number = uuid.uuid4().hex[:8]
+        name = f"_lipstick_recursion_{number}"
+        path = self._store / "recursions" / f"{number}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, path)
+        self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(name)
+        self.views.append(name)
+        return Iterated(name, iteration.columns, LEVEL_ROW, tuple(iteration.tokens))
+
+
+class _Iteration:
+    """The rows of a recursion, computed level by level.
+
+    ``first`` and ``step`` compute the first level, and any other from the level before it. Where
+    the rows of all relations are in this process, steps are computed here.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        recursion: Recursion,
+        sql: str,
+        relations: Relations,
+        first: Derivations,
+        step: Derivations,
+    ) -> None:
+        self._spark = spark
+        self._recursion = recursion
+        self._sql = sql
+        self._view = f"{LEVEL_VIEW}_{uuid.uuid4().hex[:8]}"
+        self._first = first
+        self._step = step
+        count = len(recursion.levels[0].attributes)
+        self.columns = tuple(f"c{number}" for number in range(count))
+        self.tokens: list[tuple[str, tuple[str, ...]]] = []
+        self._at_hand = self._tables(relations)
+        self._schema: StructType | None = None
+
+    def _tables(self, relations: Relations) -> Mapping[str, pa.Table] | None:
+        """Return the relations that a step joins, where it is computed in this process."""
+        core = self._step.core
+        try:
+            views = set() if core is None else set(scanned_views(core)) - {LEVEL_VIEW}
+        except NeedsSparkError:
+            return None
+        if core is None or not computes_alike(self._spark):
+            return None
+        return relations(views) if views else {}
+
+    def rows(self) -> tuple[pa.Table, StructType] | None:
+        """Return all rows with their tokens, and their schema; None for types kept by Spark alone.
+
+        Raises
+        ------
+        UnsupportedError
+            The recursion has more levels, rows or tokens than it may have.
+        """
+        frame = self._spark.sql(self._first.sql)
+        fields = frame.schema.fields
+        if not all(_is_readable(field.dataType) for field in fields):
+            return None
+        schema = StructType()
+        for name, field in zip(self._names(0, self._first), fields, strict=True):
+            schema.add(name, field.dataType)
+        level = self._level(frame.toArrow(), 0, self._first, None)
+        levels = [level]
+        number, total = 0, level.num_rows
+        try:
+            while level.num_rows:
+                number += 1
+                self._check(number, total, level)
+                start = total - level.num_rows
+                before = level.select(self.columns)
+                positions = pa.array(np.arange(start, total, dtype=np.int64))
+                rows = self._next(before.append_column(LEVEL_ROW, positions), schema)
+                level = self._level(rows, number, self._step, (level, start))
+                total += level.num_rows
+                if level.num_rows:
+                    self._extend(schema, number)
+                    levels.append(level)
+        finally:
+            self._spark.catalog.dropTempView(self._view)
+        table = pa.concat_tables(levels, promote_options="default")
+        table = table.append_column(LEVEL_ROW, pa.array(np.arange(total, dtype=np.int64)))
+        schema.add(LEVEL_ROW, T.LongType())
+        return table, schema
+
+    def _next(self, before: pa.Table, schema: StructType) -> pa.Table:
+        """Return the rows of the level after one, whose columns have the types of the first."""
+        if self._schema is None:
+            self._schema = self._from_spark(before).schema
+            self._check_types(schema, self._schema)
+        if self._at_hand is not None:
+            assert self._step.core is not None
+            tables = {**self._at_hand, LEVEL_VIEW: before}
+            try:
+                rows = core_rows(self._step.core, tables, MOST_PAIRS)
+                return as_spark_has(rows, arrow_schema(self._schema))
+            except LEFT_TO_SPARK:
+                self._at_hand = None
+        return self._from_spark(before).toArrow()
+
+    def _from_spark(self, before: pa.Table) -> DataFrame:
+        self._spark.createDataFrame(before).createOrReplaceTempView(self._view)
+        return self._spark.sql(self._step.sql.replace(f"`{LEVEL_VIEW}`", f"`{self._view}`"))
+
+    def _extend(self, schema: StructType, number: int) -> None:
+        """Add the tokens of a level to a schema."""
+        assert self._schema is not None
+        kinds = [field.dataType for field in self._schema.fields[:-1]]
+        for name, kind in zip(self._names(number, self._step), kinds, strict=True):
+            if name not in self.columns:
+                schema.add(name, kind)
+
+    def _names(self, number: int, statement: Derivations) -> list[str]:
+        """Return the names of the columns and tokens of a level."""
+        names = list(self.columns)
+        for place, (_, size) in enumerate(statement.tokens):
+            names += [f"_t{number}_{place}_{part}" for part in range(size)]
+        return names
+
+    def _level(
+        self,
+        rows: pa.Table,
+        number: int,
+        statement: Derivations,
+        before: tuple[pa.Table, int] | None,
+    ) -> pa.Table:
+        """Return the rows of a level in the order of their derivations, with all their tokens."""
+        names = self._names(number, statement)
+        if before is None:
+            return _in_order(rows.rename_columns(names))
+        rows = _in_order(rows.rename_columns([*names, BEFORE]))
+        level, start = before
+        places = pc.subtract(rows[BEFORE], start)
+        rows = rows.drop_columns([BEFORE])
+        if rows.num_rows:
+            tokens = level.drop_columns(list(self.columns)).take(places)
+            for name, column in zip(tokens.column_names, tokens.columns, strict=True):
+                rows = rows.append_column(name, column)
+            self._add_tokens(number, statement)
+        return rows
+
+    def _add_tokens(self, number: int, statement: Derivations) -> None:
+        for place, (relation, size) in enumerate(statement.tokens):
+            parts = tuple(f"_t{number}_{place}_{part}" for part in range(size))
+            self.tokens.append((relation, parts))
+
+    def _check(self, number: int, total: int, level: pa.Table) -> None:
+        """Refuse another level, or one more row or token, where Spark does or memory may end."""
+        name = self._recursion.name
+        if number == 1:
+            self._add_tokens(0, self._first)
+        most = self._recursion.most
+        if most is None:
+            most = int(self._conf("cteRecursionLevelLimit", "100"))
+        if most != -1 and number > most:
+            problem = f"{name} does not end within {most} levels"
+            advice = "If it ends, say within how many: MAX RECURSION LEVEL n after its name."
+            raise self._refusal(problem, advice)
+        limit = int(self._conf("cteRecursionRowLimit", "1000000"))
+        if limit != -1 and total > limit:
+            advice = "Set spark.sql.cteRecursionRowLimit to more."
+            raise self._refusal(f"{name} has more than {limit} rows", advice)
+        if level.num_rows * level.num_columns > _MOST_TOKENS:
+            raise self._refusal(f"{name} has more than {_MOST_TOKENS} tokens", _ADVICE)
+
+    def _conf(self, name: str, default: str) -> str:
+        value: str = self._spark.conf.get(f"spark.sql.{name}", default) or default
+        return value
+
+    def _check_types(self, schema: StructType, following: StructType) -> None:
+        for name, field in zip(self.columns, following.fields, strict=False):
+            first, next_ = schema[name].dataType.simpleString(), field.dataType.simpleString()
+            if first != next_:
+                raise self._refusal(*_of_other_types(self._recursion.name, first, next_))
+
+    def _refusal(self, problem: str, advice: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"{problem}, which is not supported", advice, self._sql, self._recursion.span
+        )
+
+
+def _is_readable(kind: T.DataType) -> bool:
+    """Tell whether values of a type come back from a file as they went in."""
+    if isinstance(kind, T.ArrayType):
+        return _is_readable(kind.elementType)
+    if isinstance(kind, T.StructType):
+        return all(_is_readable(field.dataType) for field in kind.fields)
+    if isinstance(kind, T.StringType):
+        return kind.simpleString() == "string"
+    return isinstance(kind, _READABLE)
+
+
+def _in_order(rows: pa.Table) -> pa.Table:
+    """Return rows sorted by their tokens first and by what else has an order."""
+    keys = [
+        name
+        for name, kind in zip(reversed(rows.column_names), reversed(rows.schema.types), strict=True)
+        if not pa.types.is_nested(kind)
+    ]
+    return rows.sort_by([(name, "ascending") for name in keys]) if keys else rows
+
+
+def _of_other_types(name: str, first: str, second: str) -> tuple[str, str]:
+    problem = f"{name} begins and goes on with columns of types {first} and {second}"
+    return problem, "Cast the column in the recursive query."
+
+
+def _depth(levels: _Levels) -> int:
+    """Return the last level that may have tuples, by doubling and halving."""
+    low, high = 0, 1
+    while high < levels.last and not levels.is_empty(high):
+        low, high = high, min(2 * high, levels.last)
+    if high >= levels.last and not levels.is_empty(levels.last):
+        raise levels.refusal(
+            f"{levels.recursion.name} does not end within {levels.last} levels, or would not after "
+            "some deletion",
+            "If it ends, say within how many: MAX RECURSION LEVEL n after its name.",
+        )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if levels.is_empty(middle) else (middle, high)
+    if low:
+        levels.check_types()
+    return low
+
+
+class _Levels:
+    """The levels of an unfolded recursion, run one at a time."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        recursion: Recursion,
+        tokens: Mapping[str, TokenSource],
+        sql: str,
+    ) -> None:
+        self._spark = spark
+        self.recursion = recursion
+        self._tokens = tokens
+        self._sql = sql
+
+    @property
+    def last(self) -> int:
+        return len(self.recursion.levels) - 1
+
+    def is_empty(self, level: int) -> bool:
+        """Tell whether a level has no tuples, whatever is deleted."""
+        sql = potential_sql(lower_query(self.recursion.levels[level], self._tokens, self._sql))
+        if sql is None:
+            raise self.refusal(f"recursion of {self.recursion.name} over aggregated values")
+        return self._spark.sql(sql).head() is None
+
+    def check_types(self) -> None:
+        """Refuse a level whose columns differ in type from the first level's."""
+        first, second = (
+            self._spark.sql(plain_sql(lower_query(level, self._tokens, self._sql))).schema
+            for level in self.recursion.levels[:2]
+        )
+        for field, other in zip(first, second, strict=True):
+            kinds = field.dataType.simpleString(), other.dataType.simpleString()
+            if kinds[0] != kinds[1]:
+                raise self.refusal(*_of_other_types(self.recursion.name, *kinds))
+
+    def refusal(self, problem: str, advice: str = _ADVICE) -> UnsupportedError:
+        return UnsupportedError(
+            f"{problem}, which is not supported", advice, self._sql, self.recursion.span
+        )

@@ -1,0 +1,31 @@
+"""Streams of provenance events, reduced while they come to who came from whom.
+
+Jobs of any kind emit edges of PROV while they run; a parallel reduction keeps which output came
+from which input and drops the rest before anything is stored. See Suriarachchi, Withana and Plale,
+*Big Provenance Stream Processing for Data Intensive Computations*, and `graphquery.reduction`.
+"""
+
+from __future__ import annotations
+
+from lipstick.systems.events.emit import Emitter, Execution
+from lipstick.systems.events.errors import EventsError, MessageError, ReducedAwayError
+from lipstick.systems.events.files import check_files, reduce_files
+from lipstick.systems.events.follow import Follower, Step
+from lipstick.systems.events.graph import ReducedGraph
+from lipstick.systems.events.reduction import Outcome
+from lipstick.systems.events.run_settings import Settings
+
+__all__ = [
+    "Emitter",
+    "EventsError",
+    "Execution",
+    "Follower",
+    "MessageError",
+    "Outcome",
+    "ReducedAwayError",
+    "ReducedGraph",
+    "Settings",
+    "Step",
+    "check_files",
+    "reduce_files",
+]

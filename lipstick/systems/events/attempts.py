@@ -1,0 +1,266 @@
+"""Messages taken once, and only of the attempt that counts.
+
+Messages are delivered again, tasks are tried again and run twice at the same time. What an attempt
+sent is held until its end and all messages before it have come; then it counts, and other attempts
+of the execution do not. All of it is by arrays: no loop over messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphquery.reduction.hashing import hashed, mixed
+from lipstick.systems.events.done import SINGLE, WHOLE, Done
+from lipstick.systems.events.message import EDGES, END, SCHEMA, SEALED
+from semiring.base import Array
+
+OVERLAP = 600_000_000
+"""Ten minutes, in microseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of messages.
+
+    Parameters
+    ----------
+    counting
+        Those that count now, each once.
+    late
+        Those that would count, and come when what they belong to is over: the watermark has passed
+        them, or the end of their attempt; or they are beyond the number that an end said.
+    repeated
+        How many were dropped since they had come before.
+    abandoned
+        How many were dropped since another attempt counts.
+    differing
+        Those among the repeated that had other edges when they came before.
+    """
+
+    counting: pa.Table
+    late: pa.Table
+    repeated: int
+    abandoned: int
+    differing: pa.Table
+
+
+class Attempts:
+    """What has come of the executions of one topic.
+
+    Parameters
+    ----------
+    held
+        Messages of attempts that have not ended, or not arrived whole.
+    done
+        What counts already; forgotten once the watermark has passed it, by `overlap`.
+    overlap
+        In microseconds: how much later than the attempt of an execution that counts another may
+        end. Later ones, which nothing tells from new executions, are the sender's mistake.
+    """
+
+    def __init__(
+        self,
+        held: pa.Table | None = None,
+        done: Done | None = None,
+        overlap: int = OVERLAP,
+    ) -> None:
+        self._overlap = overlap
+        self.held = SCHEMA.empty_table() if held is None else held
+        self.done = Done() if done is None else done
+        self._watermark: int | None = None
+
+    @property
+    def open_attempts(self) -> int:
+        """How many attempts are held."""
+        both = self.held.select(["exec", "attempt"]).group_by(["exec", "attempt"]).aggregate([])
+        return len(both)
+
+    def take(self, messages: pa.Table) -> Taken:
+        """Take messages in, in any order."""
+        is_sealed = pc.equal(messages.column("kind"), SEALED)
+        sealed = messages.filter(is_sealed)
+        new = messages if not len(sealed) else messages.filter(pc.invert(is_sealed))
+        rows = pa.concat_tables([self.held, new]) if len(self.held) else new
+        rows = rows.combine_chunks()
+        if not len(rows):
+            return Taken(sealed, rows, 0, 0, rows)
+        columns = _Columns(rows)
+        first = columns.first_of_each()
+        fresh = first == np.arange(len(rows))
+        known, limit, before = columns.known_in(self.done)
+        over = (limit >= 0) & fresh
+        same = known == columns.attempt
+        behind = columns.is_edges & same & (known != SINGLE) & (columns.seq >= limit)
+        repeated = len(rows) - int(fresh.sum()) + int((over & ~behind & same).sum())
+        abandoned = int((over & ~behind & ~same).sum())
+        differs = ~fresh & (columns.content != columns.content[first])
+        differs |= over & ~behind & same & (before != 0) & (columns.content != before)
+        left = fresh & ~over
+        chosen, lost = columns.complete(left)
+        self._remember(rows, chosen, columns)
+        self.held = _where(rows, left & ~chosen & ~lost)
+        late = over & behind
+        if self._watermark is not None:
+            late |= chosen & columns.ended_before(self._watermark, chosen)
+        counting = _where(rows, chosen & ~late)
+        if len(sealed):
+            counting = pa.concat_tables([counting, sealed])
+        return Taken(
+            counting.combine_chunks(),
+            _where(rows, late),
+            repeated,
+            abandoned + int(lost.sum()),
+            _where(rows, differs),
+        )
+
+    def forget(self, watermark: int) -> None:
+        """Forget what was over before a time; what comes of it later is late."""
+        self._watermark = watermark
+        self.done.forget(watermark - self._overlap)
+
+    def _remember(self, rows: pa.Table, chosen: Array, columns: _Columns) -> None:
+        """Keep a row for every attempt that counts, and one for every message with edges."""
+        which = chosen & ((columns.attempt == SINGLE) | columns.is_end | columns.is_edges)
+        is_end = columns.is_end[which]
+        self.done.add(
+            _where(rows, which).column("exec").combine_chunks(),
+            np.where(is_end, WHOLE, columns.place[which]),
+            columns.attempt[which],
+            np.where(is_end, columns.messages[which], 0),
+            columns.time[which],
+            columns.content[which],
+        )
+
+
+class _Columns:
+    """Messages as arrays; executions numbered."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self._rows = rows
+        self._content: Array | None = None
+        self.execs = rows.column("exec").combine_chunks().dictionary_encode()
+        self.execution = self.execs.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        self.count = len(self.execs.dictionary)
+        self.attempt = _filled(rows.column("attempt"), SINGLE)
+        self.seq = _filled(rows.column("seq"), -1)
+        self.time = _filled(rows.column("event_time"), -1)
+        self.is_end = np.asarray(pc.equal(rows.column("kind"), END))
+        self.is_edges = np.asarray(pc.equal(rows.column("kind"), EDGES))
+        counts = rows.column("counts").combine_chunks()
+        self.messages = _filled(pc.struct_field(counts, "messages"), 0)
+
+    @property
+    def place(self) -> Array:
+        """int64: the number of every message; those of attempts are apart, below `WHOLE`."""
+        return np.where(self.attempt == SINGLE, self.seq, -2 - self.seq)
+
+    @property
+    def content(self) -> Array:
+        """uint64: digests of the edges of messages in any order, and of what an end says."""
+        if self._content is not None:
+            return self._content
+        edges = self._rows.column("edges").combine_chunks()
+        triples = pc.list_flatten(edges)
+        strings = pc.list_flatten(triples).cast(pa.large_string())
+        offsets = np.frombuffer(strings.buffers()[1], dtype=np.int64)[strings.offset :]
+        whole = offsets[: len(strings) + 1 : 3]
+        digests = np.zeros(0, dtype=np.uint64)
+        if len(triples):
+            each = pa.LargeStringArray.from_buffers(
+                len(triples), pa.py_buffer(whole.tobytes()), strings.buffers()[2]
+            )
+            # Where one end stops and the next begins counts as well.
+            lengths = np.diff(offsets[: len(strings) + 1])[::3]
+            digests = mixed(hashed(each) ^ mixed(lengths.astype(np.uint64)))
+        counts = np.asarray(pc.fill_null(pc.list_value_length(edges), 0))
+        owner = np.repeat(np.arange(len(edges)), counts)
+        labels = self._rows.column("labels").combine_chunks()
+        labelled = np.asarray(labels.is_valid())[owner]
+        if labelled.any():
+            bits = pc.list_flatten(labels).to_numpy(zero_copy_only=False).view(np.uint64)
+            digests[labelled] = mixed(digests[labelled] + mixed(bits))
+        content = mixed(np.where(self.is_end, self.messages, counts).astype(np.uint64))
+        np.add.at(content, owner, digests)
+        self._content = np.maximum(content, np.uint64(1))
+        return self._content
+
+    def first_of_each(self) -> Array:
+        """int64: for every message the place of the first one with its key."""
+        columns = (self.execution, self.attempt + 1, self.seq + 1, self.is_end.astype(np.int64))
+        spans = [int(column.max()) + 1 for column in columns]
+        if np.prod([float(span) for span in spans]) < 2.0**62:
+            key = np.zeros(len(self.execution), dtype=np.int64)
+            for column, span in zip(columns, spans, strict=True):
+                key = key * span + column
+            order = np.argsort(key, kind="stable")
+            differs = key[order][1:] != key[order][:-1]
+        else:
+            order = np.lexsort(columns[::-1])
+            several = [column[order][1:] != column[order][:-1] for column in columns]
+            differs = np.logical_or.reduce(several)
+        group = np.cumsum(np.concatenate([[True], differs])) - 1
+        starts = order[np.concatenate([[True], differs])]
+        first = np.empty(len(order), dtype=np.int64)
+        first[order] = starts[group]
+        return first
+
+    def known_in(self, done: Done) -> tuple[Array, Array, Array]:
+        """Of every message the attempt that counts, its number of messages, and a digest.
+
+        See `Done.find`.
+        """
+        size = len(self.execution)
+        if not len(done):
+            nothing = np.full(size, -1, dtype=np.int64)
+            return nothing, nothing, np.zeros(size, dtype=np.uint64)
+        names = self.execs.dictionary.take(pa.array(self.execution))
+        single = self.attempt == SINGLE
+        attempt, messages, content = done.find(names, np.where(single, self.seq, WHOLE))
+        again = np.flatnonzero(~single & self.is_edges & (messages >= 0))
+        if len(again):
+            content[again] = done.find(names.take(pa.array(again)), self.place[again])[2]
+        return attempt, messages, content
+
+    def ended_before(self, watermark: int, chosen: Array) -> Array:
+        """Boolean array: messages that are over before a time, as their attempts are as a whole."""
+        ended = np.full(self.count, -1, dtype=np.int64)
+        ends = chosen & self.is_end
+        ended[self.execution[ends]] = self.time[ends]
+        over = np.where(self.attempt == SINGLE, self.time, ended[self.execution])
+        before: Array = over < watermark
+        return before
+
+    def complete(self, left: Array) -> tuple[Array, Array]:
+        """The messages that count now, and those of attempts that lost.
+
+        Of an execution's complete attempts the first counts.
+        """
+        attempts = int(self.attempt.max(initial=0)) + 2
+        pair = self.execution * attempts + self.attempt + 1
+        pairs, pair_of = np.unique(pair, return_inverse=True)
+        due = np.full(len(pairs), -1, dtype=np.int64)
+        ends = left & self.is_end
+        due[pair_of[ends]] = self.messages[ends]
+        counted = left & self.is_edges & (self.seq < due[pair_of])
+        sent = np.bincount(pair_of[counted], minlength=len(pairs))
+        whole = (due >= 0) & (sent >= due)
+        winner = np.full(self.count, np.iinfo(np.int64).max, dtype=np.int64)
+        np.minimum.at(winner, pairs[whole] // attempts, pairs[whole] % attempts)
+        wins = winner[self.execution] == self.attempt + 1
+        single = self.attempt == SINGLE
+        chosen: Array = left & (wins | single)
+        lost: Array = left & ~chosen & (winner[self.execution] < np.iinfo(np.int64).max)
+        return chosen, lost
+
+
+def _where(rows: pa.Table, which: Array) -> pa.Table:
+    return rows if which.all() else rows.filter(pa.array(which)).combine_chunks()
+
+
+def _filled(column: pa.Array | pa.ChunkedArray, missing: int) -> Array:
+    values: Array = np.asarray(pc.fill_null(column, int(missing)))
+    return values

@@ -1,0 +1,326 @@
+"""``lipstick events``: streams of provenance events reduced into stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lipstick.cli.errors import Failure, reported
+from lipstick.cli.opened import store_argument
+from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.systems.events.commands.demo import demo
+from lipstick.systems.events.commands.emit import emit
+from lipstick.systems.events.commands.export import export
+from lipstick.systems.events.commands.spark import (
+    chosen,
+    format_options,
+    reduce_folder,
+    spark_options,
+    tell_topics,
+)
+
+_STORE = click.option(
+    "--store",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where to; made if there is none.",
+)
+_LATENESS = click.option(
+    "--lateness",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How much earlier than the latest of its worker a message may be; older times close.",
+)
+
+
+@click.group()
+def events() -> None:
+    """Reduce streams of provenance events to who came from whom."""
+
+
+for each in (demo, emit, export):
+    events.add_command(each)
+
+
+@events.command()
+@click.argument(
+    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@_STORE
+@format_options
+@click.option("--labels", metavar="SEMIRING", help="Label edges, for example in Counting.")
+@click.option("--hubs/--no-hubs", default=True, help="Whether vertices stay that save edges.")
+@click.option("--batch", type=click.IntRange(min=1), help="Edges that are reduced at a time.")
+@_LATENESS
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Before all were heard of, no time closes anything.",
+)
+@click.option(
+    "--dead",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where refused lines go.  [default: STORE.dead.jsonl]",
+)
+@spark_options
+def reduce(
+    paths: tuple[Path, ...],
+    store: Path,
+    source: str,
+    topic: str,
+    labels: str | None,
+    hubs: bool,
+    batch: int | None,
+    lateness: float | None,
+    workers: int,
+    dead: Path | None,
+    **given: Any,
+) -> None:
+    """Reduce the events in files, or folders of them, into a store.
+
+    The files are all there is: what is open at their end is closed. A run that was stopped is
+    completed by the same command. With --spark a folder is reduced by a streaming job.
+    Exit code 1 if the graph may lack pairs: lines were refused, or edges not as declared.
+    """
+    from graphquery.reduction.reducer import BATCH
+    from lipstick.systems.events.files import reduce_files
+    from lipstick.systems.events.run_settings import Settings
+
+    spark = chosen(given)
+    if spark is not None:
+        if len(paths) != 1 or batch is not None or dead is not None:
+            raise click.UsageError("--spark takes one folder, without --batch and --dead.")
+        with reported():
+            topics, refused = reduce_folder(
+                paths[0],
+                store,
+                spark,
+                format=source,
+                topic=topic,
+                semiring=_semiring(labels),
+                hubs=hubs,
+                lateness=_micros(lateness),
+                workers=workers,
+            )
+        _conclude(topics, refused, _letters(store))
+        return
+    with reported():
+        settings = Settings(
+            format=source,
+            topic=topic,
+            semiring=_semiring(labels),
+            hubs=hubs,
+            batch=batch or BATCH,
+            lateness=_micros(lateness),
+            workers=workers,
+        )
+        outcome = reduce_files(paths, store, settings, dead=dead)
+    if outcome.unfinished:
+        click.echo(f"runs that no event ends: {', '.join(outcome.unfinished)}", err=True)
+    _conclude(outcome.topics, outcome.dead, dead or _letters(store))
+
+
+def _conclude(topics: dict[str, Any], refused: int, letters: Path) -> None:
+    """Say what became of every topic; exit code 1 if pairs may be lacking."""
+    exact = True
+    for name, progress in topics.items():
+        report = progress.report
+        click.echo(
+            f"{name}: {counted(report.received, 'edge')} in, {report.kept:,} kept, "
+            f"{report.dead:,} dead ends; peak state {counted(report.peak_edges, 'edge')}, "
+            f"{report.peak_bytes:,} bytes"
+        )
+        for number, what in (
+            (progress.repeated, "came again"),
+            (progress.abandoned, "of attempts that do not count"),
+            (progress.repaired, "late and repaired"),
+            (progress.late - progress.repaired, "late and lost"),
+            (progress.waiting, "of attempts without an end"),
+        ):
+            if number:
+                click.echo(f"  {counted(number, 'message')} {what}")
+        if not report.exact:
+            what = "on cycles, or not as declared" if report.cyclic else "not as declared"
+            click.echo(f"  {what}: {', '.join(report.named)}", err=True)
+        exact = exact and progress.exact
+    _end(exact, refused, letters)
+
+
+def _end(exact: bool, refused: int, letters: Path) -> None:
+    """Say what was refused, and whether pairs may be lacking, which is exit code 1."""
+    if refused:
+        click.echo(f"{counted(refused, 'refused line')}, in {letters}", err=True)
+    if refused or not exact:
+        click.echo("not exact: pairs may be lacking", err=True)
+        raise SystemExit(1)
+
+
+@events.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@_STORE
+@click.option("--interval", type=click.FloatRange(min=0), default=1.0, show_default=True)
+@_LATENESS
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
+@format_options
+@click.option("--close", is_flag=True, help="Read what is there, close everything, and end.")
+@spark_options
+def serve(
+    folder: Path,
+    store: Path,
+    interval: float,
+    lateness: float | None,
+    workers: int,
+    source: str,
+    topic: str,
+    close: bool,
+    **given: Any,
+) -> None:
+    """Reduce the events that keep arriving in a FOLDER, until interrupted.
+
+    Started again, it goes on where it was; files that were read must stay. With --spark a
+    streaming job does it, which reads PROV and OpenLineage, too. Exit code 1 if the graph may
+    lack pairs.
+    """
+    from lipstick.systems.events import Follower, Settings
+
+    spark = chosen(given)
+    if spark is not None:
+        with reported():
+            topics, refused = reduce_folder(
+                folder,
+                store,
+                spark,
+                interval=None if close else interval,
+                close=close,
+                format=source,
+                topic=topic,
+                lateness=_micros(lateness),
+                workers=workers,
+            )
+        _end(all(each.exact for each in topics.values()), refused, _letters(store))
+        return
+    if source != "messages":
+        raise click.UsageError(f"Without --spark {source} is reduced whole: `events reduce`.")
+    settings = Settings(lateness=_micros(lateness), workers=workers)
+    with reported(), Follower(folder, store, settings) as follower:
+        try:
+            for step in follower.steps(interval):
+                if step.files:
+                    tell_topics(step.topics, f"{counted(step.files, 'file')}, lag {step.lag:.1f} s")
+                if close:
+                    tell_topics(follower.close().topics, "closed")
+                    break
+        except KeyboardInterrupt:
+            click.echo("stopped", err=True)
+        topics, refused = follower.topics, follower.refused
+    _end(all(each.exact for each in topics.values()), refused, _letters(store))
+
+
+@events.command()
+@store_argument
+@answer_options()
+def stats(store: Path, format: str | None, output: Path | None, limit: int | None) -> None:
+    """What a STORE has of each topic, and how it came about.
+
+    Exit code 1 if a topic is not exact: lines were refused, or edges not as declared.
+    """
+    from graphquery.store import Store
+    from lipstick.systems.events.store import check_reduced
+
+    with reported():
+        told: Answer = answer(format, output, limit, (TABLE, JSON))
+        topics = check_reduced(Store.open(store).snapshot())
+    rows: list[dict[str, Any]] = []
+    for name, topic in topics.items():
+        progress = topic.get("progress", {})
+        report = progress.get("report", {})
+        received, edges = report.get("received"), topic["edges"]
+        rows.append(
+            {
+                "topic": name,
+                "complete": bool(topic.get("complete")),
+                "exact": topic.get("exact"),
+                "received": received,
+                "edges": edges,
+                "ratio": round(received / edges, 2) if received and edges else None,
+                "dead": report.get("dead"),
+                "refused": progress.get("refused", 0),
+                "late": progress.get("late"),
+                "repaired": progress.get("repaired"),
+                "peak_edges": report.get("peak_edges"),
+                "peak_bytes": report.get("peak_bytes"),
+                "batch": topic["batch"],
+            }
+        )
+    if told.format == JSON:
+        told.send_json(rows)
+    else:
+        told.table(rows)
+        told.send_table()
+    if any(row["exact"] is False for row in rows):
+        raise SystemExit(1)
+
+
+@events.command()
+@click.argument(
+    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option("--show", type=int, default=10, show_default=True, help="Bad lines to print.")
+@click.option(
+    "--format",
+    "source",
+    type=click.Choice(["messages", "prov", "openlineage"]),
+    default="messages",
+    show_default=True,
+    help="Of the events.",
+)
+def check(paths: tuple[Path, ...], show: int, source: str) -> None:
+    """Check events, cycles among them; exit code 1 if some would be refused."""
+    from lipstick.systems.events.files import check_files
+
+    with reported():
+        good, dead = check_files(paths, format=source)
+    what = {"messages": "message", "prov": "document", "openlineage": "event"}[source]
+    click.echo(f"{counted(good, what)} as the format says, {len(dead):,} not")
+    for letter in dead[:show]:
+        click.echo(f"{letter.origin}:{letter.line}: {letter.reason}")
+    if dead:
+        raise SystemExit(1)
+
+
+@events.command()
+@store_argument
+@click.argument("entity")
+@click.option("--forward", is_flag=True, help="What came of it, in place of what it came from.")
+def trace(store: Path, entity: str, forward: bool) -> None:
+    """The inputs that an ENTITY came from, or the outputs that came of it."""
+    from lipstick.systems.events.graph import ReducedGraph
+
+    with reported():
+        graph = ReducedGraph.open(store)
+        names = graph.descendants(entity) if forward else graph.lineage(entity)
+    for each in names:
+        click.echo(each)
+
+
+def _micros(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1_000_000)
+
+
+def _letters(store: Path) -> Path:
+    return store.parent / f"{store.name}.dead.jsonl"
+
+
+def _semiring(name: str | None) -> Any:
+    if name is None:
+        return None
+    from semiring import semirings
+
+    known = {each.name: each for each in semirings.ALL}
+    if name not in known:
+        raise Failure(f"There is no semiring {name!r}; there are {', '.join(sorted(known))}.")
+    return known[name]

@@ -1,0 +1,132 @@
+"""Outputs of reduced event graphs as rows that other stores may import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.federation import export_dataset
+from graphquery.model import EdgeSet, Kind, Segment
+from graphquery.store import Snapshot, Store, Writer
+from lipstick.systems.events.errors import EventsError
+from lipstick.systems.events.index import NodeIndex
+from lipstick.systems.events.store import LABEL, check_reduced
+from semiring.arrow import whole
+
+
+def export_outputs(
+    store: str | Path,
+    topic: str,
+    name: str,
+    version: str,
+    folder: str | Path,
+    *,
+    rows: pa.Table | None = None,
+    column: str = "id",
+) -> str:
+    """Export the outputs of a topic that was reduced to its end.
+
+    What they came from is then sealed: edges that are repaired later are refused.
+
+    Parameters
+    ----------
+    name, version
+        Of the dataset that the outputs are.
+    folder
+        A new one, for the rows as a Parquet file with the manifest beside it.
+    rows
+        The data of the outputs, a row for each of some, which `column` names; None: their
+        identifiers alone.
+
+    Returns
+    -------
+    str
+        The identity of the channel.
+
+    Raises
+    ------
+    EventsError
+        A topic that there is not, that has no outputs, or is still being reduced, or one that it
+        joins; a row that is none of its outputs.
+    graphquery.federation.CrossingError
+        The folder has something in it, or the version was exported with other data.
+    """
+    segment = f"{name}@{version}"
+    with Store.open(store).writer() as writer:
+        snapshot = writer.snapshot()
+        _check_complete(snapshot, topic)
+        parts = _outputs(snapshot, topic)
+        keys = pa.concat_arrays([whole(snapshot.values(part).column("id")) for part in parts])
+        wanted = keys if rows is None else _ids(rows, column)
+        index = NodeIndex()
+        index.add(keys)
+        places = index.find(wanted)
+        if (places < 0).any():
+            strange = wanted[int(np.flatnonzero(places < 0)[0])]
+            raise EventsError(f"{strange} is no output of {topic}, as the reduced graph has them.")
+        if segment not in snapshot.segments:
+            _add(writer, topic, parts, wanted, places, segment)
+        data = pa.table({"id": wanted}) if rows is None else rows
+        return export_dataset(writer, segment, name, version, folder, rows=data)
+
+
+def _check_complete(snapshot: Snapshot, topic: str) -> None:
+    topics = check_reduced(snapshot)
+    if topic not in topics:
+        raise EventsError(
+            f"The store {snapshot.root} has no topic {topic!r}.\nIt has {', '.join(topics)}."
+        )
+    going = [each for each, told in topics.items() if not told.get("complete")]
+    if going:
+        raise EventsError(
+            f"{', '.join(going)} is still being reduced: what its outputs came from may still "
+            "come.\nExport when it is complete; `lipstick events stats` says so."
+        )
+
+
+def _outputs(snapshot: Snapshot, topic: str) -> list[Segment]:
+    """The segments of the outputs that have been made of something."""
+    outputs = [
+        segment
+        for segment in snapshot.segments.values()
+        if segment.relation == topic and segment.label == LABEL and "/outputs." in segment.name
+    ]
+    if not outputs:
+        raise EventsError(f"Topic {topic!r} has no outputs to export.")
+    return outputs
+
+
+def _ids(rows: pa.Table, column: str) -> pa.Array:
+    if column not in rows.column_names:
+        raise EventsError(
+            f"The rows have no column {column!r} of identifiers.\nSay which has them."
+        )
+    ids = whole(rows.column(column)).cast(pa.string())
+    if ids.null_count:
+        raise EventsError(f"A row has no identifier in column {column!r}.")
+    return ids
+
+
+def _add(
+    writer: Writer,
+    topic: str,
+    parts: list[Segment],
+    keys: pa.Array,
+    places: np.ndarray,
+    segment: str,
+) -> None:
+    """Add the segment that is exported: a node for each row."""
+    bases = np.cumsum([0, *(part.count for part in parts)])
+    with writer.transaction() as transaction:
+        exported = Segment(
+            segment, Kind.DERIVED, "+", len(keys), relation=topic, key=("id",), file=""
+        )
+        transaction.add_segment(exported, pa.table({"id": keys}))
+        for part, start, end in zip(parts, bases, bases[1:], strict=False):
+            there = np.flatnonzero((places >= start) & (places < end))
+            if len(there):
+                edges = EdgeSet(part.name, segment, len(there), file="")
+                transaction.add_edges(edges, places[there] - start, there)
+        transaction.commit()

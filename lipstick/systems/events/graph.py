@@ -1,0 +1,162 @@
+"""Reduced graphs, asked who came from whom."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphquery import ProvenanceGraph
+from graphquery.store import Snapshot, Store
+from lipstick.systems.events.errors import ReducedAwayError
+from lipstick.systems.events.store import check_reduced, entities
+from semiring.door import checked
+
+
+@checked
+class ReducedGraph:
+    """The reduced graph in a store.
+
+    Parameters
+    ----------
+    snapshot
+        Of the store.
+
+    Raises
+    ------
+    EventsError
+        When the store has no reduced events.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.topics: Mapping[str, Any] = check_reduced(snapshot)
+        """What is noted of every topic."""
+        self.snapshot = snapshot
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> ReducedGraph:
+        """The reduced graph of the store in a folder, as it is now."""
+        return cls(Store.open(path).snapshot())
+
+    @cached_property
+    def graph(self) -> ProvenanceGraph:
+        """The graph as any other: for paths, subgraphs, pictures and exchange."""
+        segments = entities(self.snapshot)
+        names = {segment.name for segment in segments}
+        edges = [each for each in self.snapshot.edges if each.target in names]
+        return ProvenanceGraph.build(segments, edges, self.snapshot.column)
+
+    def node(self, entity: str) -> int:
+        """The id of an entity's node.
+
+        Raises
+        ------
+        ReducedAwayError
+            When the graph has none: an intermediate, or no entity of the stream.
+        """
+        keys, ids = self._entities
+        position = pc.index(keys, entity).as_py()
+        if position < 0:
+            raise ReducedAwayError(
+                f"{entity} is not in the reduced graph: it is an intermediate that was eliminated, "
+                "has no inputs, or never came.\nDeclare what is to stay as kept (counts.keep) when "
+                "it is generated; the raw events have everything."
+            )
+        return int(ids[position])
+
+    def lineage(self, entity: str) -> list[str]:
+        """The inputs that an entity came from (backward provenance), ordered by name."""
+        graph = self.graph
+        reached = graph.ancestors([self.node(entity)])
+        return self._ends(reached.ids, graph.storage.incoming.offsets)
+
+    def descendants(self, entity: str) -> list[str]:
+        """The outputs that came from an entity (forward provenance), ordered by name."""
+        graph = self.graph
+        reached = graph.descendants([self.node(entity)])
+        return self._ends(reached.ids, graph.storage.outgoing.offsets)
+
+    @property
+    def effects(self) -> list[str]:
+        """Entities that came from others and that nothing came of: the outputs."""
+        storage = self.graph.storage
+        has_cause = np.diff(storage.incoming.offsets) > 0
+        is_last = np.diff(storage.outgoing.offsets) == 0
+        names: list[str] = self._keys_of(np.flatnonzero(has_cause & is_last)).to_pylist()
+        return names
+
+    def paths(self, source: str, target: str, limit: int = 10) -> list[list[str]]:
+        """Paths from an entity to what came of it, the shortest first, as identifiers."""
+        paths = self.graph.paths(self.node(source), self.node(target), limit)
+        return [self._keys_of(np.asarray(path, dtype=np.int64)).to_pylist() for path in paths]
+
+    def label(self, effect: str, cause: str) -> Any:
+        """The label of the edge from a cause to an effect: the sum over all paths between them.
+
+        Raises
+        ------
+        ReducedAwayError
+            When the reduction was without labels, or there is no such edge.
+        """
+        total = None
+        for topic in self.topics.values():
+            for file in topic.get("labels", []):
+                table = self.snapshot.read(file)
+                where = pc.and_(
+                    pc.equal(table.column("source"), effect), pc.equal(table.column("dest"), cause)
+                )
+                for value in table.filter(where).column("label").to_pylist():
+                    total = value
+        if total is None:
+            raise ReducedAwayError(
+                f"There is no label between {effect} and {cause}.\nReduce the events again with "
+                "labels in the semiring that is asked for: `lipstick events reduce --labels`."
+            )
+        return total
+
+    def delete(self, *entities: str) -> NoReturn:
+        """Refused: what a deletion does depends on the operations that were dropped.
+
+        Raises
+        ------
+        ReducedAwayError
+            Always.
+        """
+        raise ReducedAwayError(
+            f"What is left without {', '.join(entities)} cannot be told: a reduced graph says who "
+            "came from whom, not by which operations.\nAsk `descendants` for what may be affected, "
+            "or capture the queries with lipstick to delete exactly."
+        )
+
+    def evaluate(self, semiring: Any) -> NoReturn:
+        """Refused: annotations in a semiring need labels, and are these.
+
+        Raises
+        ------
+        ReducedAwayError
+            Always.
+        """
+        raise ReducedAwayError(
+            f"Annotations in {semiring} cannot be evaluated over a reduced graph: the edges of a "
+            "path are gone.\nReduce with labels in that semiring and ask `label`."
+        )
+
+    @cached_property
+    def _entities(self) -> tuple[pa.ChunkedArray, Any]:
+        keys: list[pa.Array] = []
+        for segment in self.graph.storage.segments:
+            keys += self.snapshot.values(segment, ["id"]).column("id").chunks
+        return pa.chunked_array(keys, pa.string()), np.arange(self.graph.storage.count)
+
+    def _keys_of(self, ids: Any) -> pa.Array:
+        return self._entities[0].take(pa.array(ids))
+
+    def _ends(self, ids: Any, offsets: Any) -> list[str]:
+        """Of some nodes those without edges on a side."""
+        last = ids[offsets[ids + 1] == offsets[ids]]
+        return sorted(self._keys_of(last).to_pylist())

@@ -1,0 +1,292 @@
+"""Reduced graphs in a store: one commit a batch, with the number of the batch in it.
+
+Inputs become tokens, outputs and hubs p-nodes, and edges are turned round: in a store they lead
+from what is used to what it makes. Reduced graphs of several topics join by the identifiers of
+their entities. A node is written once and never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.model import EdgeSet, Kind, Segment
+from graphquery.reduced import REDUCED
+from graphquery.reduction import Final, Role
+from graphquery.reduction.reducer import final_table
+from graphquery.store import Snapshot, Transaction, Writer
+from lipstick.systems.events.errors import EventsError, ReducedAwayError
+from lipstick.systems.events.index import NodeIndex
+from semiring.base import Array
+
+RECORD = "events"
+"""The record that says which topics there are, and how far each was reduced."""
+
+FORMAT = 1
+LABEL = REDUCED
+"""What p-nodes of reduced graphs are labelled: what is behind them was dropped."""
+
+INPUTS, OUTPUTS, HUBS = "inputs", "outputs", "hubs"
+_KINDS = {INPUTS: Kind.TOKEN, OUTPUTS: Kind.DERIVED, HUBS: Kind.DERIVED}
+
+
+class ReducedWriter:
+    """Writes final edges into a store.
+
+    Parameters
+    ----------
+    writer
+        Of the store, entered.
+
+    Raises
+    ------
+    EventsError
+        When the store has something else than reduced graphs, or is of another format.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._index = NodeIndex()
+        self._names: list[str] = []
+        self._bases = [0]
+        snapshot = writer.snapshot()
+        check_reduced(snapshot, empty=True)
+        for segment in entities(snapshot):
+            keys = snapshot.values(segment, ["id"]).column("id").combine_chunks()
+            self._enter(segment.name, keys)
+
+    @property
+    def topics(self) -> dict[str, Any]:
+        """What the store says of every topic."""
+        record: Any = self._writer.record(RECORD, None) or {}
+        topics: dict[str, Any] = record.get("topics", {})
+        return topics
+
+    def topic(self, name: str) -> dict[str, Any]:
+        """What the store says of a topic; nothing if it has none of it."""
+        known: dict[str, Any] = self.topics.get(name, {})
+        return known
+
+    @property
+    def stream(self) -> dict[str, Any] | None:
+        """What the store says of the job that writes it; None if that is none."""
+        record: Any = self._writer.record(RECORD, None) or {}
+        stream: dict[str, Any] | None = record.get("stream")
+        return stream
+
+    def has(self, keys: pa.Array) -> Array:
+        """Boolean array: which of some entities are nodes of the store."""
+        known: Array = self._index.find(keys) >= 0
+        return known
+
+    def write(
+        self,
+        topic: str,
+        finals: Sequence[Final],
+        *,
+        batch: int | None = None,
+        told: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Write a batch in one commit.
+
+        Parameters
+        ----------
+        batch
+            Its number; a batch whose number is not greater than the last one's is there already,
+            and nothing is written.
+        told
+            What else to note of the topic, as JSON.
+
+        Returns
+        -------
+        bool
+            Whether it was written.
+        """
+        known = self.topic(topic)
+        if batch is not None and known.get("batch") is not None and known["batch"] >= batch:
+            return False
+        self.write_all({topic: (finals, {**(told or {}), "batch": batch})})
+        return True
+
+    def write_all(
+        self,
+        topics: Mapping[str, tuple[Sequence[Final], Mapping[str, Any]]],
+        stream: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write final edges of several topics in one commit.
+
+        Parameters
+        ----------
+        topics
+            Of each its final edges, and what to note of it as JSON.
+        stream
+            What to note of the job that writes all of them.
+        """
+        added: list[str] = []
+        with self._writer.transaction() as transaction:
+            record: Any = self._writer.record(RECORD, None) or {"format": FORMAT, "topics": {}}
+            noted = dict(record["topics"])
+            try:
+                for topic, (finals, told) in topics.items():
+                    known = noted.get(topic, {})
+                    table = final_table(list(finals))
+                    if len(table):
+                        added += self._add_nodes(transaction, topic, finals)
+                        self._add_edges(transaction, table)
+                    noted[topic] = {
+                        **known,
+                        **told,
+                        "edges": known.get("edges", 0) + len(table),
+                        "labels": known.get("labels", []) + _labels(transaction, table),
+                    }
+                document = {"format": FORMAT, "topics": noted}
+                before = record.get("stream") if stream is None else stream
+                if before is not None:
+                    document["stream"] = before
+                transaction.put(RECORD, document)
+                transaction.commit()
+            except BaseException:
+                self._forget(added)
+                raise
+
+    def _add_nodes(
+        self, transaction: Transaction, topic: str, finals: Sequence[Final]
+    ) -> list[str]:
+        """Add the vertices that are not stored yet; return the names of their segments."""
+        number = self._writer.version + 1
+        keys, kinds = _kinds(finals)
+        new = self._index.find(keys) < 0
+        added = []
+        for part, kind in _KINDS.items():
+            chosen = keys.filter(pa.array(new & (kinds == part)))
+            if not len(chosen):
+                continue
+            name = f"{topic}/{part}.{number}"
+            transaction.add_segment(
+                Segment(
+                    name,
+                    kind,
+                    "" if kind is Kind.TOKEN else LABEL,
+                    len(chosen),
+                    relation=topic,
+                    key=("id",),
+                    file="",
+                ),
+                pa.table({"id": chosen}),
+            )
+            self._enter(name, chosen)
+            added.append(name)
+        return added
+
+    def _add_edges(self, transaction: Transaction, table: pa.Table) -> None:
+        effect = self._index.find(table.column("source").combine_chunks())
+        cause = self._index.find(table.column("dest").combine_chunks())
+        bases = np.array(self._bases, dtype=np.int64)
+        targets = np.searchsorted(bases, effect, side="right") - 1
+        sources = np.searchsorted(bases, cause, side="right") - 1
+        pair = sources * len(self._names) + targets
+        order = np.argsort(pair, kind="stable")
+        distinct_pairs, starts = np.unique(pair[order], return_index=True)
+        for code, places in zip(distinct_pairs.tolist(), np.split(order, starts[1:]), strict=True):
+            source, target = divmod(code, len(self._names))
+            transaction.add_edges(
+                EdgeSet(self._names[source], self._names[target], len(places), file=""),
+                cause[places] - bases[source],
+                effect[places] - bases[target],
+            )
+
+    def _enter(self, name: str, keys: pa.Array) -> None:
+        self._index.add(keys)
+        self._names.append(name)
+        self._bases.append(self._bases[-1] + len(keys))
+
+    def _forget(self, added: list[str]) -> None:
+        """Build the index anew after a commit that failed."""
+        if added:
+            fresh = ReducedWriter(self._writer)
+            self._index, self._names, self._bases = fresh._index, fresh._names, fresh._bases
+
+
+def entities(snapshot: Snapshot) -> list[Segment]:
+    """The segments that have entities; others have the rows of datasets that were exported."""
+    return [
+        segment
+        for segment in snapshot.segments.values()
+        if segment.kind is Kind.TOKEN or segment.label == LABEL
+    ]
+
+
+def check_reduced(snapshot: Snapshot, *, empty: bool = False) -> Mapping[str, Any]:
+    """The topics that a store says it has.
+
+    Parameters
+    ----------
+    empty
+        Whether a store without anything is right as well.
+
+    Raises
+    ------
+    EventsError
+        When it has something else.
+    """
+    record: Any = snapshot.records.get(RECORD)
+    if record is None:
+        if empty and not snapshot.segments:
+            return {}
+        raise EventsError(
+            f"The store {snapshot.root} has no reduced events.\n"
+            "Give one that `lipstick events reduce` made, or an empty folder."
+        )
+    if record["format"] != FORMAT:
+        raise EventsError(
+            f"The events in {snapshot.root} have format {record['format']}; this version of "
+            f"lipstick reads {FORMAT}.\nUse the version that wrote them."
+        )
+    topics: Mapping[str, Any] = record["topics"]
+    return topics
+
+
+def check_deletable(snapshot: Snapshot) -> None:
+    """Raise where a deletion cannot be answered from a store, since it has reduced events.
+
+    Raises
+    ------
+    ReducedAwayError
+        A reduced graph says who came from whom, not by which operations.
+    """
+    if RECORD in snapshot.records:
+        raise ReducedAwayError(
+            f"The graph in {snapshot.root} is reduced: what is left without some of its nodes "
+            "depends on the operations that were dropped.\nAsk for descendants or paths to see "
+            "what may be affected."
+        )
+
+
+def _kinds(finals: Sequence[Final]) -> tuple[pa.Array, Array]:
+    """All vertices of some final edges, each once, and what each is."""
+    chunks = [final.keys for final in finals]
+    encoding = pa.chunked_array(chunks, pa.string()).dictionary_encode().combine_chunks()
+    keys, places = encoding.dictionary, encoding.indices.to_numpy(zero_copy_only=False)
+    is_effect = np.zeros(len(keys), dtype=np.bool_)
+    is_hub = np.zeros(len(keys), dtype=np.bool_)
+    start = 0
+    for final in finals:
+        own_places = places[start : start + len(final.keys)]
+        start += len(final.keys)
+        is_effect[own_places[final.edges.source]] = True
+        is_hub[own_places] |= (final.roles & np.uint8(Role.HUB)) > 0
+        # What is kept may have causes that come later; repaired edges say so of all their ends.
+        kept = final.roles & np.uint8(Role.KEPT | Role.EXCESS)
+        is_effect[own_places] |= kept == np.uint8(Role.KEPT)
+    kinds = np.where(is_effect, OUTPUTS, INPUTS)
+    return keys, np.where(is_hub, HUBS, kinds)
+
+
+def _labels(transaction: Transaction, table: pa.Table) -> list[str]:
+    """Add the labels of edges as a table, if there are any; return the name of its file."""
+    if "label" not in table.column_names:
+        return []
+    return [transaction.add_table(table, "labels")]

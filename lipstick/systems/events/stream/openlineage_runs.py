@@ -1,0 +1,212 @@
+"""Runs of OpenLineage in a stream: each is told once, when what it read cannot change any more.
+
+What is known of runs is one file of state: some hundred bytes for every run, as long as the stream.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+from graphquery.reduction import EdgeType
+from lipstick.systems.events.errors import EventsError, MessageError
+from lipstick.systems.events.openlineage import Collector
+from lipstick.systems.events.openlineage_versions import Output, Run, Versions
+from lipstick.systems.events.parse import DeadLetter
+from lipstick.systems.events.prov import Document
+from lipstick.systems.events.stream.gathered import Gathered, added
+from lipstick.systems.events.stream.plan import BatchPlan, TopicPlan
+
+Edge = tuple[str, str, EdgeType]
+
+_FORMAT = 2
+_SETS = ("versions", "changes", "previous", "sources")
+
+_WORKER = "openlineage"
+"""Events have no worker of their own that a time could be of."""
+
+
+@dataclass(slots=True)
+class StreamedRuns:
+    """Runs, and which of them were told.
+
+    Parameters
+    ----------
+    collector
+        Of all events.
+    told
+        By identifier, a digest of the edges that were told of a run.
+    """
+
+    collector: Collector = field(default_factory=Collector)
+    told: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def latest(self) -> int | None:
+        """The time of the latest event, in microseconds since 1970."""
+        ends = [run.last for run in self.collector.runs.values()]
+        return _micros(max(ends)) if ends else None
+
+    def settle(self, before: int | None) -> tuple[Document, list[str]]:
+        """Tell runs that completed before a time; None: all.
+
+        A run reads the last version before its start, so that all that it read is known when no
+        earlier event is to come.
+
+        Returns
+        -------
+        tuple
+            The edges of runs that were not told before; and those that were told otherwise than
+            what has come since says.
+        """
+        done = self.collector.done
+        versions = Versions(done, self.collector.symlinks)
+        late = []
+        for name in [name for name in self.told if name in done]:
+            digest = _digest(versions.edges(name))
+            if digest != self.told[name]:
+                late.append(name)
+                self.told[name] = digest
+        told = set(versions.columns_read())
+        edges: dict[Edge, None] = {}
+        for name, run in done.items():
+            due = before is None or (run.completed and _micros(run.until) < before)
+            if name not in self.told and due:
+                run_edges = list(versions.edges(name))
+                self.told[name] = _digest(run_edges)
+                edges.update(dict.fromkeys(run_edges))
+        edges.update({edge: None for edge in versions.columns_read() if edge not in told})
+        return Document(tuple(edges), 0), late
+
+    def document(self) -> dict[str, Any]:
+        """All as JSON."""
+        runs = {name: _run_document(run) for name, run in self.collector.runs.items()}
+        symlinks = sorted(self.collector.symlinks)
+        return {"format": _FORMAT, "runs": runs, "symlinks": symlinks, "told": self.told}
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> StreamedRuns:
+        """The runs that `document` made JSON of.
+
+        Raises
+        ------
+        EventsError
+            When another release made it.
+        """
+        if document.get("format") != _FORMAT:
+            raise EventsError(
+                "The runs of this job were written by another release of lipstick, which read "
+                "OpenLineage otherwise.\nReduce the events again, into another store."
+            )
+        runs = {name: _run_of(run) for name, run in document["runs"].items()}
+        symlinks = {(tuple(one), tuple(other)) for one, other in document["symlinks"]}
+        return cls(Collector(runs, symlinks), dict(document["told"]))
+
+
+def take_events(plan: BatchPlan, gathered: Gathered, events: Iterable[str]) -> None:
+    """Take the events of a batch in."""
+    lines = list(events)
+    if not lines:
+        return
+    topic = plan.events_topic
+    known = gathered.topics.get(topic, TopicPlan())
+    runs = runs_of(plan, known)
+    for line in lines:
+        try:
+            runs.collector.add(json.loads(line))
+        except (ValueError, RecursionError, MessageError) as error:
+            # A task has read it, with more room for nesting than there is here.
+            letter = DeadLetter(f"event of topic {topic}", 0, f"{error}", line)
+            gathered.letters.append(letter)
+    latest = {} if runs.latest is None else {_WORKER: runs.latest}
+    gathered.runs[topic] = runs
+    gathered.topics[topic] = added(replace(known, latest=latest), messages=len(lines))
+
+
+def tell_runs(plan: BatchPlan, gathered: Gathered, topic: str) -> list[DeadLetter]:
+    """Let the edges of runs be delivered that can be told now.
+
+    Returns
+    -------
+    list
+        The runs that were told otherwise before, since events came later than was said.
+    """
+    known = gathered.topics[topic]
+    if topic not in gathered.runs and known.runs is None:
+        return []
+    runs = gathered.runs.get(topic) or runs_of(plan, known)
+    if known.watermark is None and not known.sealed:
+        document, late = Document((), 0), list[str]()
+    else:
+        document, late = runs.settle(None if known.sealed else known.watermark)
+    if topic not in gathered.runs and not document.edges and not late:
+        return []
+    if document.edges:
+        gathered.fresh[topic] = document.partial(plan.semiring)
+    name = plan.write(json.dumps(runs.document()).encode(), "runs", "json")
+    gathered.topics[topic] = added(
+        replace(known, runs=name), received=len(document.edges), late=len(late)
+    )
+    reason = "an event came later than was said: what this run read or wrote was told without it"
+    return [DeadLetter(f"late: {each.replace(':', ' ', 1)}", 0, reason, each) for each in late]
+
+
+def runs_of(plan: BatchPlan, known: TopicPlan) -> StreamedRuns:
+    """The runs that the last commit has."""
+    if known.runs is None:
+        return StreamedRuns()
+    return StreamedRuns.of(json.loads(bytes(plan.read(known.runs))))
+
+
+def unfinished(plan: BatchPlan) -> tuple[str, ...]:
+    """Runs that no event ends."""
+    return runs_of(plan, plan.topic(plan.events_topic)).collector.running
+
+
+def _micros(time: datetime) -> int:
+    return round(time.timestamp() * 1e6)
+
+
+def _digest(edges: Iterable[Edge]) -> str:
+    text = json.dumps(sorted([source, dest, int(kind)] for source, dest, kind in edges))
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def _run_document(run: Run) -> dict[str, Any]:
+    return {
+        "start": run.start.isoformat(),
+        "last": run.last.isoformat(),
+        "end": None if run.end is None else [run.end[0].isoformat(), run.end[1]],
+        "inputs": [[*dataset, sorted(versions)] for dataset, versions in run.inputs.items()],
+        "outputs": [[*dataset, _output_document(each)] for dataset, each in run.outputs.items()],
+    }
+
+
+def _output_document(output: Output) -> dict[str, Any]:
+    columns = {column: sorted(sources) for column, sources in output.columns.items()}
+    sets = {name: sorted(getattr(output, name)) for name in _SETS}
+    return {name: each for name, each in sets.items() if each} | {"columns": columns}
+
+
+def _run_of(document: Mapping[str, Any]) -> Run:
+    end = document["end"]
+    return Run(
+        datetime.fromisoformat(document["start"]),
+        datetime.fromisoformat(document["last"]),
+        None if end is None else (datetime.fromisoformat(end[0]), end[1]),
+        {(space, name): set(versions) for space, name, versions in document["inputs"]},
+        {(space, name): _output_of(each) for space, name, each in document["outputs"]},
+    )
+
+
+def _output_of(document: Mapping[str, Any]) -> Output:
+    pairs: Any = {name: set(map(tuple, document.get(name, ()))) for name in ("previous", "sources")}
+    texts = {name: set(document.get(name, ())) for name in ("versions", "changes")}
+    columns: Any = {
+        column: set(map(tuple, sources)) for column, sources in document["columns"].items()
+    }
+    return Output(**texts, **pairs, columns=columns)

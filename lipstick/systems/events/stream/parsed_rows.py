@@ -1,0 +1,222 @@
+"""What rows of a stream have: messages, documents of PROV, events of OpenLineage."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphquery.reduction import CycleError, EdgeType
+from lipstick.systems.events.decoding import GZIP, Unreadable, unpack
+from lipstick.systems.events.errors import MessageError
+from lipstick.systems.events.formats import MESSAGES, PROV
+from lipstick.systems.events.letters import letter_of
+from lipstick.systems.events.message import EDGES, SCHEMA, TYPES, Message
+from lipstick.systems.events.openlineage import Collector, events_in
+from lipstick.systems.events.parse import DeadLetter, parse
+from lipstick.systems.events.prov import Document, documents_in
+from semiring.base import Array, Semiring
+
+BLOCK = 8 << 20
+"""Bytes of lines that are parsed at a time."""
+
+DOCUMENT = "document"
+"""The function of messages that name a document."""
+
+_NAMES = {kind: name for name, kind in TYPES.items()}
+
+
+@dataclass(slots=True)
+class Part:
+    """What some rows have.
+
+    Parameters
+    ----------
+    size
+        In bytes.
+    messages
+        Those that are as the format says; documents become messages of their activities.
+    letters
+        What is refused.
+    events
+        Of OpenLineage, with the lines they stand on, which the driver puts together.
+    partition
+        Of the source; 0 where that is not said.
+    """
+
+    size: int
+    messages: pa.Table = field(default_factory=SCHEMA.empty_table)
+    letters: list[DeadLetter] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+    partition: int = 0
+
+
+def parts_of(
+    form: str, topic: str, batch: pa.RecordBatch, semiring: Semiring[Any] | None = None
+) -> Iterator[Part]:
+    """What rows of a stream have, in a format; the topic is that of documents."""
+    if form == MESSAGES:
+        for block in blocks_in(batch):
+            yield _messages(block, semiring)
+        return
+    names = ("value", "origin", "line", "time")
+    for value, origin, line, time in zip(
+        *(batch.column(name).to_pylist() for name in names), strict=True
+    ):
+        data = value.encode() if isinstance(value, str) else value or b""
+        if form == PROV:
+            yield _documents(topic, data, f"{origin}", line, time or 0)
+        else:
+            yield _events(data, origin, line)
+
+
+def _messages(block: Block, semiring: Semiring[Any] | None) -> Part:
+    if block.damage:
+        letter = DeadLetter(block.origins[0], block.lines[0], block.damage, "")
+        return Part(len(block.data), letters=[letter], partition=block.partition)
+    parsed = parse(block.data, block.origins[0], block.lines[0], semiring)
+    letters = [_placed(letter, block) for letter in parsed.dead]
+    return Part(len(block.data), parsed.messages, letters, partition=block.partition)
+
+
+def _documents(topic: str, data: bytes, origin: str, first: int, time: int) -> Part:
+    """Return the documents of a file as messages; those that are none are refused, each alone."""
+    part = Part(len(data))
+    lines: list[str] = []
+    for found in documents_in(data, origin):
+        line = first + found.line - 1
+        if isinstance(found, Unreadable):
+            part.letters.append(DeadLetter(origin, line, found.reason, found.text))
+            continue
+        try:
+            found.check_acyclic()
+            lines += _lines(found, topic, f"{origin}#{line}", time)
+        except CycleError as error:
+            part.letters.append(DeadLetter(origin, line, str(error), ""))
+    if lines:
+        part.messages = parse("".join(lines).encode(), origin, first).messages
+    return part
+
+
+def _lines(document: Document, topic: str, name: str, time: int) -> Iterator[str]:
+    """A message for every activity of a document, and one of its name with its other edges.
+
+    Their number is made of the name: it is the same if the document comes again.
+    """
+    seq = int.from_bytes(sha256(name.encode()).digest()[:8], "big") >> 1
+    edges: dict[str, list[tuple[str, str, str]]] = {name: []} if document.edges else {}
+    for source, dest, kind in document.edges:
+        activity = {EdgeType.USED: source, EdgeType.GENERATED: dest}.get(kind, name)
+        edges.setdefault(activity, []).append((source, dest, _NAMES[kind]))
+    for activity, activity_edges in edges.items():
+        function = DOCUMENT if activity == name else PROV
+        yield Message(
+            topic, EDGES, activity, None, function, "documents", seq, time, activity_edges
+        ).line()
+
+
+def _events(data: bytes, origin: str, first: int) -> Part:
+    part = Part(len(data))
+    for found in events_in(data):
+        refused = Collector().take(found)
+        if refused is None:
+            part.events.append(found.text)
+        else:
+            letter = letter_of(refused, origin)
+            part.letters.append(replace(letter, line=first + refused.line - 1))
+    return part
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Whole lines of one partition of the source.
+
+    Parameters
+    ----------
+    data
+        The lines.
+    origins, lines
+        Of every line, or, of a block with one, of the first.
+    partition
+        Of the source; 0 where that is not said.
+    damage
+        Why the lines cannot be read, if they cannot.
+    """
+
+    data: bytes
+    origins: list[str]
+    lines: list[int]
+    partition: int
+    damage: str = ""
+
+
+def blocks_in(batch: pa.RecordBatch) -> Iterator[Block]:
+    """The lines in some rows of the stream; small rows of one partition together."""
+    names = batch.schema.names
+    columns = {name: batch.column(name) for name in names}
+    partitions = columns["partition"].to_numpy() if "partition" in names else None
+    all_values = columns["value"].cast(pa.large_binary())
+    for places in _runs(all_values, partitions):
+        chosen = slice(places[0], places[-1] + 1)
+        values = all_values[chosen]
+        origins = columns["origin"][chosen].to_pylist()
+        lines = columns["line"][chosen].to_pylist()
+        partition = 0 if partitions is None else int(partitions[places[0]])
+        if len(places) == 1:
+            data = values[0].as_py()
+            if data is not None:
+                yield from _sliced(data, origins[0], lines[0], partition)
+            continue
+        data = b"\n".join(value or b"" for value in values.to_pylist())
+        several = np.asarray(pc.fill_null(pc.count_substring(values, b"\n"), 0)) + 1
+        if several.max() > 1:
+            origins = [origin for origin, n in zip(origins, several, strict=True) for _ in range(n)]
+            lines = [line + i for line, n in zip(lines, several, strict=True) for i in range(n)]
+        yield Block(data, origins, lines, partition)
+
+
+def _runs(values: pa.Array, partitions: Array | None) -> Iterator[Array]:
+    """Places of rows that are read together; files that are packed or have a BOM are alone."""
+    lengths = pc.fill_null(pc.binary_length(values), 0)
+    group = np.cumsum(lengths.to_numpy(zero_copy_only=False).astype(np.int64)) // BLOCK
+    starts = np.ones(len(values), dtype=np.bool_)
+    starts[1:] = group[1:] != group[:-1]
+    for mark in (GZIP, codecs.BOM_UTF8):
+        head = pc.fill_null(pc.binary_slice(values, 0, len(mark)), b"")
+        alone = np.asarray(pc.equal(head, mark))
+        starts |= alone
+        starts[1:] |= alone[:-1]
+    if partitions is not None:
+        starts[1:] |= partitions[1:] != partitions[:-1]
+    yield from np.split(np.arange(len(values)), np.flatnonzero(starts)[1:])
+
+
+def _sliced(data: bytes, origin: str, line: int, partition: int) -> Iterator[Block]:
+    try:
+        data = (unpack(data) if data.startswith(GZIP) else data).removeprefix(codecs.BOM_UTF8)
+    except MessageError as error:
+        yield Block(b"", [origin], [line], partition, str(error))
+        return
+    start = 0
+    while start < len(data):
+        end = len(data)
+        if end - start > BLOCK:
+            end = data.find(b"\n", start + BLOCK) + 1 or len(data)
+        block = data[start:end]
+        yield Block(block, [origin], [line], partition)
+        line += block.count(b"\n")
+        start = end
+
+
+def _placed(letter: DeadLetter, block: Block) -> DeadLetter:
+    """A letter with the place of its own row."""
+    if len(block.lines) == 1:
+        return letter
+    row = letter.line - block.lines[0]
+    return replace(letter, origin=block.origins[row], line=block.lines[row])

@@ -1,0 +1,209 @@
+"""What a batch is reduced with: settings, and where the state of each topic is."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from graphquery.reduction import Evidence, Function
+from lipstick.systems.events.formats import MESSAGES
+from semiring.base import Semiring
+
+EXECUTION, FUNCTION, WORKER, SOURCE = "execution", "function", "worker", "source"
+PARTITIONINGS = (EXECUTION, FUNCTION, WORKER, SOURCE)
+
+STATE, LOG = "state", "log"
+"""Folders of a job: what is open, and the messages that counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPlan:
+    """How far a topic is, as the last commit says it. Files are names in the folder of state.
+
+    Parameters
+    ----------
+    held, done
+        By partition, the messages of attempts that have not ended, and what counts already.
+    open, told
+        By shard, its state, and what was told to it since.
+    functions
+        What is known of functions.
+    latest
+        Of every worker the time of its latest message.
+    watermark
+        See `Watermark`.
+    due, edges
+        How many edges the topic has in all, if a seal said it, and how many have counted.
+    sealed
+        Whether it is over.
+    waiting
+        By partition, how many messages are held.
+    sizes
+        By shard, the edges, vertices and bytes that are open.
+    counts
+        What became of messages and edges so far, by name.
+    named
+        Some of the vertices that were not as declared.
+    runs
+        What events of OpenLineage say of runs.
+    logged, kept_from
+        By batch the latest time that had come with it, and the first batch whose messages are
+        kept.
+    """
+
+    held: Mapping[int, str] = field(default_factory=dict)
+    done: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    open: Mapping[int, str] = field(default_factory=dict)
+    told: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    latest: Mapping[str, int] = field(default_factory=dict)
+    watermark: int | None = None
+    due: int | None = None
+    edges: int = 0
+    sealed: bool = False
+    waiting: Mapping[int, int] = field(default_factory=dict)
+    sizes: Mapping[int, tuple[int, int, int]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
+    runs: str | None = None
+    logged: Mapping[int, int] = field(default_factory=dict)
+    kept_from: int = 0
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is known beside counts."""
+        return Evidence(watermark=self.watermark, sealed=self.sealed)
+
+    @property
+    def files(self) -> set[str]:
+        """The files that are needed."""
+        runs = () if self.runs is None else (self.runs,)
+        several = [runs, *self.done.values(), *self.told.values()]
+        return {*self.held.values(), *self.open.values(), *(n for names in several for n in names)}
+
+    def document(self) -> dict[str, Any]:
+        """The plan as JSON."""
+        return asdict(self) | {"functions": functions_document(self.functions)}
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> TopicPlan:
+        """The plan that `document` made JSON of."""
+        given = dict(document)
+        for name in ("held", "open", "waiting", "logged"):
+            given[name] = {int(number): value for number, value in given.get(name, {}).items()}
+        for name in ("done", "told", "sizes"):
+            given[name] = {int(number): tuple(values) for number, values in given[name].items()}
+        given["functions"] = functions_of(given["functions"])
+        given["named"] = tuple(given["named"])
+        return cls(**given)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """What all tasks of a batch are told.
+
+    Parameters
+    ----------
+    folder
+        Of the job's files; all workers can read and write it.
+    batch
+        Its number.
+    shards
+        How many there are, of executions as of vertices.
+    labels
+        Of every partition, a number that Spark puts there.
+    partitioning
+        Of local reducers.
+    log
+        Whether messages that count are kept, to repair late ones from.
+    overlap, semiring, hubs
+        See `Settings`.
+    format, events_topic
+        Of what arrives, and of documents and events in other formats than ours.
+    topics
+        By name.
+    """
+
+    folder: str
+    batch: int
+    shards: int
+    labels: tuple[int, ...]
+    partitioning: str = EXECUTION
+    log: bool = True
+    overlap: int = 0
+    semiring: Semiring[Any] | None = None
+    hubs: bool = True
+    format: str = MESSAGES
+    events_topic: str = "events"
+    topics: Mapping[str, TopicPlan] = field(default_factory=dict)
+
+    def topic(self, name: str) -> TopicPlan:
+        """What is known of a topic, nothing of a new one."""
+        return self.topics.get(name, TopicPlan())
+
+    def document(self) -> dict[str, Any]:
+        """The plan as plain values, without the semiring."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        topics = {name: known.document() for name, known in self.topics.items()}
+        return plain | {"semiring": None, "topics": topics}
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], semiring: Semiring[Any] | None) -> BatchPlan:
+        """The plan that `document` made plain values of."""
+        topics = {name: TopicPlan.of(each) for name, each in document["topics"].items()}
+        return cls(**{**document, "semiring": semiring, "topics": topics})
+
+    def with_topics(self, topics: Mapping[str, TopicPlan]) -> BatchPlan:
+        """The same with other topics."""
+        return replace(self, topics=topics)
+
+    def write(self, data: bytes, kind: str, suffix: str = "arrow") -> str:
+        """Write a file of state, to disk; return its name."""
+        name = f"{self.batch:09}-{kind}-{uuid.uuid4().hex}.{suffix}"
+        self._write(Path(self.folder) / STATE / name, data)
+        return name
+
+    def read(self, name: str) -> memoryview:
+        """A file of state."""
+        return memoryview((Path(self.folder) / STATE / name).read_bytes())
+
+    def write_log(self, data: bytes, topic: str, part: str) -> None:
+        """Keep messages; what an earlier attempt of this batch kept is replaced."""
+        folder = self.log_of(topic)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._write(folder / f"{self.batch:09}-{part}.arrow", data)
+
+    def log_of(self, topic: str) -> Path:
+        """The folder of the messages of a topic that counted."""
+        return Path(self.folder) / LOG / hashlib.sha256(topic.encode()).hexdigest()[:20]
+
+    def _write(self, path: Path, data: bytes) -> None:
+        hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+        with hidden.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        hidden.rename(path)
+
+
+def functions_document(functions: Mapping[str, Function]) -> dict[str, Any]:
+    """Functions as JSON."""
+    return {
+        name: asdict(each) | {"read_by": None if each.read_by is None else sorted(each.read_by)}
+        for name, each in functions.items()
+    }
+
+
+def functions_of(document: Mapping[str, Any]) -> dict[str, Function]:
+    """The functions that `functions_document` made JSON of."""
+    return {
+        name: Function(
+            **each | {"read_by": None if each["read_by"] is None else frozenset(each["read_by"])}
+        )
+        for name, each in document.items()
+    }

@@ -1,0 +1,130 @@
+"""How a stream is reduced, and what its batches do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphquery.reduction import Report
+from lipstick.systems.events.attempts import OVERLAP
+from lipstick.systems.events.errors import EventsError
+from lipstick.systems.events.formats import FORMATS, MESSAGES
+from lipstick.systems.events.stream.plan import EXECUTION, PARTITIONINGS, TopicPlan
+from lipstick.systems.events.topic import Progress
+from semiring.base import Semiring
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSettings:
+    """How a stream is reduced.
+
+    Parameters
+    ----------
+    semiring, hubs, lateness, overlap, workers
+        As for `lipstick.systems.events.Settings`.
+    shards
+        How many shards executions and vertices are dealt out to: the tasks of a batch.
+    partitioning
+        Of local reducers: by ``execution`` (random, as the paper calls it), ``function``
+        (horizontal) or ``worker`` (vertical), which takes another shuffle, or ``source``: as the
+        messages come, without a shuffle. Then the stream has a column `partition`, and all
+        messages of an execution have one value in it.
+    format, topic
+        Of what arrives; the topic is that of PROV documents and OpenLineage events.
+    log
+        Whether messages that count are kept, to repair late ones from. Otherwise late ones are
+        reported, with the lines that were refused.
+    keep
+        In microseconds, how long before the watermark; None: as long as the stream.
+    """
+
+    semiring: Semiring[Any] | None = None
+    hubs: bool = True
+    lateness: int | None = None
+    overlap: int = OVERLAP
+    workers: int = 1
+    shards: int = 2
+    partitioning: str = EXECUTION
+    log: bool = True
+    format: str = MESSAGES
+    topic: str = "events"
+    keep: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise EventsError(
+                f"{self.format!r} is no format of events: they are {', '.join(FORMATS)}."
+            )
+        if self.keep is not None and self.lateness is None:
+            raise EventsError(
+                "Messages are forgotten by time, and nothing says what may still come.\n"
+                "Give a lateness, too."
+            )
+        if self.partitioning not in PARTITIONINGS:
+            raise EventsError(
+                f"{self.partitioning!r} is no partitioning: they are {', '.join(PARTITIONINGS)}."
+            )
+
+    def document(self) -> dict[str, Any]:
+        """The settings as JSON, to see that a job that goes on is the same."""
+        labels = None if self.semiring is None else self.semiring.name
+        named: tuple[str, ...]
+        named = ("hubs", "lateness", "overlap", "workers", "shards", "partitioning", "log")
+        if self.format != MESSAGES:
+            named = (*named, "format", "topic")
+        if self.keep is not None:
+            named = (*named, "keep")
+        return {name: getattr(self, name) for name in named} | {"labels": labels}
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProgress:
+    """What a batch did.
+
+    Parameters
+    ----------
+    batch
+        Its number.
+    topics
+        The progress of every topic so far.
+    received, bytes
+        Edges of this batch, and bytes read.
+    seconds
+        How long it took.
+    lag
+        Seconds from when the oldest of what it read was written to its commit; None if that is
+        not known.
+    """
+
+    batch: int
+    topics: dict[str, Progress]
+    received: int
+    bytes: int
+    seconds: float
+    lag: float | None
+
+
+def progress_of(known: TopicPlan, refused: int = 0) -> Progress:
+    """What became of a topic's messages, in a job that refused so many lines."""
+    counts = known.counts
+    edges, vertices, _ = (sum(size[n] for size in known.sizes.values()) for n in range(3))
+    names = ("received", "kept", "dead", "peak_edges", "peak_vertices", "peak_bytes")
+    report = Report(
+        **{name: counts.get(name, 0) for name in (*names, "excess", "missing", "cyclic")},
+        open_edges=edges,
+        open_vertices=vertices,
+        named=known.named,
+    )
+    told = ("messages", "repeated", "abandoned", "late", "repaired")
+    return Progress(
+        report,
+        **{name: counts.get(name, 0) for name in told},
+        waiting=sum(known.waiting.values()),
+        sealed=known.sealed,
+        refused=refused,
+    )
+
+
+def size_of(known: TopicPlan) -> int:
+    """Bytes of a topic's open state."""
+    return sum(size[2] for size in known.sizes.values())

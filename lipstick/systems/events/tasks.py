@@ -1,0 +1,288 @@
+"""Emitting from tasks of Spark: what functions of RDDs and of frames read and made.
+
+An attempt of a task is an attempt of an execution: what a task that failed, or that Spark ran
+twice, has emitted does not count beside the one that ended. Workers need numpy and pyarrow alone:
+what runs there is pickled by value.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, TypeAlias, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext, cloudpickle
+
+from lipstick.systems.events import emit, hashtags
+from lipstick.systems.events.emit import Emitter, Execution
+
+for _module in (emit, hashtags, sys.modules[__name__]):
+    cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
+
+Batches: TypeAlias = Iterator[pa.RecordBatch]
+T = TypeVar("T")
+TOGETHER = 2_000
+"""Records whose edges are one message."""
+
+
+def map_partitions(
+    emitter: Emitter,
+    function: str,
+    call: Callable[[Any], Iterable[Any]],
+    *,
+    source: Callable[[Any], str],
+    result: Callable[[Any], str],
+    readers: int | None = None,
+    inputs: bool = False,
+    keep: bool = False,
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """A function for `RDD.mapPartitions` that calls another with every record, and emits.
+
+    Parameters
+    ----------
+    function
+        What it is called in events.
+    call
+        Makes any number of records of one, as for `RDD.flatMap`.
+    source, result
+        The identifiers of a record that is read, and of one that is made.
+    readers, inputs, keep
+        See `Emitter.record`.
+    """
+
+    token = _token()
+
+    def run(records: Iterable[Any]) -> Iterator[Any]:
+        with emitter, _attempt(emitter, function, token) as execution:
+            waiting = iter(records)
+            while chunk := list(islice(waiting, TOGETHER)):
+                results = [(source(record), list(call(record))) for record in chunk]
+                edges = [(result(each), origin) for origin, several in results for each in several]
+                execution.derive(edges, readers=readers, causes=1, inputs=inputs, keep=keep)
+                for _, several in results:
+                    yield from several
+
+    return run
+
+
+def combine_partitions(
+    emitter: Emitter,
+    function: str,
+    call: Callable[[Any, list[Any]], Any],
+    *,
+    key: Callable[[Any], Any],
+    source: Callable[[Any], str],
+    result: Callable[[Any], str],
+    readers: int | None = None,
+    inputs: bool = False,
+    keep: bool = False,
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """A function for `RDD.mapPartitions` that makes one record of all with a key, and emits.
+
+    As a combiner, or, after `RDD.partitionBy`, a reducer. It holds the records of a partition.
+
+    Parameters
+    ----------
+    call
+        Makes a record of a key and the records that have it.
+    key
+        Of a record.
+    function, source, result, readers, inputs, keep
+        See `map_partitions`.
+    """
+
+    token = _token()
+
+    def run(records: Iterable[Any]) -> Iterator[Any]:
+        groups: dict[Any, list[Any]] = {}
+        for record in records:
+            groups.setdefault(key(record), []).append(record)
+        with emitter, _attempt(emitter, function, token) as execution:
+            waiting = iter(groups.items())
+            while chunk := list(islice(waiting, TOGETHER)):
+                combined_records = [(call(name, group), group) for name, group in chunk]
+                edges = [
+                    (identity, source(each))
+                    for record, group in combined_records
+                    for identity in (result(record),)
+                    for each in group
+                ]
+                execution.derive(edges, readers=readers, inputs=inputs, keep=keep)
+                yield from (record for record, _ in combined_records)
+
+    return run
+
+
+def map_in_arrow(
+    emitter: Emitter,
+    function: str,
+    call: Callable[[pa.RecordBatch], pa.RecordBatch],
+    *,
+    result: str,
+    origin: str,
+    causes: int | None = 1,
+    readers: int | None = None,
+    inputs: bool = False,
+    keep: bool = False,
+) -> Callable[[Batches], Batches]:
+    """A function for `DataFrame.mapInArrow` that calls another with every batch, and emits.
+
+    Parameters
+    ----------
+    call
+        Makes a batch of a batch.
+    result, origin
+        Columns of what it makes: the identifier of the row, and that of what it was made from;
+        texts, or a list of texts where it is several.
+    causes
+        How many origins every row has; None where that differs.
+    function, readers, inputs, keep
+        See `map_partitions`.
+    """
+
+    def emit(execution: Execution, results: pa.RecordBatch) -> None:
+        edges = _derived(results.column(result), results.column(origin))
+        execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
+
+    return _emitting(emitter, function, call, emit)
+
+
+def map_in_pandas(
+    emitter: Emitter,
+    function: str,
+    call: Callable[[Any], Any],
+    *,
+    result: str,
+    origin: str,
+    causes: int | None = 1,
+    readers: int | None = None,
+    inputs: bool = False,
+    keep: bool = False,
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """The same for `DataFrame.mapInPandas`; see `map_in_arrow`."""
+
+    def emit(execution: Execution, results: Any) -> None:
+        edges = _derived(pa.array(results[result]), pa.array(results[origin]))
+        execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
+
+    return _emitting(emitter, function, call, emit)
+
+
+def partitions_in_arrow(
+    emitter: Emitter,
+    function: str,
+    call: Callable[[pa.Table], pa.Table],
+    *,
+    result: str,
+    origin: str,
+    causes: int | None = None,
+    readers: int | None = None,
+    inputs: bool = False,
+    keep: bool = False,
+) -> Callable[[Batches], Batches]:
+    """The same with all of a partition at once, for groupings of a frame that was repartitioned.
+
+    Where `call` groups by `pyarrow.Table.group_by`, a list of a column is the origins of a group.
+    It holds a partition.
+    """
+
+    token = _token()
+
+    def run(batches: Batches) -> Batches:
+        with emitter, _attempt(emitter, function, token) as execution:
+            several = list(batches)
+            if several:
+                results = call(pa.Table.from_batches(several)).combine_chunks()
+                edges = _derived(*(_whole(results, name) for name in (result, origin)))
+                execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
+                yield from results.to_batches()
+
+    return run
+
+
+def per_batch(call: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Callable[[Batches], Batches]:
+    """`map_in_arrow` without events."""
+
+    def run(batches: Batches) -> Batches:
+        yield from map(call, batches)
+
+    return run
+
+
+def per_partition(call: Callable[[pa.Table], pa.Table]) -> Callable[[Batches], Batches]:
+    """`partitions_in_arrow` without events."""
+
+    def run(batches: Batches) -> Batches:
+        several = list(batches)
+        if several:
+            yield from call(pa.Table.from_batches(several)).combine_chunks().to_batches()
+
+    return run
+
+
+def _emitting(
+    emitter: Emitter,
+    function: str,
+    call: Callable[[T], T],
+    emit: Callable[[Execution, T], None],
+) -> Callable[[Iterator[T]], Iterator[T]]:
+    """A function of a task's batches that calls another with each, and emits what it made."""
+    token = _token()
+
+    def run(batches: Iterator[T]) -> Iterator[T]:
+        with emitter, _attempt(emitter, function, token) as execution:
+            for batch in batches:
+                result = call(batch)
+                emit(execution, result)
+                yield result
+
+    return run
+
+
+def _token() -> str:
+    """What tells tasks of this use of a function from those of others, on all workers the same."""
+    return uuid.uuid4().hex[:12]
+
+
+def _attempt(emitter: Emitter, function: str, token: str) -> Execution:
+    """The attempt of the task that this is, in a streaming query of the micro-batch, too."""
+    context = TaskContext.get()
+    assert context is not None
+    batch = context.getLocalProperty("streaming.sql.batchId") or "0"
+    name = f"{function}/{token}/{batch}/{context.partitionId()}"
+    return emitter.execution(function, name, context.attemptNumber())
+
+
+def _whole(table: pa.Table, name: str) -> pa.Array:
+    column = table.column(name).combine_chunks()
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _derived(results: pa.Array, origins: pa.Array) -> str:
+    """Edges of rows to what each was made from, as JSON with commas between."""
+    if pa.types.is_list(origins.type) or pa.types.is_large_list(origins.type):
+        results = results.take(pc.list_parent_indices(origins))
+        origins = pc.list_flatten(origins)
+    if not len(results):
+        return ""
+    ends = [_json_texts(results), _json_texts(origins)]
+    edges = pc.binary_join_element_wise("[", ends[0], ",", ends[1], ',"wasDerivedFrom"]', "")
+    text: str = pc.binary_join(pa.ListArray.from_arrays([0, len(edges)], edges), ",")[0].as_py()
+    return text
+
+
+def _json_texts(values: pa.Array) -> pa.Array:
+    """Identifiers as JSON strings; by arrays where nothing but quotes is to be escaped."""
+    texts = values.cast(pa.string())
+    if pc.any(pc.match_substring_regex(texts, "[\\x00-\\x1f]")).as_py():
+        return pa.array(
+            [json.dumps(each, ensure_ascii=False) for each in texts.to_pylist()], pa.string()
+        )
+    for special in ("\\", '"'):
+        texts = pc.replace_substring(texts, special, "\\" + special)
+    return pc.binary_join_element_wise('"', texts, '"', "")

@@ -1,0 +1,60 @@
+"""The watermark of a stream that comes in partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lipstick.systems.events.message import SEALED
+
+
+class Watermark:
+    """min over partitions of max(event time), less the lateness that is allowed.
+
+    Spark takes the maximum over partitions, which a slow partition is behind of; ours waits for
+    all.
+
+    Parameters
+    ----------
+    lateness
+        In microseconds: how much earlier than the latest of its partition a message may be.
+    partitions
+        How many there are: before all of them have been heard of there is no watermark.
+    latest
+        Of partitions that were heard of before.
+    """
+
+    def __init__(
+        self, lateness: int, partitions: int = 1, latest: Mapping[str, int] | None = None
+    ) -> None:
+        self._lateness = lateness
+        self._partitions = partitions
+        self.latest = dict(latest or {})
+        self._time: int | None = None
+
+    def see(self, messages: pa.Table) -> None:
+        """Note the times of messages; a message's partition is its worker.
+
+        What seals is of no worker, and says nothing of how far workers are.
+        """
+        is_seal = pc.equal(messages.column("kind"), SEALED)
+        timed = pc.and_(messages.column("event_time").is_valid(), pc.invert(is_seal))
+        with_time = messages.filter(timed)
+        workers = pc.fill_null(with_time.column("worker"), "")
+        table = pa.table({"worker": workers, "time": with_time.column("event_time")})
+        latest = table.group_by("worker").aggregate([("time", "max")]).to_pydict()
+        for worker, time in zip(latest["worker"], latest["time_max"], strict=True):
+            self.latest[worker] = max(self.latest.get(worker, time), time)
+
+    @property
+    def time(self) -> int | None:
+        """No message is to come from before this; None where nothing can be said.
+
+        It never goes back, also where a worker is heard of that was not counted.
+        """
+        if len(self.latest) >= self._partitions and self.latest:
+            time = min(self.latest.values()) - self._lateness
+            self._time = time if self._time is None else max(time, self._time)
+        return self._time

@@ -1,0 +1,14 @@
+"""Tables that sessions write and read, as exports and imports of a graph store.
+
+A session with ``exports=`` keeps the provenance graph of what it writes in that store, and puts a
+manifest beside the data; a session that reads the data imports its rows by the manifest. The model
+is that of Gehani, Kim, Malik, *Efficient Querying of Distributed Provenance Stores* (CLADE 2010),
+section 4.1: both ends build the same vertex for what crosses.
+"""
+
+from __future__ import annotations
+
+from lipstick.systems.federation.errors import ExportError
+from lipstick.systems.federation.exports import TableExports
+
+__all__ = ["ExportError", "TableExports"]

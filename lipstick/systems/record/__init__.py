@@ -1,0 +1,14 @@
+"""What a command and its children read, wrote and sent, as a provenance graph.
+
+The vertices are those of Gehani, Kim, Malik, *Efficient Querying of Distributed Provenance Stores*
+(CLADE 2010), section 3: files, processes and the flows between hosts. They have versions, so that
+the graph has no cycles: a process that reads what it wrote goes on as its next version.
+"""
+
+from __future__ import annotations
+
+from lipstick.systems.record.errors import RecordError
+from lipstick.systems.record.recording import CommandRecording, record
+from lipstick.systems.record.storing import store_recordings
+
+__all__ = ["CommandRecording", "RecordError", "record", "store_recordings"]

@@ -1,0 +1,298 @@
+"""What calls do to data: processes that begin, read, write and end, and files that change names.
+
+A write counts from when it begins and a read to when it ends: of two that overlap, the read may
+have seen the write. What is not data moves none: looking at directories and at what files are
+called, signals, and exit codes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from posixpath import join, normpath
+
+from lipstick.systems.record.traced_calls import EXIT, Call, unescaped
+
+_DESCRIPTOR = re.compile(
+    r"(?:AT_FDCWD|-?\d+)<(/(?:[^<>]|<(?:char|block) [^<>]*>)*|[^/<>][^<>]*?(?:->[^<>]*)?)>"
+    r"(\(deleted\))?"
+)
+_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_NAME = re.compile(r'(?:(?:AT_FDCWD|\d+)<([^<>]*)>(?:\(deleted\))?, )?"((?:[^"\\]|\\.)*)"')
+_ADDRESS = re.compile(
+    r'sin6?_port=htons\((\d+)\).*?(?:inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)")'
+)
+_PATH = re.compile(r'sun_path=@?"((?:[^"\\]|\\.)*)"')
+_PROTOCOL = re.compile(r"\d+<(TCP|UDP|UNIX)")
+_STREAM = re.compile(r"(TCP|TCPv6|UDP|UDPv6|UNIX[-A-Z]*):\[(.*)->(.*?)(?:,.*)?\]$")
+_SOCKET = re.compile(r"(UDP|UDPv6):\[(?!\d+\])(.*)\]$")
+
+_READS = frozenset({"read", "pread64", "readv", "preadv", "preadv2", "recvfrom", "recvmsg"})
+_WRITES = frozenset({"write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "sendmsg"})
+_COPIES = {"sendfile": (1, 0), "copy_file_range": (0, 1), "splice": (0, 1), "tee": (0, 1)}
+"""By call, which of its descriptors is read and which is written."""
+_FORKS = frozenset({"clone", "clone3", "fork", "vfork"})
+_OPENS = frozenset({"open", "openat", "openat2", "creat"})
+_IGNORED = ("/dev/", "/proc/", "/sys/", "anon_inode:", "socket:", "NETLINK", "/memfd:")
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What data is read from or written to: an artifact of the Open Provenance Model.
+
+    Parameters
+    ----------
+    kind
+        ``file``, ``pipe`` or ``flow``: one direction of a connection.
+    name
+        The path; the number of the pipe; ``TCP 10.0.0.1:5000->10.0.0.2:80``.
+    deleted
+        Whether the file has no name any more.
+    """
+
+    kind: str
+    name: str
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that a thread did.
+
+    Parameters
+    ----------
+    at
+        Its place among all events.
+    time
+        Seconds since 1970.
+    pid
+        The thread.
+    what
+        ``read``, ``write``, ``map`` (a write that may go on until the process ends), ``fork``,
+        ``thread``, ``exec``, ``exit``, ``rename``, ``exchange``, ``link``, ``unlink``,
+        ``connect`` or ``accept``.
+    artifact, other
+        What it was done to, and the new name of a file.
+    fresh
+        Whether a write begins with nothing: nothing of the file is left that was there before.
+    count
+        Bytes read or written.
+    child
+        The thread that begins.
+    command
+        The arguments of a program that begins.
+    """
+
+    at: int
+    time: float
+    pid: int
+    what: str
+    artifact: Artifact | None = None
+    other: Artifact | None = None
+    fresh: bool = False
+    count: int = 0
+    child: int = 0
+    command: str = ""
+
+
+def events(calls: Iterable[Call], folder: str) -> list[Event]:
+    """The events of calls, in their order.
+
+    Parameters
+    ----------
+    folder
+        That the first process began in.
+    """
+    reader = _Reader(folder)
+    events_made = [event for call in calls for event in reader.events(call)]
+    events_made.sort(key=lambda event: event.at)
+    return events_made
+
+
+class _Reader:
+    """Reads calls; knows the working directory of every thread."""
+
+    def __init__(self, folder: str) -> None:
+        self._first = folder
+        self._folders: dict[int, str] = {}
+
+    def events(self, call: Call) -> Iterator[Event]:
+        """Yield what a call did; a call that failed did nothing."""
+        name = call.name
+        if name == EXIT:
+            yield Event(call.end, call.time, call.pid, "exit")
+        elif call.result < 0:
+            return
+        elif name in _READS:
+            yield from self._read(call)
+        elif name in _WRITES:
+            yield from self._written(call)
+        elif name in _OPENS:
+            yield from self._opened(call)
+        elif name in _COPIES:
+            yield from self._copied(call)
+        elif name == "mmap":
+            yield from self._mapped(call)
+        elif name in _FORKS:
+            yield from self._forked(call)
+        elif name in ("execve", "execveat"):
+            yield from self._executed(call)
+        elif name in ("chdir", "fchdir"):
+            self._changed_folder(call)
+        elif name in ("truncate", "ftruncate"):
+            yield from self._truncated(call)
+        elif name in ("connect", "accept", "accept4"):
+            yield from self._connected(call)
+        else:
+            yield from self._renamed(call)
+
+    # -- data ------------------------------------------------------------------------------
+
+    def _read(self, call: Call) -> Iterator[Event]:
+        artifact = _artifact(call, incoming=True)
+        if artifact is not None and (call.result or artifact.kind == "file"):
+            yield Event(call.end, call.time, call.pid, "read", artifact, count=call.result)
+
+    def _written(self, call: Call) -> Iterator[Event]:
+        artifact = _artifact(call, incoming=False)
+        if artifact is not None and call.result:
+            yield Event(call.start, call.time, call.pid, "write", artifact, count=call.result)
+
+    def _copied(self, call: Call) -> Iterator[Event]:
+        descriptors = _DESCRIPTOR.findall(call.arguments)
+        if len(descriptors) < 2 or not call.result:
+            return
+        source, target = _COPIES[call.name]
+        read = _named(*descriptors[source], incoming=True)
+        written = _named(*descriptors[target], incoming=False)
+        # At one place, the read first: what is read goes into what is written.
+        if read is not None:
+            yield Event(call.start, call.time, call.pid, "read", read, count=call.result)
+        if written is not None:
+            yield Event(call.start, call.time, call.pid, "write", written, count=call.result)
+
+    def _mapped(self, call: Call) -> Iterator[Event]:
+        match = _DESCRIPTOR.search(call.arguments)
+        artifact = None if match is None else _named(match[1], match[2] or "", incoming=True)
+        if artifact is None or artifact.kind != "file":
+            return
+        if "PROT_WRITE" in call.arguments and "MAP_SHARED" in call.arguments:
+            yield Event(call.start, call.time, call.pid, "map", artifact)
+        if "PROT_READ" in call.arguments or "PROT_EXEC" in call.arguments:
+            yield Event(call.end, call.time, call.pid, "read", artifact)
+
+    def _opened(self, call: Call) -> Iterator[Event]:
+        flags = call.arguments
+        truncates = call.name == "creat" or "O_TRUNC" in flags
+        truncates |= "O_CREAT" in flags and "O_EXCL" in flags
+        match = _DESCRIPTOR.search(f"{call.result}{call.returned}")
+        artifact = None if match is None else _named(match[1], match[2] or "", incoming=False)
+        if truncates and artifact is not None and artifact.kind == "file":
+            yield Event(call.start, call.time, call.pid, "write", artifact, fresh=True)
+
+    def _truncated(self, call: Call) -> Iterator[Event]:
+        artifact = _artifact(call, incoming=False) if call.name == "ftruncate" else None
+        if call.name == "truncate":
+            artifact = next(iter(self._names(call)), None)
+        if artifact is not None and artifact.kind == "file":
+            fresh = call.arguments.rstrip().endswith(", 0")
+            yield Event(call.start, call.time, call.pid, "write", artifact, fresh=fresh)
+
+    def _connected(self, call: Call) -> Iterator[Event]:
+        if call.name == "connect":
+            protocol, address = _PROTOCOL.search(call.arguments), _address(call.arguments)
+            if protocol is not None and address is not None:
+                artifact = Artifact("flow", f"{protocol[1]} {address}")
+                yield Event(call.end, call.time, call.pid, "connect", artifact)
+            return
+        match = _DESCRIPTOR.search(f"{call.result}{call.returned}")
+        accepted = None if match is None else _named(match[1], match[2] or "", incoming=False)
+        if accepted is not None and accepted.kind == "flow":
+            yield Event(call.end, call.time, call.pid, "accept", accepted)
+
+    # -- processes -------------------------------------------------------------------------
+
+    def _forked(self, call: Call) -> Iterator[Event]:
+        if call.result == 0:
+            return
+        self._folders[call.result] = self._folder(call.pid)
+        what = "thread" if "CLONE_THREAD" in call.arguments else "fork"
+        yield Event(call.start, call.time, call.pid, what, child=call.result)
+
+    def _executed(self, call: Call) -> Iterator[Event]:
+        start = call.arguments.find("[")
+        names = list(self._names(call))
+        if not names:
+            return
+        texts = _TEXT.findall(call.arguments[start:]) if start >= 0 else []
+        command = " ".join(unescaped(text) for text in texts)
+        yield Event(call.end, call.time, call.pid, "exec", names[0], command=command)
+
+    def _folder(self, pid: int) -> str:
+        return self._folders.setdefault(pid, self._first)
+
+    def _changed_folder(self, call: Call) -> None:
+        if call.name == "fchdir":
+            match = _DESCRIPTOR.search(call.arguments)
+            self._folders[call.pid] = unescaped(match[1]) if match else self._first
+        else:
+            name = next(iter(self._names(call)), None)
+            self._folders[call.pid] = self._first if name is None else name.name
+
+    # -- names -----------------------------------------------------------------------------
+
+    def _renamed(self, call: Call) -> Iterator[Event]:
+        names = list(self._names(call))
+        what = "link" if call.name.startswith("link") else call.name[:6]
+        if what == "unlink" and names and "AT_REMOVEDIR" not in call.arguments:
+            yield Event(call.start, call.time, call.pid, "unlink", names[0])
+        elif what in ("rename", "link") and len(names) == 2:
+            if "RENAME_EXCHANGE" in call.arguments:
+                what = "exchange"
+            yield Event(call.start, call.time, call.pid, what, names[0], names[1])
+
+    def _names(self, call: Call) -> Iterator[Artifact]:
+        """Yield the files that a call names, with their whole paths."""
+        end = call.arguments.find("[") if call.name.startswith("execve") else None
+        for folder, text in _NAME.findall(call.arguments[:end]):
+            base = unescaped(folder) if folder else self._folder(call.pid)
+            yield Artifact("file", normpath(join(base, unescaped(text))))
+
+
+def _artifact(call: Call, *, incoming: bool) -> Artifact | None:
+    """What the first descriptor of a call is; of a socket without a peer, what its address says."""
+    match = _DESCRIPTOR.match(call.arguments)
+    if match is None:
+        return None
+    socket = _SOCKET.match(match[1])
+    if socket is not None and "->" not in socket[2]:
+        peer = _address(call.arguments)
+        return None if peer is None else _flow(socket[1], socket[2], peer, incoming=incoming)
+    return _named(match[1], match[2] or "", incoming=incoming)
+
+
+def _named(text: str, deleted: str, *, incoming: bool) -> Artifact | None:
+    """What a descriptor's text says it is; None for devices and what is in memory alone."""
+    stream = _STREAM.match(text)
+    if stream is not None:
+        return _flow(stream[1], stream[2], stream[3], incoming=incoming)
+    if text.startswith("pipe:"):
+        return Artifact("pipe", text)
+    if not text.startswith("/") or text.startswith(_IGNORED) or text.endswith(">"):
+        return None
+    return Artifact("file", unescaped(text), bool(deleted))
+
+
+def _address(text: str) -> str | None:
+    """The address of a peer that a call is given, or returns."""
+    match = _ADDRESS.search(text)
+    if match is not None:
+        return f"{match[2] or '[' + match[3] + ']'}:{match[1]}"
+    path = _PATH.search(text)
+    return None if path is None else unescaped(path[1])
+
+
+def _flow(protocol: str, local: str, remote: str, *, incoming: bool) -> Artifact:
+    ends = (remote, local) if incoming else (local, remote)
+    return Artifact("flow", f"{protocol.removesuffix('v6')} {ends[0]}->{ends[1]}")

@@ -1,0 +1,90 @@
+"""``lipstick record`` and ``lipstick stitch``: what commands read, write and send."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lipstick.cli.errors import Failure, reported
+
+if TYPE_CHECKING:
+    from lipstick.systems.record import CommandRecording
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="The store that gets what was recorded; made if there is none.",
+)
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file for the recording, to be stitched with those of other hosts.",
+)
+@click.option(
+    "--raw",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file for what the tracer itself writes; pieces of data are in it.",
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+def record(
+    store: Path | None, save: Path | None, raw: Path | None, command: tuple[str, ...]
+) -> None:
+    """Run COMMAND, and record which files and connections it and its children use.
+
+    On Linux, with strace. Write -- before the command. The exit code is the command's, or 2 where
+    nothing could be recorded; what is said goes to standard error.
+    """
+    if store is None and save is None:
+        raise Failure("Say where the recording goes: --store STORE, or --save FILE.")
+    from lipstick.systems.record import record as recorded
+    from lipstick.systems.record import store_recordings
+
+    with reported():
+        recording = recorded(command, raw)
+        if save is not None:
+            recording.save(save)
+        stored_in = ""
+        if store is not None:
+            (number,) = store_recordings({store: recording}).values()
+            stored_in = f"; {store}, segments run{number}/..."
+    click.echo(f"{_summary(recording)}{stored_in}", err=True)
+    sys.exit(recording.code)
+
+
+def _summary(recording: CommandRecording) -> str:
+    read = {path for paths in recording.read.values() for path in paths}
+    written = {path for paths in recording.written.values() for path in paths}
+    addresses = {each for peers in recording.connected.values() for each in peers}
+    return (
+        f"{recording.processes} processes, {len(read)} files read, {len(written)} written, "
+        f"{len(addresses)} addresses connected to"
+    )
+
+
+@click.command()
+@click.argument("recordings", nargs=-1, required=True, metavar="RECORDING=STORE...")
+@click.option(
+    "--skew", default=60.0, show_default=True, help="Seconds that clocks of hosts may differ by."
+)
+def stitch(recordings: tuple[str, ...], skew: float) -> None:
+    """Store recordings of several hosts, each in the store of its host, with what crossed.
+
+    RECORDING is a file that ``lipstick record --save`` wrote. What one host sent and another
+    received crosses from store to store; a federation of the stores follows it.
+    """
+    from lipstick.systems.record import CommandRecording, store_recordings
+
+    pairs = [each.rpartition("=") for each in recordings]
+    if any(not name or not store for name, _, store in pairs):
+        raise Failure("Give each recording with its store: FILE=STORE.")
+    with reported():
+        by_store = {Path(store): CommandRecording.load(name) for name, _, store in pairs}
+        if len(by_store) < len(pairs):
+            raise Failure("Two recordings have the same store: store them one after the other.")
+        for store, number in store_recordings(by_store, skew).items():
+            click.echo(f"{store}: segments run{number}/...")

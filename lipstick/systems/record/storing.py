@@ -1,0 +1,297 @@
+"""Recordings in stores: vertices as nodes, and both ends of connections stitched.
+
+Recordings that are stored together, each in the store of its host, are joined where bytes that one
+sent arrived at another. Sent flows cross, as rows that one store exports and another imports. Since
+what was exported is sealed, nodes are stored in *layers*: those that the longest way to which has
+so many crossings. Of each layer, rows of the one before are imported, and then its flows exported.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphquery.federation import Offer, export, import_rows, offer_of
+from graphquery.model import EdgeSet, Kind, Ordinals, Segment
+from graphquery.store import Snapshot, Store, Transaction
+from graphquery.store.format import FORMAT_FILE
+from graphquery.store.writer import Writer
+from lipstick.systems.record.recording import CommandRecording, storable
+from lipstick.systems.record.stitching import SKEW, Crossing, crossing_bytes, layers_of
+from semiring.base import Array
+
+RUN = "recording/"
+_NAMES = {"file": "files", "process": "processes", "pipe": "pipes", "flow": "flows"}
+_KEYS = {"file": ("path", "version"), "process": ("name", "pid", "version")}
+
+
+def store_recordings(
+    recordings: Mapping[Path, CommandRecording], skew: float = SKEW
+) -> dict[str, int]:
+    """Store recordings, each in a store, which is made if it is not there.
+
+    Parameters
+    ----------
+    recordings
+        By the folder of the store. Those of several hosts are stitched.
+    skew
+        Seconds that clocks of hosts may differ by.
+
+    Returns
+    -------
+    dict
+        By folder, the number of the recording in its store, from 1: its segments begin with
+        ``run1/``.
+
+    Raises
+    ------
+    RecordError
+        When the recordings contradict each other: something arrived before it was sent.
+    """
+    each = list(recordings.values())
+    crossings = crossing_bytes(each, skew)
+    layers = layers_of(each, crossings)
+    opened = [_store(path) for path in recordings]
+    runs = [
+        _Run.of(store.snapshot(), own_layers)
+        for store, own_layers in zip(opened, each, strict=True)
+    ]
+    offers: dict[int, Offer] = {}
+    for layer in range(
+        1 + max((int(own_layers.max(initial=0)) for own_layers in layers), default=0)
+    ):
+        exported: dict[int, Offer] = {}
+        for number, run in enumerate(runs):
+            arriving = [
+                crossing
+                for crossing in crossings
+                if crossing[2] == number and layers[number][crossing[3]] == layer
+            ]
+            with opened[number].writer() as writer:
+                offer = run.add(writer, layers[number], layer, arriving, runs, offers)
+                if offer is not None:
+                    exported[number] = offer
+        offers = {**offers, **{_slot(number, layer): offer for number, offer in exported.items()}}
+    return {str(path): run.number for path, run in zip(recordings, runs, strict=True)}
+
+
+def _store(path: str | os.PathLike[str]) -> Store:
+    there = (Path(path) / FORMAT_FILE).is_file()
+    return Store.open(path) if there else Store.create(path)
+
+
+def _slot(number: int, layer: int) -> int:
+    """One number for a recording and a layer."""
+    return layer << 20 | number
+
+
+@dataclass(slots=True)
+class _Run:
+    """A recording on its way into a store.
+
+    Parameters
+    ----------
+    recording, number
+        The recording, and which it is in its store.
+    given
+        For files as they were before the command: the segment and node of an earlier recording
+        that they are, by place.
+    nodes
+        By place of a vertex, its segment and ordinal, as far as it is stored.
+    """
+
+    recording: CommandRecording
+    number: int
+    given: dict[int, tuple[str, int]]
+    nodes: dict[int, tuple[str, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, recording: CommandRecording) -> _Run:
+        """What is to be stored, beside what is there."""
+        number = 1 + sum(name.startswith(RUN) for name in snapshot.records)
+        return cls(recording, number, _left_before(snapshot, recording))
+
+    def add(
+        self,
+        writer: Writer,
+        layers: Array,
+        layer: int,
+        arriving: Sequence[Crossing],
+        runs: Sequence[_Run],
+        offers: Mapping[int, Offer],
+    ) -> Offer | None:
+        """Store the vertices of a layer, and export its flows if something may arrive elsewhere."""
+        suffix = f"~{layer}" if layer else ""
+        sources: dict[int, list[tuple[str, int]]] = defaultdict(list)
+        chosen = np.flatnonzero(layers == layer).tolist()
+        inside = set(chosen)
+        with writer.transaction() as transaction:
+            imported = self._import(transaction, arriving, runs, offers, suffix)
+            for target, arrived in imported.items():
+                sources[target] = arrived
+            for source, target in self.recording.edges:
+                if target in inside:
+                    sources[target].append((_OWN, source))
+            for target, node in self.given.items():
+                if target in inside:
+                    sources[target].append(node)
+            self._add_segments(transaction, chosen, sources, suffix)
+            self._add_edges(transaction, chosen, sources)
+            if layer == 0:
+                transaction.put(f"{RUN}{self.number}", self._record())
+            transaction.commit()
+        flows = f"run{self.number}/flows{suffix}"
+        if len(runs) == 1 or flows not in writer.snapshot().segments:
+            return None
+        channel = export(writer, flows, flows)
+        return offer_of(writer.snapshot(), channel)
+
+    def _import(
+        self,
+        transaction: Transaction,
+        arriving: Sequence[Crossing],
+        runs: Sequence[_Run],
+        offers: Mapping[int, Offer],
+        suffix: str,
+    ) -> dict[int, list[tuple[str, int]]]:
+        """Import what arrived; the nodes by place of the vertex that it arrived as."""
+        arrived: dict[int, list[tuple[str, int]]] = defaultdict(list)
+        rows: dict[tuple[int, str], dict[int, int]] = defaultdict(dict)
+        for other, source, _, target in arriving:
+            segment, ordinal = runs[other].nodes[source]
+            known = rows[other, segment]
+            known.setdefault(ordinal, len(known))
+            name = f"run{self.number}/arrived{suffix} {other} {segment}"
+            arrived[target].append((name, known[ordinal]))
+        for (other, segment), known in rows.items():
+            layer = int(segment.partition("~")[2] or 0)
+            name = f"run{self.number}/arrived{suffix} {other} {segment}"
+            token = Segment(name, Kind.TOKEN, "", len(known), file="")
+            table = pa.table({"row": list(known)})
+            import_rows(transaction, offers[_slot(other, layer)], token, table, "row")
+        return arrived
+
+    def _add_segments(
+        self,
+        transaction: Transaction,
+        chosen: Sequence[int],
+        sources: Mapping[int, Sequence[tuple[str, int]]],
+        suffix: str,
+    ) -> None:
+        groups: dict[tuple[str, bool, bool], list[int]] = defaultdict(list)
+        for index in chosen:
+            vertex = self.recording.vertices[index]
+            groups[vertex.kind, not sources.get(index), vertex.received].append(index)
+        for (kind, given, received), places in groups.items():
+            ending = ".arrived" if received else ""
+            ending += ".given" if given else ""
+            name = f"run{self.number}/{_NAMES[kind]}{ending}{suffix}"
+            segment = Segment(
+                name,
+                Kind.TOKEN if given else Kind.DERIVED,
+                "" if given else "·",
+                len(places),
+                relation=_NAMES[kind],
+                key=_KEYS.get(kind, ("name", "version")),
+                file="",
+            )
+            transaction.add_segment(segment, self._values(kind, places))
+            for ordinal, index in enumerate(places):
+                self.nodes[index] = name, ordinal
+
+    def _add_edges(
+        self,
+        transaction: Transaction,
+        chosen: Sequence[int],
+        sources: Mapping[int, Sequence[tuple[str, int]]],
+    ) -> None:
+        groups: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        for target in chosen:
+            segment, ordinal = self.nodes[target]
+            for name, number in sources.get(target, ()):
+                source = self.nodes[number] if name == _OWN else (name, number)
+                groups[source[0], segment].append((source[1], ordinal))
+        for (source_name, target_name), pairs in groups.items():
+            ends = np.array(pairs, dtype=np.int64)
+            column = Ordinals.COLUMN
+            edges = EdgeSet(source_name, target_name, len(ends), column, column, file="")
+            transaction.add_edges(edges, ends[:, 0], ends[:, 1])
+
+    def _values(self, kind: str, places: Sequence[int]) -> pa.Table:
+        vertices = [self.recording.vertices[index] for index in places]
+        columns: dict[str, list[object]] = {
+            "path" if kind == "file" else "name": [storable(each.name) for each in vertices],
+            "version": [each.version for each in vertices],
+            "time": [each.time for each in vertices],
+        }
+        if kind == "file":
+            states = [self.recording.states.get(index) for index in places]
+            columns["size"] = [None if each is None else each.size for each in states]
+            columns["modified"] = [None if each is None else each.modified for each in states]
+            columns["sha256"] = [None if each is None else each.sha256 for each in states]
+            columns["names"] = [None if e is None else list(map(storable, e.names)) for e in states]
+        elif kind == "process":
+            columns["pid"] = [each.pid for each in vertices]
+            columns["parent"] = [each.parent for each in vertices]
+            columns["command"] = [storable(each.command) for each in vertices]
+        elif kind == "flow":
+            columns["first"] = [each.first for each in vertices]
+            columns["last"] = [each.last for each in vertices]
+        schema = pa.schema([(name, _TYPES[name]) for name in columns])
+        return pa.table(columns, schema=schema)
+
+    def _record(self) -> dict[str, object]:
+        recording = self.recording
+        return {
+            "format": 1,
+            "host": recording.host,
+            "user": recording.user,
+            "command": [storable(each) for each in recording.command],
+            "code": recording.code,
+            "started": recording.started,
+            "seconds": recording.seconds,
+        }
+
+
+_OWN = "\0own"
+_TYPES = {
+    **dict.fromkeys(("path", "name", "sha256", "command"), pa.string()),
+    **dict.fromkeys(("version", "size", "modified", "pid", "parent", "first", "last"), pa.int64()),
+    "names": pa.list_(pa.string()),
+    "time": pa.float64(),
+}
+
+
+def _left_before(snapshot: Snapshot, recording: CommandRecording) -> dict[int, tuple[str, int]]:
+    """Files as they were before the command that an earlier recording left so, by checksum."""
+    written = {target for _, target in recording.edges}
+    wanted = {
+        (storable(recording.vertices[index].name), state.sha256): index
+        for index, state in recording.states.items()
+        if index not in written and state.sha256 is not None
+    }
+    if not wanted:
+        return {}
+    given: dict[int, tuple[str, int]] = {}
+    for segment in snapshot.segments.values():
+        if segment.relation == "files" and segment.name.startswith("run"):
+            table = snapshot.values(segment, ["names", "sha256"])
+            hashes = pa.array([checksum for _, checksum in wanted])
+            column = table.column("sha256")
+            matches = np.flatnonzero(
+                pc.is_in(column, value_set=hashes).to_numpy(zero_copy_only=False)
+            )
+            taken = table.take(pa.array(matches)).to_pylist()
+            for ordinal, row in zip(matches.tolist(), taken, strict=True):
+                for name in row["names"]:
+                    vertex = wanted.get((name, row["sha256"]))
+                    if vertex is not None:
+                        given[vertex] = segment.name, ordinal
+    return given

@@ -1,0 +1,184 @@
+"""Calls: of functions of the project, of what the catalogue knows, and of what it does not."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from lipstick.systems.scripts.facts import Fact, Parameter, unknown_fact
+from lipstick.systems.scripts.reading.arguments import Arguments
+from lipstick.systems.scripts.reading.attributes import type_of
+from lipstick.systems.scripts.reading.classes import class_member
+from lipstick.systems.scripts.reading.context import Context
+from lipstick.systems.scripts.reading.invoke import instantiate, invoke
+from lipstick.systems.scripts.reading.known import apply
+from lipstick.systems.scripts.reading.named_files import MOVED
+from lipstick.systems.scripts.reading.names import read_name
+from lipstick.systems.scripts.reading.opaque import advanced
+from lipstick.systems.scripts.reading.values import Bound, Class, Function, Lazy, Library, Value
+
+_BY_NAME = 1000
+"""The position of a parameter that has none."""
+
+_PRINT_TO_FILE = Fact("print", mutates=(Parameter("file", _BY_NAME),), stores=True, returns="none")
+
+_ADVANCE = Fact("advance", mutates=(Parameter("self"),), stores=True, shares=True)
+"""What `send`, `throw`, `close` and the like do to a generator, beside what its body does."""
+
+_TEXT_WITH_NAMES = frozenset({"query", "eval"})
+"""Methods of frames that are given a text in which variables are called ``@name``."""
+
+_TEXT_RUN = frozenset({"exec", "eval", "compile", "globals", "locals", "__import__"})
+
+_ANYTHING = frozenset(
+    {"exec", "eval", "globals", "locals", "__import__", "sys._getframe", "inspect.currentframe",
+     "inspect.stack", "gc.get_objects", "gc.get_referrers", "sys.settrace", "sys.setprofile",
+     "importlib.reload", "types.FunctionType", "ctypes.memmove", "breakpoint",
+     "threading.Thread", "threading.Timer", "atexit.register", "signal.signal",
+     "weakref.finalize", "vars", "dir"}
+)  # fmt: skip
+"""What reaches every variable and object, or runs at a time that the text does not say."""
+
+
+def call(context: Context, node: ast.Call) -> Value:
+    """Add a call."""
+    callee = context.evaluate(context, node.func)
+    arguments = _arguments(context, node)
+    match callee.target:
+        case Function() as function:
+            return invoke(context, function, callee, arguments, None)
+        case Bound(function=Function() as function, owner=owner):
+            receiver = None if function.binding == "static" else owner
+            return invoke(context, function, callee, arguments, receiver)
+        case Class() as cls:
+            return instantiate(context, cls, callee, arguments)
+        case Library(name=name):
+            return _library(context, node, callee, arguments, name)
+        case Bound(name=name, owner=owner):
+            return _method(context, node, callee, arguments, name, owner)
+        case _:
+            if callee.cls is not None:
+                member = class_member(context, callee.cls, "__call__")
+                if member is not None and isinstance(member.target, Function):
+                    return invoke(context, member.target, callee, arguments, callee)
+            return _unresolved(context, node, callee, arguments)
+
+
+def _arguments(context: Context, node: ast.Call) -> Arguments:
+    given = Arguments()
+    for argument in node.args:
+        value = context.evaluate(context, argument)
+        if isinstance(argument, ast.Starred) or given.spread:
+            given.spread.append(value)
+        else:
+            given.positional.append(value)
+            given.texts.append(argument)
+    for keyword in node.keywords:
+        value = context.evaluate(context, keyword.value)
+        if keyword.arg is None:
+            given.spread.append(value)
+        else:
+            given.named[keyword.arg] = value
+            given.named_texts[keyword.arg] = keyword.value
+    return given
+
+
+def _library(
+    context: Context, node: ast.Call, callee: Value, arguments: Arguments, name: str
+) -> Value:
+    if name == "super":
+        return _super(context, callee)
+    if name == "__ipython__":
+        context.leave_all_open("a magic or command is not followed")
+    elif name in _ANYTHING and not (name in ("vars", "dir") and arguments.all()):
+        context.leave_all_open(f"{name} may read and change any variable")
+    if name == "type" and len(arguments.positional) == 1 and not arguments.spread:
+        return type_of(context, arguments.positional[0], callee)
+    fact = context.facts.facts.get(name)
+    if name == "print" and "file" in arguments.named:
+        target = arguments.named["file"].target
+        if not isinstance(target, Library) or target.name == "sys.stderr":
+            fact = _PRINT_TO_FILE
+    if name in ("os.chdir", "os.fchdir", "contextlib.chdir"):
+        context.named_region(MOVED)
+    if name in _TEXT_RUN or name == "__ipython__":
+        what = "a magic or command" if name == "__ipython__" else f"what {name} runs"
+        fact = unknown_fact(name, f"{what} is not followed")
+    if name in _TEXT_RUN and name != "__import__":
+        return _text_run(context, node, callee, arguments, name)
+    method = name.rpartition(".")[0] in context.facts.classes.values()
+    if fact is not None and method and arguments.positional:
+        # A method that is called by its class: `list.append(x, 1)`.
+        owner = arguments.positional.pop(0)
+        text = arguments.texts.pop(0) if arguments.texts else node.func
+        call = ast.copy_location(ast.Call(ast.Attribute(text, "", ast.Load()), [], []), node)
+        return apply(context, call, fact, callee, arguments, owner)
+    if fact is None:
+        # A constructor or function that nobody has told of.
+        fact = unknown_fact(name, f"nothing is known of {name}")
+    return apply(context, node, fact, callee, arguments, None)
+
+
+def _text_run(
+    context: Context, node: ast.Call, callee: Value, arguments: Arguments, name: str
+) -> Value:
+    """Add a call that may read all variables at hand and, but for `eval`, assign them."""
+    scope = context.frame.scopes[0]
+    keys = [k for k in context.state.current if isinstance(k, tuple) and k[0] == scope]
+    held = {key: context.lookup(key) for key in keys}
+    known = {k: v for k, v in held.items() if v is not None and not isinstance(v.target, Library)}
+    arguments.spread += [context.filled(value) for value in known.values()]
+    fact = unknown_fact(name, f"what {name} runs is not followed")
+    called = apply(context, node, fact, callee, arguments, None)
+    if name != "eval":
+        for key, value in known.items():
+            refs = tuple(dict.fromkeys((*called.refs, *value.refs)))
+            context.write(key, Value(refs, value.regions | called.regions))
+    return called
+
+
+def _method(
+    context: Context, node: ast.Call, callee: Value, arguments: Arguments, name: str, owner: Value
+) -> Value:
+    fact = context.facts.of_method(owner.kind, name)
+    why = None
+    if fact is None and not (owner.kind and name not in context.methods):
+        fact = context.facts.by_name(name)
+        why = f"{name} is taken by its name: the class of what it is called on is not plain"
+    if owner.cls is not None and fact is None:
+        fact = context.facts.by_name(name)
+    if isinstance(owner.target, Lazy) or advanced(context, [owner]):
+        fact, why = _ADVANCE, None
+    if name in _TEXT_WITH_NAMES:
+        texts = [v.const for v in arguments.positional if isinstance(v.const, str)]
+        names = [name for text in texts for name in re.findall(r"@(\w+)", text)]
+        arguments.spread += [read_name(context, name) for name in names]
+    candidates = list(context.methods.get(name, []))
+    held = [f for region in owner.regions for f in context.holds.get(region, ())]
+    if fact is None:
+        what = f"{owner.kind}.{name}" if owner.kind else f".{name}"
+        fact = unknown_fact(name, f"nothing is known of {what}")
+        candidates = [*candidates, *context.escaped.values()]
+    if candidates:
+        context.not_followed(f"{name} may be any method of that name")
+    return apply(context, node, fact, callee, arguments, owner, [*candidates, *held], why)
+
+
+def _unresolved(context: Context, node: ast.Call, callee: Value, arguments: Arguments) -> Value:
+    name = ast.unparse(node.func)[:40]
+    fact = unknown_fact(name, f"what {name} calls is not plain from the text")
+    return apply(context, node, fact, callee, arguments, callee, list(context.escaped.values()))
+
+
+def _super(context: Context, callee: Value) -> Value:
+    frame = context.frame
+    if frame.function is None or frame.function.owner is None or frame.locals is None:
+        return callee
+    first = next(iter(frame.function.node.args.args), None)
+    owner = next((c for c in context.classes.values() if c.name == frame.function.owner), None)
+    held = None if first is None else context.lookup((frame.scopes[0], first.arg))
+    if owner is None or held is None:
+        return callee
+    filled = context.filled(held)
+    base = next((base for base in owner.bases if isinstance(base, Class)), None)
+    return Value((*callee.refs, *filled.refs), filled.regions, filled.kind, cls=base)

@@ -1,0 +1,59 @@
+"""Classes of the project: their members and methods."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from lipstick.systems.scripts.reading.context import Context
+from lipstick.systems.scripts.reading.values import Class, Function, Library, Value
+
+
+def class_member(context: Context, cls: Class, name: str) -> Value | None:
+    """What a class of the project, or one that it is derived from, has by a name."""
+    held = context.lookup((cls.scope, name)) if context.state.get((cls.scope, name)) else None
+    region = context.own_regions.get(id(cls.node))
+    if held is not None:
+        if region is None:
+            return held
+        # What was stored into the class by another name.
+        stored = context.filled(Value(regions=frozenset([region]))).refs
+        return replace(held, refs=tuple(dict.fromkeys((*held.refs, *stored))))
+    for base in cls.bases:
+        if isinstance(base, Class):
+            member = class_member(context, base, name)
+            if member is not None:
+                return member
+    return None
+
+
+_PLAIN_BASES = frozenset(
+    {"object", "dict", "list", "set", "tuple", "str", "int", "float", "type", "ABC", "Protocol",
+     "Generic", "NamedTuple", "TypedDict", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag",
+     "UserDict", "UserList", "defaultdict", "OrderedDict", "Counter"}
+)  # fmt: skip
+"""Classes of Python whose own methods do what the statements say that use them."""
+
+
+def foreign_bases(cls: Class) -> bool:
+    """Whether a class is derived from one outside of the project that may do anything."""
+    for base in cls.bases:
+        if isinstance(base, Class):
+            if foreign_bases(base):
+                return True
+        elif isinstance(base, Library):
+            short = base.name.rpartition(".")[2]
+            if short not in _PLAIN_BASES and not short.endswith(("Error", "Exception", "Warning")):
+                return True
+        else:
+            return True
+    return False
+
+
+def methods_of(context: Context, cls: Class) -> list[Function]:
+    """The methods of a class of the project."""
+    methods = []
+    for item in cls.node.body:
+        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
+            methods += [f for f in context.methods.get(item.name, []) if f.node is item]
+    return methods

@@ -1,0 +1,277 @@
+"""Expressions: what each kind of them adds to the initial graph."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from lipstick.systems.scripts.model import NodeKind
+from lipstick.systems.scripts.reading.assign import assign, kind_inside
+from lipstick.systems.scripts.reading.attributes import attribute
+from lipstick.systems.scripts.reading.calls import call
+from lipstick.systems.scripts.reading.comprehensions import comprehension
+from lipstick.systems.scripts.reading.context import Context
+from lipstick.systems.scripts.reading.names import read_name
+from lipstick.systems.scripts.reading.opaque import advance, is_used_up
+from lipstick.systems.scripts.reading.operators import FRAMES, binary, sign
+from lipstick.systems.scripts.reading.special import (
+    call_method,
+    compared,
+    hashed,
+    text_of,
+    unary_method,
+)
+from lipstick.systems.scripts.reading.values import (
+    COPIED,
+    IMMUTABLE,
+    MISSING,
+    NO_REGIONS,
+    NOTHING,
+    PLAIN_KINDS,
+    Function,
+    Value,
+)
+
+_CONSTANT_KINDS = {str: "text", bytes: "bytes", bool: "number", int: "number", float: "number",
+                   complex: "number", type(None): "none"}  # fmt: skip
+
+
+def evaluate(context: Context, node: ast.expr) -> Value:
+    """Add what an expression computes, and return what is known of its value."""
+    return _EXPRESSIONS[type(node)](context, node)
+
+
+def gathered(values: Iterable[Value]) -> Value:
+    """One value that depends on several, and may be any of them or hold them."""
+    values = list(values)
+    refs = dict.fromkeys(ref for value in values for ref in value.refs)
+    regions = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
+    return Value(tuple(refs), regions)
+
+
+def _constant(context: Context, node: ast.Constant) -> Value:
+    kind = _CONSTANT_KINDS.get(type(node.value), "")
+    constant = context.node(
+        NodeKind.CONSTANT,
+        repr(node.value)[:60],
+        "constant",
+        value=node.value,
+        type=type(node.value).__name__,
+    )
+    return Value(((constant.id, None, None),), kind=kind, const=node.value)
+
+
+def _name(context: Context, node: ast.Name) -> Value:
+    return read_name(context, node.id)
+
+
+def _binary(context: Context, node: ast.BinOp) -> Value:
+    left, right = evaluate(context, node.left), evaluate(context, node.right)
+    return binary(context, node.op, left, right, "binary")
+
+
+def _unary(context: Context, node: ast.UnaryOp) -> Value:
+    value = evaluate(context, node.operand)
+    called = call_method(context, value, unary_method(node.op))
+    if called is not None:
+        return called
+    regions = frozenset([context.region(sign(node.op))]) if value.regions else NO_REGIONS
+    const: Any = MISSING
+    if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
+        const = -value.const
+    kind = "number" if isinstance(node.op, ast.Not) else value.kind
+    return context.operate(sign(node.op), "unary", [value], kind, regions, const, ratio="1:1")
+
+
+def _boolean(context: Context, node: ast.BoolOp) -> Value:
+    values = [evaluate(context, node.values[0])]
+    depth = len(context.guards)
+    for operand in node.values[1:]:
+        context.guards.append(values[-1])
+        values.append(evaluate(context, operand))
+    del context.guards[depth:]
+    values = [context.as_object(value) for value in values]
+    whole = gathered(values)
+    return context.operate(sign(node.op), "boolean", values, "", whole.regions, ratio="1:1")
+
+
+def _compare(context: Context, node: ast.Compare) -> Value:
+    values = [evaluate(context, operand) for operand in (node.left, *node.comparators)]
+    kinds = [value.kind for value in values]
+    kind = next((kind for kind in FRAMES if kind in kinds), "number")
+    name = " ".join(sign(op) for op in node.ops)
+    regions = frozenset([context.region(name)]) if kind in COPIED else NO_REGIONS
+    used_up = []
+    for op, left, right in zip(node.ops, values[:-1], values[1:], strict=True):
+        values += compared(context, op, left, right)
+        if isinstance(op, ast.In | ast.NotIn) and is_used_up(context, right):
+            values.append(advance(context, right, "in"))
+            used_up.append(right)
+    result = context.operate(name, "comparison", values, kind, regions, ratio="1:1")
+    for right in used_up:
+        context.change(right.regions, result)
+    return result
+
+
+def _conditional(context: Context, node: ast.IfExp) -> Value:
+    test = evaluate(context, node.test)
+    context.guards.append(test)
+    values = [evaluate(context, node.body), evaluate(context, node.orelse)]
+    context.guards.pop()
+    for value in values:
+        context.escape(value)
+    values = [context.as_object(value) for value in values]
+    kind = values[0].kind if values[0].kind == values[1].kind else ""
+    regions = values[0].regions | values[1].regions
+    return context.operate("if else", "conditional", [test, *values], kind, regions, ratio="1:1")
+
+
+def _sequence(context: Context, node: ast.List | ast.Tuple | ast.Set) -> Value:
+    kind = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
+    values = [evaluate(context, item) for item in node.elts]
+    if kind == "set":
+        values += hashed(context, values)
+    return held(context, {"list": "[]", "tuple": "()", "set": "{}"}[kind], values, kind)
+
+
+def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
+    """Add a new object that holds some values."""
+    for value in values:
+        context.escape(value)
+    values = [context.as_object(value) for value in values]
+    inside = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
+    if kind == "tuple" and not inside:
+        return context.operate(name, "display", values, kind)
+    region = context.region(name)
+    context.divide(region)
+    context.keep([region], inside)
+    if all(value.kind in PLAIN_KINDS for value in values) and inside <= context.plain:
+        context.plain.add(region)
+    return context.operate(name, "display", values, kind, frozenset([region]))
+
+
+def _dict(context: Context, node: ast.Dict) -> Value:
+    keys = [evaluate(context, key) for key in node.keys if key is not None]
+    values = [evaluate(context, value) for value in node.values]
+    values += hashed(context, keys)
+    return held(context, "{:}", [*keys, *values], "dict")
+
+
+def _subscript(context: Context, node: ast.Subscript) -> Value:
+    base, index = evaluate(context, node.value), evaluate(context, node.slice)
+    return element(context, base, index, node.slice)
+
+
+def element(context: Context, base: Value, index: Value, text: ast.expr) -> Value:
+    """Add what is at an index of a value."""
+    called = call_method(context, base, "__getitem__", [index])
+    if called is not None:
+        return called
+    inserting = base.regions & context.inserting
+    if inserting:
+        # A key that a `defaultdict` does not have is added.
+        context.change(inserting, context.operate("[ ]", "insert", [base, index, *context.guards]))
+        base = context.filled(base)
+    hashed(context, [index])
+    kind = context.facts.elements.get(base.kind, "")
+    if base.kind in ("frame", "column") and not isinstance(text, ast.Constant):
+        kind = base.kind if index.kind in ("column", "array", "list", "frame") else ""
+        kind = "frame" if isinstance(text, ast.List) else kind
+    if isinstance(text, ast.Slice):
+        kind = base.kind
+    regions = base.regions if base.kind in COPIED or kind == base.kind else NO_REGIONS
+    if not regions and kind not in IMMUTABLE:
+        regions = context.inside(base.regions)
+    kind = kind or kind_inside(context, base, regions)
+    item = context.operate("[ ]", "subscript", [base, index], kind, regions, ratio="1:1")
+    return Value(item.refs, regions, kind, cls=context.class_of(regions))
+
+
+def _slice(context: Context, node: ast.Slice) -> Value:
+    parts = [part for part in (node.lower, node.upper, node.step) if part is not None]
+    return Value(gathered(evaluate(context, part) for part in parts).refs)
+
+
+def _joined(context: Context, node: ast.JoinedStr) -> Value:
+    values = [evaluate(context, part) for part in node.values]
+    texts = [value.const for value in values]
+    known = bool(values) and all(isinstance(text, str) for text in texts)
+    const = "".join(texts) if known else MISSING
+    return context.operate("f''", "format", values, "text", const=const, ratio="1:1")
+
+
+def _formatted(context: Context, node: ast.FormattedValue) -> Value:
+    value = text_of(context, evaluate(context, node.value))
+    spec = [evaluate(context, node.format_spec)] if node.format_spec is not None else []
+    plain = not spec and node.conversion == -1 and isinstance(value.const, str | int)
+    refs = gathered([value, *spec]).refs
+    return Value(refs, kind="text", const=str(value.const) if plain else MISSING)
+
+
+def _lambda(context: Context, node: ast.Lambda) -> Value:
+    defaults = [*node.args.defaults, *(item for item in node.args.kw_defaults if item)]
+    defined = context.operate(
+        "lambda", "definition", [evaluate(context, item) for item in defaults]
+    )
+    frame = context.frame
+    function = Function(node, "lambda", frame.file, frame.scopes, defined.refs[0][0])
+    return Value(defined.refs, target=function)
+
+
+def _named(context: Context, node: ast.NamedExpr) -> Value:
+    value = evaluate(context, node.value)
+    assign(context, node.target, value)
+    return read_name(context, node.target.id)
+
+
+def _starred(context: Context, node: ast.Starred) -> Value:
+    return evaluate(context, node.value)
+
+
+def _await(context: Context, node: ast.Await) -> Value:
+    value = evaluate(context, node.value)
+    # What a call returns that is awaited at once has been read at its place.
+    return value if isinstance(node.value, ast.Call) else advance(context, value, "await")
+
+
+def _yield(context: Context, node: ast.Yield | ast.YieldFrom) -> Value:
+    value = NOTHING if node.value is None else evaluate(context, node.value)
+    if isinstance(node, ast.YieldFrom):
+        value = advance(context, value, "yield from")
+    yielded = context.operate("yield", "yield", [value, *context.guards])
+    context.frame.yields.append(Value(yielded.refs, value.regions))
+    return Value(value.refs)
+
+
+_Handler: TypeAlias = Callable[[Context, Any], Value]
+
+_EXPRESSIONS: dict[type[ast.expr], _Handler] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.Call: call,
+    ast.Attribute: attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.List: _sequence,
+    ast.Tuple: _sequence,
+    ast.Set: _sequence,
+    ast.Dict: _dict,
+    ast.JoinedStr: _joined,
+    ast.FormattedValue: _formatted,
+    ast.Lambda: _lambda,
+    ast.ListComp: comprehension,
+    ast.SetComp: comprehension,
+    ast.DictComp: comprehension,
+    ast.GeneratorExp: comprehension,
+    ast.NamedExpr: _named,
+    ast.Starred: _starred,
+    ast.Await: _await,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield,
+}

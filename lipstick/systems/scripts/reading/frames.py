@@ -1,0 +1,71 @@
+"""The loops, functions and files whose text is being read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from lipstick.systems.scripts.model import Key, Node
+from lipstick.systems.scripts.reading.values import Function, Reference, Value
+
+Changes: TypeAlias = dict[Key, Value]
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop whose body is being read.
+
+    Attributes
+    ----------
+    touched
+        By key what it held when the loop began, of keys that the body has read or written.
+    heads
+        By key its value at the head of an iteration: the first one's or the previous one's.
+    versions, objects
+        By version of objects when the loop began, and by group of those that may be the same, the
+        region whose head they have.
+    assigned
+        Names that the body assigns, as far as the text shows.
+    ends, breaks
+        Per end of an iteration, and per `break`: its conditions and what was changed until then.
+    """
+
+    head: Node
+    assigned: frozenset[str]
+    path_base: int
+    mark: int
+    touched: dict[Key, Value | None] = field(default_factory=dict)
+    heads: dict[Key, Value] = field(default_factory=dict)
+    versions: dict[tuple[Reference, ...], int] = field(default_factory=dict)
+    objects: dict[int, int] = field(default_factory=dict)
+    ends: list[tuple[list[Value], Changes]] = field(default_factory=list)
+    breaks: list[tuple[list[Value], Changes]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Frame:
+    """A file, or an invocation of a function, that is being read.
+
+    Attributes
+    ----------
+    scopes
+        Where names are looked up: the function's own, those around it, the file's.
+    locals
+        The names that its own scope has; None: all that it assigns (a file).
+    exits
+        Per `return`: what it returns, its conditions, what was changed until then.
+    around
+        Of a comprehension the frame it stands in, whose variables `:=` assigns.
+    """
+
+    scopes: tuple[int, ...]
+    file: int
+    locals: frozenset[str] | None = None
+    function: Function | None = None
+    loop_base: int = 0
+    path_base: int = 0
+    mark: int = 0
+    exits: list[tuple[Value, list[Value], Changes]] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
+    around: Frame | None = None
+    is_class: bool = False

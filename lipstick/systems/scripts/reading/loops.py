@@ -1,0 +1,265 @@
+"""Loops: variables at the head of an iteration, and what is left behind the last one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from lipstick.systems.scripts.graph import Edge
+from lipstick.systems.scripts.model import Key, NodeKind, Place, Role
+from lipstick.systems.scripts.reading.assign import assign, element_of
+from lipstick.systems.scripts.reading.branches import condition
+from lipstick.systems.scripts.reading.context import Context
+from lipstick.systems.scripts.reading.frames import Changes, Loop
+from lipstick.systems.scripts.reading.joins import join
+from lipstick.systems.scripts.reading.names import assigned_names, key_for_writing
+from lipstick.systems.scripts.reading.opaque import advance, is_used_up
+from lipstick.systems.scripts.reading.special import iterated, next_of
+from lipstick.systems.scripts.reading.values import Value
+
+
+def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
+    """Add a `for`: a PE that makes versions of its variable of what it goes over."""
+    over = context.evaluate(context, node.iter)
+    items = iterated(context, over)
+
+    def begin() -> list[Value]:
+        parts = range_of(node.iter)
+        count = None if parts is None else len(range(*parts))
+        following = next_of(context, items)
+        inputs = [over] if items is over else [over, items]
+        inputs.append(advance(context, items, "for"))
+        inputs += [] if following is None else [following]
+        process = context.process(
+            "for", "loop", inputs, value=parts, iterations=count, span=_span(context, node)
+        )
+        view = context.view(process, ast.unparse(node.target), intermediate=True)
+        element = element_of(context, items) if following is None else following
+        item = Value(view.refs, element.regions, element.kind, cls=element.cls)
+        if is_used_up(context, items):
+            context.change(items.regions, context.view(process, ast.unparse(node.iter)[:40]))
+        if isinstance(node.target, ast.Name):
+            # The view of the loop is the version of its variable, as V2 in Fig. 7.
+            version_view = context.graph.nodes[view.refs[0][0]]
+            version_view.intermediate = False
+            context.write(key_for_writing(context, node.target.id), item)
+        else:
+            assign(context, node.target, item)
+        return [over]
+
+    _loop(context, "for", begin, node, endless=False)
+
+
+def while_loop(context: Context, node: ast.While) -> None:
+    """Add a `while`: its test is the condition of each iteration."""
+    constant = isinstance(node.test, ast.Constant) and bool(node.test.value)
+
+    def begin() -> list[Value]:
+        test = condition(context, node.test, "while")
+        return [] if constant else [test]
+
+    _loop(context, "while", begin, node, endless=constant)
+
+
+def repeated(
+    context: Context, name: str, body: Callable[[], None], assigned: frozenset[str]
+) -> None:
+    """Read something that may run any number of times, one after the other."""
+    loop = _enter(context, name, assigned)
+    body()
+    loop.ends.append(([], context.state.changes(loop.mark)))
+    _leave(context, loop, name, [], {}, endless=False)
+
+
+def _loop(
+    context: Context,
+    name: str,
+    begin: Callable[[], list[Value]],
+    node: ast.For | ast.AsyncFor | ast.While,
+    endless: bool,
+) -> None:
+    body, orelse = node.body, node.orelse
+    targets = [node.test] if isinstance(node, ast.While) else [node.target]
+    assigned = assigned_names([*targets, *body]) | frozenset(context.globals_declared)
+    place = context.place
+    loop = _enter(context, name, assigned)
+    exits = len(context.frame.exits)
+    conditions = begin()
+    tested = context.state.changes(loop.mark) if name == "while" else {}
+    context.path.extend(conditions)
+    context.walk(context, body)
+    context.place = place
+    if not context.dead:
+        end = list(context.path[loop.path_base :])
+        loop.ends.append((end, context.state.changes(loop.mark)))
+    if endless:
+        left = [changes for _, changes in loop.breaks]
+        _carry(context, loop, [*left, *(changes for _, _, changes in context.frame.exits[exits:])])
+    returned = [c for _, path, _ in context.frame.exits[exits:] for c in path]
+    del context.path[loop.path_base :]
+    context.dead = False
+    _leave(context, loop, name, conditions, tested, endless)
+    if orelse:
+        _otherwise(context, loop, orelse)
+    elif loop.breaks:
+        _broken(context, loop, name, endless)
+    if endless and not loop.breaks:
+        context.dead = True
+    # What follows is reached only if no `return` was.
+    context.path.extend(dict.fromkeys(returned))
+
+
+def _enter(context: Context, name: str, assigned: frozenset[str]) -> Loop:
+    head = context.node(NodeKind.COMPUTING, name, "head")
+    loop = Loop(head, assigned, len(context.path), context.state.mark())
+    context.loops.append(loop)
+    return loop
+
+
+def _carry(context: Context, loop: Loop, jumps: list[Changes]) -> None:
+    """Let a jump out of an endless loop leave what earlier iterations have made.
+
+    What an iteration changes behind the jump was changed by the iterations before it.
+    """
+    for key in dict.fromkeys(key for _, changes in loop.ends for key in changes):
+        entry = loop.touched.get(key)
+        gone = isinstance(key, tuple) and key[0] in context.closed_scopes
+        if gone or (isinstance(key, int) and entry is None):
+            continue
+        for changes in jumps:
+            if key not in changes:
+                changes[key] = context.at_head(loop, key, entry)
+
+
+def _leave(
+    context: Context,
+    loop: Loop,
+    name: str,
+    conditions: list[Value],
+    tested: Changes,
+    endless: bool,
+) -> None:
+    """Join iterations at the head, and let the state be what the loop leaves without `break`."""
+    context.state.undo(loop.mark)
+    _feed_head(context, loop, name)
+    context.loops.pop()
+    branches = []
+    if not endless:
+        branches.append((context.branch("none", conditions if tested else []), tested))
+    for path, changes in loop.ends if not endless else []:
+        branches.append((context.branch(name, path), changes))
+    if branches and any(changes for _, changes in branches):
+        block = context.node(NodeKind.COMPUTING, name, "block")
+        join(context, block, branches)
+
+
+def _feed_head(context: Context, loop: Loop, name: str) -> None:
+    first = context.node(NodeKind.COMPUTING, "first", "branch")
+    context.graph.link(Edge(first.id, loop.head.id, Role.BRANCH))
+    again = []
+    for path, changes in loop.ends:
+        node = context.branch(name, path)
+        context.graph.link(Edge(node.id, loop.head.id, Role.BACK))
+        again.append((node, changes))
+    fed: set[Key] = set()
+    while len(fed) < len(loop.heads):
+        for key in [key for key in loop.heads if key not in fed]:
+            fed.add(key)
+            entry = loop.touched.get(key)
+            head = loop.heads[key]
+            if context.only_doubts(key):
+                _feed_doubts(context, head, [changes.get(key, head) for _, changes in again])
+                continue
+            held = head.refs[0][1]
+            if entry is not None:
+                context.link(entry, first, Role.ACTIVITY, held)
+            for node, changes in again:
+                end = changes.get(key, head)
+                if end is head or key not in changes or end.refs == head.refs:
+                    continue
+                doubts = tuple(ref for ref in end.refs if ref[0] in context.graph.doubts)
+                # What is open is so whether there is another iteration or not.
+                context.link(Value(doubts), first, Role.ACTIVITY, held)
+                rest = tuple(ref for ref in end.refs if ref[0] not in context.graph.doubts)
+                if rest != head.refs:
+                    context.link(Value(rest), node, Role.ACTIVITY, held)
+                if head.regions and end.regions:
+                    context.alias(head.regions | end.regions)
+                    own_regions = context.alike(end.regions)
+                    context.alias(
+                        region
+                        for region in context.reach(head.regions | end.regions)
+                        if region not in own_regions
+                    )
+
+
+def _feed_doubts(context: Context, head: Value, ends: list[Value]) -> None:
+    """Let what iterations leave open be open at the head of the loop."""
+    graph = context.graph
+    own_node = head.refs[-1][0]
+    for node, _, _ in dict.fromkeys(ref for end in ends for ref in end.refs):
+        found = graph.carried.get(node, {node})
+        graph.carried[own_node] |= found
+    for node in graph.carried[own_node]:
+        graph.link(Edge(node, own_node))
+
+
+def _broken(context: Context, loop: Loop, name: str, endless: bool) -> None:
+    """Join what `break` leaves with what the end of the loop leaves."""
+    normal = context.state.changes(loop.mark)
+    context.state.undo(loop.mark)
+    branches = [(context.branch("break", path), changes) for path, changes in loop.breaks]
+    if not endless:
+        branches.insert(0, (context.branch("end", _broken_by(loop)), normal))
+    block = context.node(NodeKind.COMPUTING, name, "block")
+    join(context, block, branches)
+
+
+def _broken_by(loop: Loop) -> list[Value]:
+    return [condition for path, _ in loop.breaks for condition in path]
+
+
+def _otherwise(context: Context, loop: Loop, orelse: list[ast.stmt]) -> None:
+    mark, base = loop.mark, len(context.path)
+    broken = _broken_by(loop)
+    context.path.extend(broken)
+    context.walk(context, orelse)
+    extra = context.path[base:] if len(context.path) > base + len(broken) else []
+    del context.path[base:]
+    if not loop.breaks:
+        context.path.extend(extra)
+        return
+    normal, dead = context.state.changes(mark), context.dead
+    jump = [context.jump] if dead and context.jump is not None else []
+    context.state.undo(mark)
+    context.dead = False
+    if jump or extra:
+        # What follows is reached under conditions.
+        context.path.extend(dict.fromkeys([*broken, *extra, *jump]))
+    branches = [(context.branch("break", path), changes) for path, changes in loop.breaks]
+    if not dead:
+        branches.insert(0, (context.branch("else", broken), normal))
+    block = context.node(NodeKind.COMPUTING, "for else", "block")
+    join(context, block, branches)
+
+
+def _span(context: Context, node: ast.For | ast.AsyncFor) -> Place:
+    return Place(context.place.file, node.lineno, node.end_lineno or node.lineno)
+
+
+def range_of(node: ast.expr) -> tuple[int, int, int] | None:
+    """Start, end and increment of a `range` of constants."""
+    match node:
+        case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]) if 1 <= len(args) <= 3:
+            try:
+                numbers = [ast.literal_eval(arg) for arg in args]
+            except ValueError:
+                return None
+            if not all(type(item) is int for item in numbers) or (
+                len(numbers) == 3 and not numbers[2]
+            ):
+                return None
+            start, end = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
+            return start, end, numbers[2] if len(numbers) == 3 else 1
+        case _:
+            return None

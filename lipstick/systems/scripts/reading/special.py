@@ -1,0 +1,141 @@
+"""Special methods: what operators, indexing, loops and built-in functions call of classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from lipstick.systems.scripts.reading.arguments import Arguments
+from lipstick.systems.scripts.reading.classes import class_member
+from lipstick.systems.scripts.reading.context import Context
+from lipstick.systems.scripts.reading.invoke import black_box, invoke
+from lipstick.systems.scripts.reading.special_names import (
+    BUILT_IN,
+    COMPARISONS,
+    OPERATORS,
+    OTHERS,
+    TEXTS,
+    UNARY,
+)
+from lipstick.systems.scripts.reading.values import Class, Function, Value
+
+
+def binary_method(context: Context, op: ast.operator, left: Value, right: Value) -> Value | None:
+    """Call what an operator calls of its operands; None: their classes are not plain."""
+    name = OPERATORS[type(op)]
+    result = call_method(context, left, f"__{name}__", [right])
+    return result or call_method(context, right, f"__r{name}__", [left])
+
+
+def augmented_method(context: Context, op: ast.operator, left: Value, right: Value) -> Value | None:
+    """Call what an augmented assignment calls; None: the classes are not plain."""
+    result = call_method(context, left, f"__i{OPERATORS[type(op)]}__", [right])
+    return result or binary_method(context, op, left, right)
+
+
+def compared(context: Context, op: ast.cmpop, left: Value, right: Value) -> list[Value]:
+    """What the methods return that a comparison calls of its sides, where their class is plain."""
+    containment = isinstance(op, ast.In | ast.NotIn)
+    sides = [(right, left)] if containment else [(left, right), (right, left)]
+    for receiver, other in sides:
+        for name in COMPARISONS.get(type(op), ()):
+            given = [] if name == "__iter__" else [other]
+            result = call_method(context, receiver, name, given)
+            if result is not None:
+                return [result]
+    return []
+
+
+def unary_method(op: ast.unaryop) -> str:
+    """The name of the method that an operator of one operand calls."""
+    return UNARY[type(op)]
+
+
+def call_method(
+    context: Context, receiver: Value, name: str, given: Sequence[Value] = ()
+) -> Value | None:
+    """Call a special method of an object; None: its class is not plain, or has no such method."""
+    if receiver.cls is None:
+        return _call_any(context, receiver, name, given)
+    member = class_member(context, receiver.cls, name)
+    if member is None or not isinstance(member.target, Function):
+        return None
+    return invoke(context, member.target, member, Arguments(list(given)), context.filled(receiver))
+
+
+def hashed(context: Context, values: Sequence[Value]) -> list[Value]:
+    """What the methods return by which keys of dicts and elements of sets are compared."""
+    if not {"__hash__", "__eq__"} & context.methods.keys():
+        return []
+    found = []
+    for value in values:
+        for name, given in (("__hash__", []), ("__eq__", [value])):
+            result = call_method(context, value, name, given)
+            if result is not None:
+                found.append(result)
+    return found
+
+
+def _call_any(context: Context, receiver: Value, name: str, given: Sequence[Value]) -> Value | None:
+    """Call a special method of one of the classes that an object may be of; None: of none."""
+    if receiver.kind or name not in context.methods or not receiver.regions:
+        return None
+    classes = {id(cls): cls for r in receiver.regions if (cls := context.made.get(r)) is not None}
+    members = [class_member(context, cls, name) for cls in classes.values()]
+    functions = [m.target for m in members if m is not None and isinstance(m.target, Function)]
+    if not functions:
+        return None
+    why = f"{name} may be a method of several classes"
+    return black_box(context, functions, Value(), Arguments(list(given)), receiver, why)
+
+
+def called_by(
+    context: Context, function: str, values: Iterable[Value], owner: Value | None
+) -> list[Function]:
+    """The special methods that a call of Python or of a library may call of what it is given.
+
+    Methods of other objects call those that are listed; other functions may call all in `OTHERS`.
+    """
+    names = BUILT_IN.get(function, OTHERS if owner is None else ())
+    names = tuple(name for name in names if name in context.methods)
+    if not names:
+        return []
+    classes = {id(cls): cls for value in values for cls in _classes(context, value)}
+    members = [class_member(context, cls, name) for cls in classes.values() for name in names]
+    return [m.target for m in members if m is not None and isinstance(m.target, Function)]
+
+
+def _classes(context: Context, value: Value) -> list[Class]:
+    """The classes of the project of a value and of all that it holds."""
+    own_class = [] if value.cls is None else [value.cls]
+    classes = (context.made.get(region) for region in context.reach(value.regions))
+    return [*own_class, *(cls for cls in classes if cls is not None)]
+
+
+def iterated(context: Context, over: Value) -> Value:
+    """What going over an object of the project goes over; others as they are."""
+    result = call_method(context, over, "__iter__")
+    return over if result is None else result
+
+
+def next_of(context: Context, items: Value) -> Value | None:
+    """The next of some items, where a class of the project makes it."""
+    return call_method(context, items, "__next__")
+
+
+def text_of(context: Context, value: Value) -> Value:
+    """The text that formatting makes of an object of the project; others as they are."""
+    for name in TEXTS:
+        result = call_method(context, value, name)
+        if result is not None:
+            return result
+    return value
+
+
+def truth_of(context: Context, value: Value) -> Value:
+    """Whether an object of the project counts as true; others as they are."""
+    for name in ("__bool__", "__len__"):
+        result = call_method(context, value, name)
+        if result is not None:
+            return result
+    return value

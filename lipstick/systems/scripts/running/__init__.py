@@ -1,0 +1,25 @@
+"""Scripts that run unchanged, with provenance of what they read, collect and write.
+
+Rows of Spark are followed exactly, by the annotations of data frames; what happens between them is
+inferred, and says so. Lines come from the text (:mod:`lipstick.systems.scripts.provenance`).
+"""
+
+from __future__ import annotations
+
+from lipstick.systems.scripts.running.record import Event, FileVersion, Link, Rule, Run, open_run
+from lipstick.systems.scripts.running.script_runner import run_script
+from lipstick.systems.scripts.running.trace import trace
+from lipstick.systems.scripts.running.traced import Trace, TracedRows
+
+__all__ = [
+    "Event",
+    "FileVersion",
+    "Link",
+    "Rule",
+    "Run",
+    "Trace",
+    "TracedRows",
+    "open_run",
+    "run_script",
+    "trace",
+]

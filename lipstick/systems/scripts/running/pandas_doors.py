@@ -1,0 +1,161 @@
+"""What pandas reads and writes while a script runs, and which rows belong together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from lipstick.systems.scripts.running.links import Frame, inferred
+from lipstick.systems.scripts.running.record import Event, Link, Rule, versions_of
+from lipstick.systems.scripts.running.recorder import Recorder
+
+READERS = (
+    "read_csv", "read_excel", "read_feather", "read_fwf", "read_json", "read_orc", "read_parquet",
+    "read_pickle", "read_table", "read_xml",
+)  # fmt: skip
+WRITERS = (
+    "to_csv", "to_excel", "to_feather", "to_html", "to_json", "to_latex", "to_markdown", "to_orc",
+    "to_parquet", "to_pickle", "to_xml",
+)  # fmt: skip
+
+KEPT_BYTES = 256 << 20
+"""Frames of more bytes are not kept as they were read; their rows are not told apart then."""
+
+TOO_LARGE = "the frame that was read is too large to be kept"
+IN_PYTHON = "what Python code does with rows is not followed"
+INFERRED = "pandas is not followed row by row"
+
+
+class PandasDoors:
+    """The doors between pandas and files.
+
+    Attributes
+    ----------
+    sources
+        By event the frame as it was read or collected; None: it was not kept.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.sources: dict[int, Frame | None] = {}
+
+    def open(self) -> None:
+        """Watch what is read and written until the recorder takes its doors away."""
+        import pandas as pd  # type: ignore[import-untyped]
+
+        for name in READERS:
+            self._recorder.replace(pd, name, self._reader)
+        for owner in (pd.DataFrame, pd.Series):
+            for name in WRITERS:
+                if hasattr(owner, name):
+                    self._recorder.replace(owner, name, self._writer)
+
+    def source(self, event: Event, frame: Any) -> None:
+        """Keep a frame as it is now, for rows that are made of it."""
+        import pandas as pd
+
+        if isinstance(frame, pd.DataFrame):
+            small = frame.memory_usage(deep=False).sum() <= KEPT_BYTES
+            self.sources[event.number] = frame.copy() if small else None
+        else:
+            self.sources[event.number] = None
+
+    def linked(self, event: Event, frame: Any) -> tuple[Link, ...]:
+        """How the rows of a frame come from those that were read before."""
+        import pandas as pd
+
+        if isinstance(frame, pd.Series):
+            frame = frame.to_frame()
+        links = []
+        for number, source in self.sources.items():
+            if number >= event.number:
+                continue
+            if not self._recorder.may_feed(self._recorder.events[number - 1], event):
+                continue
+            if source is None or not isinstance(frame, pd.DataFrame):
+                why = TOO_LARGE if isinstance(frame, pd.DataFrame) else IN_PYTHON
+                links.append(Link(number, Rule.ALL, why))
+                continue
+            between = self._recorder.between(self._recorder.events[number - 1], event)
+            rule, why, codes = inferred(frame, source, in_order=between.in_order)
+            if rule is Rule.ALL and between.moving:
+                why = f"{', '.join(between.moving[:5])} may move rows, and no values tell them"
+            if between.mixing:
+                why += f"; {', '.join(between.mixing[:5])} may add further rows"
+            if codes is not None:
+                folder = self._recorder.directory / "links"
+                folder.mkdir(exist_ok=True)
+                np.savez_compressed(
+                    folder / f"{event.number}-{number}.npz", output=codes[0], source=codes[1]
+                )
+            links.append(Link(number, rule, why))
+        return tuple(links)
+
+    def _reader(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        recorder = self._recorder
+
+        @wraps(before)
+        def read(*arguments: Any, **named: Any) -> Any:
+            if recorder.busy:
+                return before(*arguments, **named)
+            with recorder.at_work():
+                frame = before(*arguments, **named)
+                path = _path(arguments, named)
+                event = recorder.add(
+                    "read", "pandas", path or "?",
+                    files=() if path is None else versions_of(path),
+                    rows=len(frame) if hasattr(frame, "columns") else None,
+                    columns=tuple(map(str, getattr(frame, "columns", ()))),
+                    inferred=INFERRED,
+                )  # fmt: skip
+                self.source(event, frame)
+            return frame
+
+        return read
+
+    def _writer(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        recorder = self._recorder
+
+        @wraps(before)
+        def write(frame: Any, *arguments: Any, **named: Any) -> Any:
+            path = _path(arguments, named)
+            if recorder.busy or path is None:
+                return before(frame, *arguments, **named)
+            with recorder.at_work():
+                result = before(frame, *arguments, **named)
+                event = recorder.add(
+                    "write", "pandas", path,
+                    files=versions_of(path),
+                    rows=len(frame),
+                    columns=_columns(frame),
+                    inferred=INFERRED,
+                )  # fmt: skip
+                recorder.change(event, links=self.linked(event, frame))
+            return result
+
+        return write
+
+
+def _columns(frame: Frame) -> tuple[str, ...]:
+    return tuple(map(str, frame.columns if hasattr(frame, "columns") else (frame.name,)))
+
+
+def _path(arguments: tuple[Any, ...], named: dict[str, Any]) -> str | None:
+    """The file that is named: the first argument, whatever pandas calls it."""
+    given = (
+        arguments[:1]
+        or tuple(
+            named[name]
+            for name in ("filepath_or_buffer", "path_or_buf", "path_or_buffer", "path", "io", "buf")
+            if name in named
+        )
+        or (named.get("excel_writer"),)
+    )
+    file = given[0]
+    if not isinstance(file, str | os.PathLike):
+        file = getattr(file, "name", None)  # of an open file
+    return os.fspath(file) if isinstance(file, str | os.PathLike) else None

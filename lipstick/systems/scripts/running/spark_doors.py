@@ -1,0 +1,237 @@
+"""What Spark reads, writes, collects and is given while a script runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlparse
+
+from lipstick.systems.scripts.running.annotating import Annotating
+from lipstick.systems.scripts.running.record import FileVersion, version_of, versions_of
+from lipstick.systems.scripts.running.recorder import Recorder
+from lipstick.systems.scripts.running.written import Compared, observed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from lipstick.systems.scripts.running.pandas_doors import PandasDoors
+
+_READERS = ("load", "parquet", "csv", "json", "orc", "text", "table", "xml", "jdbc")
+_WRITERS = ("save", "parquet", "csv", "json", "orc", "text", "xml", "saveAsTable", "insertInto")
+_COLLECTORS = ("collect", "toPandas", "toArrow", "head", "take", "first", "tail", "toLocalIterator")
+_COUNTERS = ("count", "isEmpty", "approxQuantile", "corr", "cov", "freqItems")
+_WHOLE = ("collect", "toPandas", "toArrow", "toLocalIterator")
+
+
+class SparkDoors:
+    """The doors between Spark and files, tables and Python."""
+
+    def __init__(self, recorder: Recorder, pandas: PandasDoors) -> None:
+        self._recorder = recorder
+        self._pandas = pandas
+        self._annotating = Annotating(recorder)
+        self._stopped: list[Callable[[], None]] = []
+        self._was_there = False
+
+    def open(self) -> None:
+        """Watch what is read and written until the recorder takes its doors away."""
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+        from pyspark.sql.classic.dataframe import DataFrame
+        from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter
+
+        recorder = self._recorder
+        self._was_there = SparkSession.getActiveSession() is not None
+        for name in _READERS:
+            if hasattr(DataFrameReader, name):
+                recorder.replace(DataFrameReader, name, self._reader)
+        recorder.replace(SparkSession, "table", self._reader)
+        recorder.replace(SparkSession, "createDataFrame", self._maker)
+        recorder.replace(DataFrame, "write", self._writing)
+        for name in _WRITERS:
+            if hasattr(DataFrameWriter, name):
+                recorder.replace(DataFrameWriter, name, self._writer)
+        for name in _COLLECTORS:
+            if hasattr(DataFrame, name):
+                recorder.replace(DataFrame, name, self._collector)
+        for name in _COUNTERS:
+            if hasattr(DataFrame, name):
+                recorder.replace(DataFrame, name, self._counter)
+        for owner in (SparkSession, SparkContext):
+            recorder.replace(owner, "stop", self._stopping)
+
+    def close(self) -> None:
+        """Forget what was tracked; stop Spark if the script has, and had started it."""
+        self._annotating.close()
+        if self._stopped and not self._was_there:
+            self._stopped[-1]()
+
+    # -- doors -----------------------------------------------------------------------------------
+
+    def _reader(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        recorder = self._recorder
+
+        @wraps(before)
+        def read(owner: Any, *arguments: Any, **named: Any) -> Any:
+            if recorder.busy:
+                return before(owner, *arguments, **named)
+            with recorder.at_work():
+                frame = before(owner, *arguments, **named)
+                event = recorder.add(
+                    "read", "spark", _name(arguments, named),
+                    files=_input_files(frame), columns=tuple(frame.columns),
+                )  # fmt: skip
+                self._annotating.add(event, frame)
+            return frame
+
+        return read
+
+    def _maker(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        recorder = self._recorder
+
+        @wraps(before)
+        def create(owner: Any, *arguments: Any, **named: Any) -> Any:
+            if recorder.busy:
+                return before(owner, *arguments, **named)
+            with recorder.at_work():
+                frame = before(owner, *arguments, **named)
+                data: Any = arguments[0] if arguments else named.get("data")
+                event = recorder.add(
+                    "create", "spark", "createDataFrame", columns=tuple(frame.columns),
+                    rows=len(data) if hasattr(data, "__len__") else None,
+                )  # fmt: skip
+                links = self._pandas.linked(event, data)
+                why = "rows made by Python code are not followed" if links else None
+                recorder.change(event, links=links, inferred=why)
+                self._annotating.add(event, frame)
+            return frame
+
+        return create
+
+    def _writing(self, before: Any) -> property:
+        recorder = self._recorder
+
+        def write(frame: DataFrame) -> Any:
+            if recorder.busy:
+                return before.__get__(frame)
+            with recorder.at_work():
+                seen, comparison = observed(frame)
+                writer = before.__get__(seen)
+                writer._lipstick = frame, comparison
+            return writer
+
+        return property(write)
+
+    def _writer(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        recorder = self._recorder
+
+        @wraps(before)
+        def write(writer: Any, *arguments: Any, **named: Any) -> Any:
+            known = getattr(writer, "_lipstick", None)
+            if recorder.busy or known is None:
+                return before(writer, *arguments, **named)
+            frame, comparison = known
+            writer._lipstick = frame, None  # a second write is not observed
+            with recorder.at_work():
+                name = _name(arguments, named)
+                event = recorder.add("write", "spark", name, columns=tuple(frame.columns))
+                capture = self._annotating.capture(event, frame)
+                result = before(writer, *arguments, **named)
+                files = versions_of(_local(name)) if Path(_local(name)).exists() else ()
+                event = recorder.change(event, files=files)
+                if capture is not None:
+                    self._compared(event, comparison, capture)
+            return result
+
+        return write
+
+    def _compared(self, event: Any, comparison: Compared | None, capture: Any) -> None:
+        if comparison is None:
+            twice = "a writer was used twice, and only what it wrote first was looked at"
+            self._recorder.change(event, inferred=twice)
+            return
+        rows, why = comparison.with_rows(capture.df)
+        self._recorder.change(event, rows=rows, inferred=why)
+
+    def _collector(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        recorder = self._recorder
+        whole = before.__name__ in _WHOLE
+
+        @wraps(before)
+        def collect(frame: Any, *arguments: Any, **named: Any) -> Any:
+            if recorder.busy or not recorder.places():
+                return before(frame, *arguments, **named)
+            with recorder.at_work():
+                event = recorder.add(
+                    "collect", "spark", before.__name__, columns=tuple(frame.columns)
+                )
+                capture = self._annotating.capture(event, frame)
+                result = before(frame, *arguments, **named)
+                if whole and hasattr(result, "__len__"):
+                    recorder.change(event, rows=len(result))
+                    if capture is not None and capture.df.count() != len(result):
+                        why = "another run of the frame has another number of rows"
+                        recorder.change(event, inferred=why)
+                self._pandas.source(event, result)
+                self._keep(event, result)
+            return result
+
+        return collect
+
+    def _counter(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        recorder = self._recorder
+
+        @wraps(before)
+        def count(frame: Any, *arguments: Any, **named: Any) -> Any:
+            if recorder.busy or not recorder.places():
+                return before(frame, *arguments, **named)
+            with recorder.at_work():
+                recorder.add(
+                    "collect", "spark", before.__name__, columns=tuple(frame.columns),
+                    inferred="one value of all rows",
+                )  # fmt: skip
+                return before(frame, *arguments, **named)
+
+        return count
+
+    def _keep(self, event: Any, result: Any) -> None:
+        """Keep the rows of a pandas frame in their order, which the capture may not have."""
+        if not hasattr(result, "memory_usage"):
+            return
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            table = pa.Table.from_pandas(result, preserve_index=False)
+        except (pa.ArrowException, TypeError):  # objects that are no Arrow values
+            self._pandas.sources[event.number] = None
+            return
+        folder = self._recorder.directory / "frames"
+        folder.mkdir(exist_ok=True)
+        pq.write_table(table, folder / f"{event.number}.parquet")
+
+    def _stopping(self, before: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(before)
+        def stop(owner: Any) -> None:
+            self._stopped.append(lambda: before(owner))
+
+        return stop
+
+
+def _name(arguments: tuple[Any, ...], named: dict[str, Any]) -> str:
+    """The path or table that is named: the first argument, whatever Spark calls it."""
+    given = arguments[0] if arguments else next(iter(named.values()), "?")
+    if isinstance(given, list | tuple):
+        return ", ".join(map(str, given))
+    return str(given)
+
+
+def _local(path: str) -> str:
+    parsed = urlparse(path)
+    return unquote(parsed.path) if parsed.scheme == "file" else path
+
+
+def _input_files(frame: DataFrame) -> tuple[FileVersion, ...]:
+    return tuple(version_of(_local(uri)) for uri in sorted(frame.inputFiles()))

@@ -1,0 +1,342 @@
+"""The micro-batches of a streaming query: what they read and their watermarks, from its checkpoint.
+
+Spark writes the offsets of a micro-batch before it runs and its commit afterwards, each once under
+the number of the batch, also where the query was killed between and started again. What is read
+here is therefore exactly once by construction, costs the running query nothing, and reads the
+source not once more. Spark removes the offsets of batches long past; :mod:`.kept` keeps them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from lipstick.systems.streaming.kept import OFFSETS, Kept, numbered, read_checksums, read_kept
+from lipstick.systems.streaming.sources.replayed import Span
+from lipstick.systems.streaming.starts import Start, read_starts
+from lipstick.systems.streams.errors import DamagedRecordWarning, StreamError
+from lipstick.tracking.source import local_path
+
+_NONE = "-"
+_LISTED = "logOffset"
+_VERSION = "v1"
+_POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
+
+
+class CheckpointError(StreamError):
+    """A checkpoint from which the micro-batches of a query cannot be told exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """A file that a batch read.
+
+    Parameters
+    ----------
+    uri
+        As Spark writes it, here and in the column of a row's file.
+    modified
+        When it was last modified, as it was read: in milliseconds since 1970.
+    state
+        Its length, and the checksum of its beginning and end; None: they were not kept.
+    """
+
+    uri: str
+    modified: int
+    state: tuple[int, str] | None = None
+
+    @property
+    def path(self) -> str:
+        """The URI without escapes, as readers take it."""
+        return unquote(self.uri)
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """A micro-batch that Spark committed.
+
+    Parameters
+    ----------
+    number
+        Spark's number of the batch, from 0.
+    files
+        For each source of the query, in the order of the checkpoint, the files that the batch read.
+    watermark
+        The watermark of the batch in milliseconds since 1970: state older than it is emitted and
+        evicted by the batch. 0 where there is none yet.
+    late
+        The watermark by which the first stateful operator drops late rows of the batch: that of
+        the batch before.
+    policy
+        Which watermark is that of the query where there are several: ``min`` or ``max``.
+    spans
+        For each source that is none of files, the offsets that the batch read between; None: it
+        read nothing.
+    restarted
+        Whether a run of the query began with the batch, for which Spark then knew the watermark of
+        the query, and no longer those of its streams; None: that was not seen.
+    """
+
+    number: int
+    files: tuple[tuple[FileRead, ...], ...]
+    watermark: int
+    late: int
+    policy: str = "min"
+    spans: tuple[Span | None, ...] = ()
+    restarted: bool | None = None
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the batch read anything."""
+        return any(self.files) or any(span is not None for span in self.spans)
+
+
+def checkpoint_folder(location: str | os.PathLike[str]) -> Path:
+    """Return the folder of an option ``checkpointLocation``: a path, or a URI of a local disk.
+
+    Raises
+    ------
+    CheckpointError
+        When it is elsewhere.
+    """
+    path = local_path(os.fspath(location)) if ":/" in os.fspath(location) else Path(location)
+    if path is None:
+        raise CheckpointError(
+            f"The checkpoint {location} is on no local or mounted disk.\n"
+            "Give a folder that this process sees."
+        )
+    return path
+
+
+def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
+    """Return the committed micro-batches of a query, ascending.
+
+    Parameters
+    ----------
+    checkpoint
+        The folder of the query's option ``checkpointLocation``, on a local or mounted disk.
+
+    Raises
+    ------
+    CheckpointError
+        When there is no checkpoint, its first batches were removed, or a file of it is not
+        understood.
+    """
+    folder = Path(checkpoint)
+    kept = read_kept(folder)
+    offsets = {
+        **kept.offsets,
+        **{
+            number: file.read_text(encoding="utf-8")
+            for number, file in numbered(folder / "offsets").items()
+        },
+    }
+    if not offsets:
+        raise CheckpointError(
+            f"{folder} is no checkpoint of a streaming query that has begun.\n"
+            "Give the folder of its option checkpointLocation."
+        )
+    if sorted(offsets) != list(range(len(offsets))):
+        raise CheckpointError(_missing(folder, kept))
+    if kept.damaged:
+        warnings.warn(
+            f"{_damaged(folder, kept)} cannot be read. The batches are told from Spark's own "
+            "offsets, which are complete.",
+            DamagedRecordWarning,
+            stacklevel=2,
+        )
+    documents = {n: _documents(offsets[n], folder / "offsets" / str(n)) for n in offsets}
+    last = _last_commit(folder, max(offsets))
+    starts = {start.batch: start for start in read_starts(folder).starts}
+    checksums = read_checksums(folder)
+    logs: list[_SourceLog] = []
+    result: list[MicroBatch] = []
+    late = 0
+    for number in range(len(offsets)):
+        path = folder / "offsets" / str(number)
+        metadata, *ends = documents[number]
+        if number == 0:
+            places = _places(folder, [documents[n][1:] for n in range(len(offsets))])
+            sources = (folder / "sources" / str(place) for place in places)
+            logs = [_SourceLog(source, checksums) for source in sources]
+        watermark = _watermark(metadata, path)
+        if number <= last:
+            read = [log.until(end) for log, end in zip(logs, ends, strict=True)]
+            files = tuple(listed for listed, _ in read)
+            spans = tuple(span for _, span in read)
+            policy = str(metadata.get("conf", {}).get(_POLICY, "min"))
+            restarted = _restarted(number, starts, kept.runs)
+            result.append(MicroBatch(number, files, watermark, late, policy, spans, restarted))
+        late = watermark
+    return result
+
+
+def _places(folder: Path, ends: Sequence[Sequence[Any]]) -> list[int]:
+    """Return under which numbers the sources of a query keep their logs.
+
+    A query has as many offsets as it reads sources, and a source of files that it reads twice has
+    one log, numbered where it is read first. Its offsets are the same in every batch.
+    """
+    count = len(ends[0])
+    logs = len(numbered(folder / "sources"))
+    listed = (
+        end is None or (isinstance(end, dict) and set(end) == {_LISTED}) for e in ends for end in e
+    )
+    if logs >= count or not logs or not all(listed):
+        return list(range(count))
+    columns = [json.dumps(column) for column in zip(*ends, strict=True)]
+    places: list[int] = []
+    spare = count - logs
+    for number, column in enumerate(columns):
+        earlier = columns.index(column)
+        if earlier < number and spare:
+            spare -= 1
+            places.append(places[earlier])
+        else:
+            places.append(max(places, default=-1) + 1)
+    # Of more sources with the same offsets only Spark knows which is read twice.
+    if spare or (len(set(columns)) > 1 and logs != len(set(columns))):
+        raise CheckpointError(
+            f"{folder} has {logs} logs of {count} sources, of which some are read twice: which is "
+            "not told.\nWrite the query so that it reads each stream once."
+        )
+    return places
+
+
+def _restarted(number: int, starts: Mapping[int, Start], runs: Mapping[int, int]) -> bool | None:
+    """Return whether a run began with a batch: not where the run before is seen to go on."""
+    if number in starts:
+        return True
+    run = runs.get(number)
+    return False if run is not None and run == runs.get(number - 1) else None
+
+
+def _missing(folder: Path, kept: Kept) -> str:
+    if kept.damaged:
+        return (
+            f"{folder} no longer has the offsets of all batches: {_damaged(folder, kept)} cannot "
+            "be read, and Spark removed its own.\nRestore that file from a copy."
+        )
+    return (
+        f"{folder} no longer has the offsets of all batches: Spark removed the first.\n"
+        "Start the query by the writeStream of its annotated query, which keeps them, or set "
+        "spark.sql.streaming.minBatchesToRetain above the number of batches."
+    )
+
+
+def _damaged(folder: Path, kept: Kept) -> str:
+    lines = ", ".join(map(str, kept.damaged[:3]))
+    more = " and others" if len(kept.damaged) > 3 else ""
+    return f"{folder / OFFSETS}, line {lines}{more},"
+
+
+def _last_commit(folder: Path, planned: int) -> int:
+    """Return the number of the last batch that was committed; -1: none.
+
+    Spark plans no batch before the one before it is committed, and never removes the last commits.
+
+    Raises
+    ------
+    CheckpointError
+        When commits are missing.
+    """
+    commits = sorted(numbered(folder / "commits"))
+    last = commits[-1] if commits else -1
+    gaps = [n for n in range(commits[0], last) if n not in set(commits)] if commits else []
+    if last < planned - 1:
+        gaps = [last + 1]
+    if gaps or not (folder / "commits").is_dir():
+        raise CheckpointError(
+            f"{folder / 'commits'} does not have the commit of batch {gaps[0] if gaps else 0}, and "
+            f"batch {planned} was planned.\nRestore the checkpoint from a copy."
+        )
+    return last
+
+
+class _SourceLog:
+    """What a source of a query has read, one micro-batch after the other.
+
+    A file source numbers what it lists in a log of its own, and its offsets are these numbers;
+    those of other sources are documents that the sources alone understand.
+    """
+
+    def __init__(self, folder: Path, checksums: Mapping[str, tuple[int, str]]) -> None:
+        self._folder = folder
+        self._checksums = checksums
+        self._end: Any = None
+        self._files: dict[int, list[FileRead]] | None = None
+
+    def until(self, end: Any) -> tuple[tuple[FileRead, ...], Span | None]:
+        """Return the files that a batch read up to an offset, or the offsets that it read between.
+
+        ``end`` None: the source has no offset yet.
+        """
+        before = self._end
+        if end is None or end == before:
+            return (), None
+        self._end = end
+        if not isinstance(end, dict) or set(end) != {_LISTED}:
+            return (), Span(before, end, self._folder)
+        if self._files is None:
+            self._files = _source_files(self._folder, self._checksums)
+        after = -1 if before is None else int(before[_LISTED])
+        return _between(self._files, after, int(end[_LISTED]), self._folder), None
+
+
+def _documents(text: str, file: Path) -> list[Any]:
+    """Return the JSON documents of a file of a log; a source without an offset yet is None."""
+    version, *lines = text.splitlines() or [""]
+    if version != _VERSION:
+        raise CheckpointError(
+            f"{file} has version {version!r}; this version of lipstick reads {_VERSION!r}.\n"
+            "Upgrade lipstick-spark."
+        )
+    try:
+        return [None if line == _NONE else json.loads(line) for line in lines]
+    except json.JSONDecodeError as error:
+        raise CheckpointError(
+            f"{file} cannot be read: {error}.\nRestore the checkpoint from a copy."
+        ) from error
+
+
+def _watermark(metadata: Any, file: Path) -> int:
+    try:
+        return int(metadata["batchWatermarkMs"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"{file} says no watermark.\nRestore the checkpoint from a copy."
+        ) from error
+
+
+def _source_files(
+    folder: Path, checksums: Mapping[str, tuple[int, str]]
+) -> dict[int, list[FileRead]]:
+    """Return the files that a source listed, by the number in its log."""
+    result: dict[int, dict[FileRead, None]] = {}
+    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if file.name.removesuffix(".compact").isdigit():
+            for entry in _documents(file.read_text(encoding="utf-8"), file):
+                # A compacted file repeats the entries of the files before it.
+                uri = str(entry["path"])
+                read = FileRead(uri, int(entry["timestamp"]), checksums.get(uri))
+                result.setdefault(int(entry["batchId"]), {})[read] = None
+    return {number: list(files) for number, files in result.items()}
+
+
+def _between(
+    files: dict[int, list[FileRead]], after: int, until: int, folder: Path
+) -> tuple[FileRead, ...]:
+    numbers: Sequence[int] = range(after + 1, until + 1)
+    missing = [number for number in numbers if number not in files]
+    if missing:
+        raise CheckpointError(
+            f"{folder} does not say which files its source listed under {missing[0]}.\n"
+            "Restore the checkpoint from a copy."
+        )
+    return tuple(file for number in numbers for file in files[number])

@@ -1,0 +1,230 @@
+"""A streaming query over tracked streams, before and while it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from lipstick.capture.capture import Capture
+from lipstick.errors import UnsupportedError
+from lipstick.frame import AnnotatedFrame
+from lipstick.systems.streaming.checkpoint import checkpoint_folder
+from lipstick.systems.streaming.leaves import check_apart
+from lipstick.systems.streaming.recorded import of_stream, streamed
+from lipstick.systems.streaming.starts import settings_of
+from lipstick.systems.streams.errors import StreamError
+from lipstick.tracking.tracker import Tracked
+from rewriter import dialect
+from rewriter.algebra import Aggregate, FirstRows, Join, Relation, Scalar, Scan, walk
+from rewriter.algebra.rendering import render
+from rewriter.blocks import Block
+from rewriter.scalars.comparable import Conversions
+from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.sessions import Session
+    from lipstick.systems.streaming.runs import StreamRun
+    from lipstick.systems.streaming.writer import StreamWriter
+
+_SEVERAL = "spark.sql.streaming.statefulOperator.allowMultiple"
+
+
+def check_followed(spark: SparkSession, expression: dialect.Query, sql: str) -> None:
+    """Refuse a streaming query whose results do not follow from what its streams read.
+
+    Raises
+    ------
+    UnsupportedError
+        It asks for the moment, or a setting gives late rows another meaning.
+    """
+    volatile = dialect.volatile_calls(expression)
+    if volatile:
+        raise UnsupportedError(
+            f"{min(volatile)}() is another in each micro-batch, and not followed",
+            "Use the time of the events.",
+            sql,
+        )
+    if str(spark.conf.get(_SEVERAL, "true")).lower() != "true":
+        raise UnsupportedError(
+            f"streaming queries are not followed where {_SEVERAL} is not true",
+            "Set it to true, by which rows are late by the watermark of the batch before.",
+            sql,
+        )
+
+
+@checked
+class AnnotatedStream(AnnotatedFrame):
+    """A streaming query over tracked streams: :meth:`lipstick.Session.sql` and ``annotate``.
+
+    It is started as ever, with any sink and trigger::
+
+        query = stream.writeStream.outputMode("append").format("parquet") \\
+            .option("checkpointLocation", folder).start(path)
+
+    Nothing is computed or stored beside it but where its micro-batches begin and end. Questions are
+    asked of its results: ``query.results()``, or of a query that has ended, or that another process
+    runs, ``stream.recorded(folder)``.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        query: str,
+        expression: Scalar,
+        schema: StructType,
+        root: Block,
+        plan: Relation,
+        converted: Conversions,
+    ) -> None:
+        super().__init__(session, query, expression, schema, root)
+        check_apart(query, {name: of_stream(self.relations[name]) for name in self.streams})
+        # Made now: names may stand for other relations later.
+        plain = session.plain(expression, over_views=False)
+        assert plain is not None
+        self._frame = plain
+        self._plan = plan
+        self.settings = settings_of(session.spark)
+        """The settings that its expressions were read by."""
+        self.converted = converted
+        """The types that both sides of comparisons are converted to, by their place."""
+
+    @property
+    def session(self) -> Session:
+        """The session that the query is of."""
+        return self._session
+
+    @property
+    def df(self) -> DataFrame:
+        """The streaming data frame: the plain query."""
+        return self._frame
+
+    @property
+    def expression(self) -> Scalar:
+        """The query as it was read."""
+        return self._expression
+
+    @cached_property
+    def streams(self) -> Mapping[str, Streamed]:
+        """The streams that the query reads."""
+        return {
+            name: streamed(tracked)
+            for name, tracked in self.relations.items()
+            if tracked.stream is not None
+        }
+
+    @cached_property
+    def still(self) -> Mapping[str, Tracked]:
+        """The relations that the query reads beside its streams."""
+        return {name: t for name, t in self.relations.items() if t.stream is None}
+
+    @cached_property
+    def canonical(self) -> str:
+        """The plan in a form that is the same wherever the query is read."""
+        return render(self._plan)
+
+    @cached_property
+    def state_operators(self) -> frozenset[str]:
+        """The kinds of operators of the query for which Spark keeps state."""
+        of_streams: set[int] = set()
+        kinds: set[str] = set()
+        if any(stream.distinct for stream in self.streams.values()):
+            kinds.add("dropped duplicates")
+        for operator in walk(self._plan):
+            below = [child for child in operator.inputs if id(child) in of_streams]
+            if below or (isinstance(operator, Scan) and operator.relation in self.streams):
+                of_streams.add(id(operator))
+            if isinstance(operator, Aggregate) and below:
+                kinds.add("grouping")
+            elif isinstance(operator, FirstRows) and below:
+                kinds.add("dropped duplicates")
+            elif isinstance(operator, Join) and len(below) > 1:
+                kinds.add("join")
+        return frozenset(kinds)
+
+    def reading(self, mode: OutputMode, emission: Emission) -> Reading:
+        """Return the query over the recorded rows of its streams.
+
+        Raises
+        ------
+        UnsupportedError
+            It is not followed in this output mode.
+        """
+        return as_recorded(self._plan, self.streams, mode, emission, self._query)
+
+    @property
+    def writeStream(self) -> StreamWriter:  # noqa: N802 - as Spark calls it
+        """Starts the query as ``df.writeStream`` does, and keeps where its batches end."""
+        from lipstick.systems.streaming.writer import StreamWriter
+
+        return StreamWriter(self)
+
+    def recorded(
+        self, checkpoint: str | os.PathLike[str], output_mode: str = "append"
+    ) -> StreamRun:
+        """Return what a run of the query has done, from its checkpoint.
+
+        Parameters
+        ----------
+        checkpoint
+            The folder of its option ``checkpointLocation``, a path or a ``file:`` URI. The query
+            may run on meanwhile.
+        output_mode
+            What it was started with, which no checkpoint records.
+
+        Raises
+        ------
+        UnsupportedError
+            When the query is not followed in this output mode.
+        StreamError
+            When another query wrote the checkpoint, or in another output mode.
+        """
+        from lipstick.systems.streaming.periods import check_checkpoint
+        from lipstick.systems.streaming.runs import StreamRun
+
+        mode = OutputMode(output_mode.lower())
+        run = StreamRun(self, checkpoint_folder(checkpoint), mode)
+        check_checkpoint(self, mode, run.checkpoint)
+        return run
+
+    # -- what only results answer ----------------------------------------------------------
+
+    def _refuse(self) -> NoReturn:
+        raise StreamError(
+            "A streaming query has no rows of its own; its results do.\n"
+            "Start it by writeStream and ask results(), or recorded(checkpoint).results()."
+        )
+
+    @property
+    def annotated(self) -> DataFrame:
+        """Not of a streaming query: see :meth:`recorded`."""
+        self._refuse()
+
+    @property
+    def capture(self) -> Capture:
+        """Not of a streaming query: see :meth:`recorded`."""
+        self._refuse()
+
+    def _write(
+        self, path: Path, values: str, progress: Any = None, *, bundle: bool = False
+    ) -> Capture:
+        self._refuse()
+
+    def what_if(self, *arguments: Any, **named: Any) -> Any:
+        """Not of a streaming query: see :meth:`recorded`."""
+        self._refuse()
+
+    def cost(self) -> Any:
+        """Not of a streaming query: see :meth:`recorded`."""
+        self._refuse()
+
+    @property
+    def write(self) -> Any:
+        """Not of a streaming query: see :attr:`writeStream`."""
+        self._refuse()

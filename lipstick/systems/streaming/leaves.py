@@ -1,0 +1,100 @@
+"""Which source of a query, by its number in the checkpoint, is which tracked stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lipstick.dataframes.jvm import analysed, elements
+from lipstick.errors import UnsupportedError
+from lipstick.systems.streaming.checkpoint import CheckpointError, MicroBatch
+from lipstick.systems.streaming.described import LEAVES, described_leaf
+from lipstick.systems.streaming.recorded import of_stream
+from lipstick.systems.streaming.source import StreamSource
+
+if TYPE_CHECKING:
+    from lipstick.dataframes.jvm import Plan
+    from lipstick.systems.streaming.definition import AnnotatedStream
+
+_NAMED_QUERIES = "WithCTE"
+
+
+def tracked_by(stream: AnnotatedStream, leaf: Plan) -> str | None:
+    """Return which tracked stream an operator of a plan reads; None: none."""
+    if leaf.getClass().getSimpleName() not in LEAVES:
+        return None
+    described = described_leaf(leaf)
+    for name in stream.streams:
+        source = of_stream(stream.relations[name])
+        if source.replayed is None:
+            if described.options.get("path") == source.path:
+                return name
+        elif (described.format, described.options) == (source.format, source.options):
+            return name
+    return None
+
+
+def check_apart(query: str, sources: Mapping[str, StreamSource]) -> None:
+    """Refuse a query over two streams of one source that is none of files.
+
+    Raises
+    ------
+    UnsupportedError
+        They are not told apart in its plan.
+    """
+    seen: dict[tuple[object, ...], str] = {}
+    for name, source in sources.items():
+        if source.replayed is None:
+            continue
+        key = (source.format, *sorted(source.options.items()))
+        if key in seen:
+            raise UnsupportedError(
+                f"{seen[key]!r} and {name!r} are streams of one source, which are not told apart",
+                "Give one of them another option.",
+                query,
+            )
+        seen[key] = name
+
+
+def numbers_of_sources(
+    stream: AnnotatedStream, batches: Sequence[MicroBatch]
+) -> Mapping[str, Sequence[int]]:
+    """Return, for the streams that are none of files, which sources of the checkpoint they are.
+
+    Spark numbers sources as they stand in the plan.
+
+    Raises
+    ------
+    CheckpointError
+        When that is not told.
+    """
+    names = [n for n in stream.streams if of_stream(stream.relations[n]).replayed is not None]
+    spans = [batch.spans for batch in batches]
+    count = len(spans[0]) if spans else 0
+    offsets = [n for n in range(count) if any(of_batch[n] is not None for of_batch in spans)]
+    if len(names) < 2:
+        return dict.fromkeys(names, offsets)
+    leaves = _leaves(stream)
+    if leaves is None or len(leaves) != count:
+        raise CheckpointError(
+            "Which source of the query is which stream is not told from its checkpoint.\n"
+            "Ask in a classic session, of a query that names each stream once and outside of WITH."
+        )
+    return {name: [n for n in offsets if leaves[n] == name] for name in names}
+
+
+def _leaves(stream: AnnotatedStream) -> list[str | None] | None:
+    """Return the streams that a plan reads, each operator once; None: they have another order."""
+    if not hasattr(stream.df, "_jdf"):
+        return None
+    leaves: list[Plan] = []
+    todo = [analysed(stream.df)]
+    while todo:
+        plan = todo.pop()
+        kind = plan.getClass().getSimpleName()
+        if kind == _NAMED_QUERIES:
+            return None
+        if kind in LEAVES and not any(plan.equals(leaf) for leaf in leaves):
+            leaves.append(plan)
+        todo.extend(reversed(elements(plan.children())))
+    return [tracked_by(stream, leaf) for leaf in leaves]

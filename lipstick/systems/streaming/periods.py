@@ -1,0 +1,231 @@
+"""Whether the micro-batches of a checkpoint were computed by a query, as it would be computed now.
+
+The text, the settings and the relations of each run are held against those of the query that is
+asked and of its session. What was computed otherwise is refused by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lipstick.systems.streaming.checkpoint import MicroBatch
+from lipstick.systems.streaming.kept import numbered
+from lipstick.systems.streaming.recorded import of_stream
+from lipstick.systems.streaming.relation_states import is_as, state_of
+from lipstick.systems.streaming.starts import (
+    History,
+    Start,
+    differing,
+    read_starts,
+    record,
+    settings_of,
+)
+from lipstick.systems.streams.errors import StreamError, UnrecordedRunWarning
+from rewriter.streaming import OutputMode
+
+if TYPE_CHECKING:
+    from lipstick.systems.streaming.definition import AnnotatedStream
+
+
+def record_start(stream: AnnotatedStream, mode: OutputMode, checkpoint: Path) -> tuple[int, Start]:
+    """Write down that a query is about to be started; return the number of the start, and it.
+
+    Raises
+    ------
+    StreamError
+        When a setting changed since the query was read, of which Spark would take either.
+    """
+    spark = stream.session.spark
+    settings = settings_of(spark)
+    prepared = [of_stream(stream.relations[name]).prepared for name in stream.streams]
+    for before in (stream.settings, *(each.settings for each in prepared if each is not None)):
+        for name in differing(settings, before):
+            raise StreamError(
+                f"{name} was {_shown(before.get(name))} when the query was read, and is "
+                f"{_shown(settings.get(name))} now.\nSet it back, or track its streams and read "
+                "the query again."
+            )
+    committed = max(numbered(checkpoint / "commits"), default=-1)
+    start = Start(
+        batch=committed + 1,
+        planned=max(numbered(checkpoint / "offsets"), default=-1) > committed,
+        query=stream.canonical,
+        text=stream.query,
+        sources=_sources(stream),
+        mode=mode.value,
+        settings=settings,
+        relations={n: state_of(spark, t.source) for n, t in stream.still.items()},
+    )
+    number = len(read_starts(checkpoint).starts)
+    record(checkpoint, start)
+    return number, start
+
+
+def check_checkpoint(stream: AnnotatedStream, mode: OutputMode, checkpoint: Path) -> None:
+    """Refuse a checkpoint that another query wrote; warn of one whose runs were not recorded.
+
+    Raises
+    ------
+    StreamError
+        With what differs.
+    """
+    history = read_starts(checkpoint)
+    if not history.starts:
+        _check_operators(stream, checkpoint)
+        warnings.warn(
+            f"The query of {checkpoint} was not started by the writeStream of its annotated query: "
+            "by which text, settings and relations its batches were computed is not recorded. "
+            "Results are those by the present ones.",
+            UnrecordedRunWarning,
+            stacklevel=4,
+        )
+        return
+    if not any(_is_of(stream, start) for start in history.starts):
+        last = history.starts[-1]
+        raise StreamError(
+            f"{checkpoint} was written by another query:\n  {_on_one_line(last.text)}\n"
+            f"and this one is\n  {_on_one_line(stream.query)}\n"
+            "Give the checkpoint of this query, or track the same streams and ask the other one."
+        )
+    if not any(start.mode == mode.value for start in history.starts):
+        raise StreamError(
+            f"The query of {checkpoint} was started in output mode {history.starts[-1].mode}, not "
+            f"{mode.value}.\nAsk recorded(checkpoint, {history.starts[-1].mode!r})."
+        )
+
+
+def check_computed_alike(
+    stream: AnnotatedStream,
+    mode: OutputMode,
+    history: History,
+    batches: Sequence[MicroBatch],
+) -> None:
+    """Refuse micro-batches that were computed otherwise than they would be now.
+
+    Raises
+    ------
+    StreamError
+        With the first such batches, and what differs.
+    """
+    spark = stream.session.spark
+    settings = settings_of(spark)
+    for start, numbers in _by_start(history, batches):
+        if not _is_of(stream, start) or start.mode != mode.value:
+            raise StreamError(
+                f"{_named(numbers)} computed by another text of the query:\n"
+                f"  {_on_one_line(start.text)}\n{_ADVICE}"
+            )
+        for name in differing(start.settings, settings):
+            raise StreamError(
+                f"{_named(numbers)} computed where {name} was {_shown(start.settings.get(name))}, "
+                f"and this session has {_shown(settings.get(name))}.\n"
+                f"Set it so, read the query again, and ask. {_ADVICE}"
+            )
+        for name in differing(start.settings, stream.settings):
+            raise StreamError(
+                f"{name} was {_shown(stream.settings.get(name))} when the query was read, and "
+                f"{_named(numbers)} computed where it was {_shown(start.settings.get(name))}.\n"
+                "Read the query again."
+            )
+    for name, tracked in stream.still.items():
+        numbers_by_state: dict[str, list[int]] = {}
+        for batch in batches:
+            if batch.has_data:
+                for state in sorted(history.states_of(name, batch.number)):
+                    numbers_by_state.setdefault(state, []).append(batch.number)
+        for state, numbers in numbers_by_state.items():
+            if not is_as(spark, tracked.source, state):
+                raise StreamError(
+                    f"{_named(numbers)} computed with other rows of {name!r} "
+                    f"({tracked.source.description}) than it has now: it changed.\n"
+                    f"Restore it, track it anew, and ask. {_ADVICE}"
+                )
+
+
+_ADVICE = (
+    "Of batches that were computed otherwise ask by themselves: emitted(batch) where rows are made "
+    "of one batch, or results(batch) up to the last of them."
+)
+
+
+def _by_start(history: History, batches: Sequence[MicroBatch]) -> list[tuple[Start, list[int]]]:
+    """Return the starts that may have computed batches, and which."""
+    found: dict[int, tuple[Start, list[int]]] = {}
+    for batch in batches:
+        for start in (history.start_of(batch.number), history.disputed(batch.number)):
+            if start is not None:
+                found.setdefault(id(start), (start, []))[1].append(batch.number)
+    return list(found.values())
+
+
+def _is_of(stream: AnnotatedStream, start: Start) -> bool:
+    return start.query == stream.canonical and dict(start.sources) == _sources(stream)
+
+
+def _sources(stream: AnnotatedStream) -> dict[str, str]:
+    """Return what the streams of a query read, without options that say how fast."""
+    result = {}
+    for name in stream.streams:
+        source = of_stream(stream.relations[name])
+        watermark = (source.time, source.delay, source.distinct, source.within)
+        computed = source.prepared.text if source.prepared is not None else ""
+        read = (source.format, source.path, source.schema.simpleString(), computed)
+        parts = repr((read, watermark))
+        result[name] = hashlib.blake2b(parts.encode(), digest_size=8).hexdigest()
+    return result
+
+
+def _check_operators(stream: AnnotatedStream, checkpoint: Path) -> None:
+    """Refuse a checkpoint whose operators with state are others than those of a query."""
+    kept: Counter[str] = Counter()
+    for file in checkpoint.glob("state/*/_metadata/**/*"):
+        if file.is_file() and not file.name.startswith("."):
+            for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+                entries = _operator_name(line)
+                kept.update(entries)
+    expected = stream.state_operators
+    found = frozenset(_KINDS.get(name, name) for name in kept)
+    if found != expected:
+        raise StreamError(
+            f"{checkpoint} was written by another query: it keeps state of "
+            f"{_listed(found)}, and this query of {_listed(expected)}.\n"
+            "Give the checkpoint of this query."
+        )
+
+
+_KINDS = {
+    "stateStoreSave": "grouping",
+    "sessionWindowStateStoreSaveExec": "grouping",
+    "symmetricHashJoin": "join",
+    "dedupe": "dropped duplicates",
+    "dedupeWithinWatermark": "dropped duplicates",
+}
+"""What Spark calls operators with state."""
+
+
+def _operator_name(line: str) -> list[str]:
+    start = line.find('"operatorName":"')
+    return [] if start < 0 else [line[start + 16 :].split('"', 1)[0]]
+
+
+def _listed(kinds: frozenset[str]) -> str:
+    return ", ".join(sorted(kinds)) or "nothing"
+
+
+def _named(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"Micro-batch {numbers[0]} was"
+    return f"Micro-batches {numbers[0]} to {numbers[-1]} were"
+
+
+def _shown(value: str | None) -> str:
+    return "not set" if value is None else (value or "empty")
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,333 @@
+"""Results of a streaming query, with their provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from lipstick.capture.capture import Capture
+from lipstick.errors import UnsupportedError
+from lipstick.frame import AnnotatedFrame, Rerunning
+from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion, without
+from lipstick.questions.scenarios import Given
+from lipstick.questions.updates import updated_view
+from lipstick.questions.what_if import WhatIf
+from lipstick.systems.streaming.checkpoint import MicroBatch
+from lipstick.systems.streaming.leaves import numbers_of_sources
+from lipstick.systems.streaming.periods import check_computed_alike
+from lipstick.systems.streaming.recorded import check_read, of_stream, recorded
+from lipstick.systems.streaming.repeated_what_if import RepeatedWhatIf
+from lipstick.systems.streaming.reruns import Reruns
+from lipstick.systems.streaming.starts import History
+from lipstick.tables.hypothesis import Hypothesis, Reduced
+from lipstick.tracking.tracker import Tracked, verify_key
+from lipstick.tracking.unknown_keys import check_deletion
+from lipstick.tracking.views import drop_once_read
+from rewriter import Block, lower_query
+from rewriter.algebra import Relation
+from rewriter.emit.statements import plain_sql
+from rewriter.scalars.aggregates import name_of
+from rewriter.streaming import Emission, OutputMode
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.systems.streaming.definition import AnnotatedStream
+
+Emitted = Callable[[Sequence[MicroBatch]], Emission]
+
+
+@checked
+class StreamResults(AnnotatedFrame):
+    """The rows of a streaming query up to a micro-batch; made by :class:`StreamRun`.
+
+    Everything that the answer of an ordinary query knows, they know. Annotations and analyses are
+    of the stream with its watermarks as they were. A deletion may move a watermark, so that a row
+    is late no more or a window not complete: ``what_if`` answers what the stream, run again
+    without the events in the same micro-batches, would have emitted.
+    """
+
+    def __init__(
+        self,
+        stream: AnnotatedStream,
+        mode: OutputMode,
+        batches: Sequence[MicroBatch],
+        emitted: Emitted,
+        history: History,
+    ) -> None:
+        self._stream = stream
+        self._mode = mode
+        self._batches = batches
+        self._emitted = emitted
+        self._history = history
+        emission = emitted(batches)
+        self._reading = stream.reading(mode, emission)
+        only = emission.batch if self._reading.stateless else None
+        self._read_of = [batch for batch in batches if only in (None, batch.number)]
+        check_computed_alike(stream, mode, history, self._read_of)
+        self._recorded = _recorded(stream, batches, only)
+        for late in self._reading.sessions:
+            _check_sessions(stream, late, self._recorded)
+        for undecided in self._reading.undecided:
+            _check_order(stream, undecided, self._recorded)
+        self._check_ties({})
+        root = _lowered(stream, self._reading.root, self._recorded)
+        super().__init__(stream.session, stream.query, stream.expression, stream.schema, root)
+
+    @property
+    def _known(self) -> Mapping[str, Tracked]:
+        return {**self._stream.relations, **self._recorded}
+
+    def _check_sources(self) -> None:
+        """Refuse what is no longer what the batches read, or would be computed otherwise now."""
+        for name in self._recorded:
+            if of_stream(self._stream.relations[name]).replayed is None:
+                check_read(self._stream.relations[name], self._read_of)
+        check_computed_alike(self._stream, self._mode, self._history, self._read_of)
+        super()._check_sources()
+
+    @property
+    def df(self) -> DataFrame:
+        """The plain rows."""
+        self._check_sources()
+        return self._named(self._session.spark.sql(plain_sql(self.root)))
+
+    # -- what if ---------------------------------------------------------------------------
+
+    def what_if(
+        self,
+        delete: Mapping[str, Any],
+        cascade: Cascade | None = None,
+        *,
+        method: Rerunning = "auto",
+        strict: bool = False,
+    ) -> WhatIf:
+        """Return what the stream would have emitted, had some events not been there.
+
+        See :meth:`lipstick.AnnotatedFrame.what_if`. Where the deletion moves no watermark, the
+        captured annotations answer; else the query is run over what is left, with the watermarks
+        that this gives.
+
+        Raises
+        ------
+        UnsupportedError
+            When the watermarks of what is left cannot be told.
+        """
+        self._check_ties_without(delete, cascade)
+        batches = self._moved(delete, cascade)
+        if batches is None:
+            return super().what_if(delete, cascade, method=method, strict=strict)
+        return self._run_again(delete, cascade, batches, strict=strict)
+
+    def what_if_many(self, scenarios: Given, *, strict: bool = False) -> Any:
+        """Return what the stream would have emitted in each of many scenarios.
+
+        See :meth:`lipstick.Capture.what_if_many`. Where the query depends on watermarks, each is
+        asked by itself, as :meth:`what_if` does, at the price of Spark jobs for each: the answer
+        is a :class:`~lipstick.systems.streaming.repeated_what_if.RepeatedWhatIf`, with the same
+        tables.
+        """
+        if not self._reading.by_time and not self._reading.ties:
+            return super().what_if_many(scenarios, strict=strict)
+        resolved = self._scenarios(scenarios, strict=strict)
+        answers = [
+            self.what_if(_some(resolved.deleted_in(number))) for number in range(len(resolved))
+        ]
+        return RepeatedWhatIf(resolved.labels, answers)
+
+    def what_if_updated(self, update: Mapping[str, Any], *, strict: bool = False) -> Any:
+        """Return what the stream would have emitted, had some events had other values.
+
+        See :meth:`lipstick.Capture.what_if_updated`. Where the query depends on watermarks, which
+        a new time may move, it is run again: then the answer is a :class:`WhatIf`.
+        """
+        if not self._reading.by_time:
+            return super().what_if_updated(update, strict=strict)
+        return self._updated(self._update(update, strict=strict))
+
+    def what_if_updated_many(self, scenarios: Given, *, strict: bool = False) -> Any:
+        """See :meth:`lipstick.Capture.what_if_updated_many`; as :meth:`what_if_updated`."""
+        if not self._reading.by_time:
+            return super().what_if_updated_many(scenarios, strict=strict)
+        updates = self._updates(scenarios, strict=strict)
+        numbers = range(len(updates.labels))
+        answers = [self._updated(updates.updated_in(number)) for number in numbers]
+        return RepeatedWhatIf(updates.labels, answers)
+
+    @cached_property
+    def _reruns(self) -> Reruns:
+        return Reruns(self._stream, self._batches, self._recorded)
+
+    def _moved(self, delete: Mapping[str, Any], cascade: Cascade | None) -> list[MicroBatch] | None:
+        """Return the batches with the watermarks of what is left; None: no watermark moves."""
+        if not self._reading.by_time or not delete:
+            return None
+        with self._left(delete, cascade, self._recorded) as left:
+            return self._reruns.moved(left)
+
+    @contextmanager
+    def _left(
+        self,
+        delete: Mapping[str, Any],
+        cascade: Cascade | None,
+        relations: Mapping[str, Tracked],
+    ) -> Iterator[dict[str, str]]:
+        """Make views of what a deletion leaves of relations, for a while; yield them by name."""
+        spark = self._session.spark
+        deletion = self._deletion(self._hypothetical(self.root), delete, cascade)
+        gone = deletion.views(spark)
+        left = {
+            name: without(spark, tracked.view, *gone[name])
+            for name, tracked in relations.items()
+            if name in gone
+        }
+        try:
+            yield left
+        finally:
+            for view in (*left.values(), *(view for view, _ in gone.values())):
+                spark.catalog.dropTempView(view)
+
+    def _check_ties_without(self, delete: Mapping[str, Any], cascade: Cascade | None) -> None:
+        """Refuse a deletion that leaves rows of which Spark might have taken any."""
+        if self._reading.ties and delete:
+            with self._left(delete, cascade, self._known) as left:
+                self._check_ties({self._known[name].view: view for name, view in left.items()})
+
+    def _check_ties(self, replaced: Mapping[str, str]) -> None:
+        """Refuse groups in which Spark left open which row an aggregate takes.
+
+        ``replaced`` are views that stand for others.
+        """
+        for groups, call in self._reading.ties:
+            root = _lowered(self._stream, groups, self._recorded)
+            group = self._stream.session.spark.sql(plain_sql(root, replaced)).head()
+            if group is not None:
+                shown = ", ".join(map(str, group[:-1]))
+                raise UnsupportedError(
+                    f"which of {group[-1]} values {name_of(call)} takes in the group ({shown}) was "
+                    "open to Spark, since their rows tie: it is not followed",
+                    "Compare rows by more, so that none tie: max_by(v, struct(ts, id)).",
+                    self._stream.query,
+                )
+
+    def _hypothetical(self, root: Block) -> Capture:
+        """Return what answers about a query over these rows without being written."""
+        manifest = replace(self.manifest("copy"), root=root)
+        return Capture(self._session.store, manifest, self._session.spark, self._known)
+
+    def _deletion(
+        self, capture: Capture, delete: Mapping[str, Any], cascade: Cascade | None
+    ) -> Deletion:
+        """Return the tokens to delete of what the query reads, and of what that was made of."""
+        delete = self._concerning(delete)
+        capture.ancestry.check_unambiguous(delete)
+        return resolve_deletion(self._session.spark, capture.cluster.readable, delete, cascade)
+
+    def _run_again(
+        self,
+        delete: Mapping[str, Any],
+        cascade: Cascade | None,
+        batches: Sequence[MicroBatch],
+        *,
+        strict: bool,
+    ) -> WhatIf:
+        """Run the query over what is left, with other watermarks."""
+        capture = self._with_watermarks(batches)
+        spark = self._session.spark
+        deletion = self._deletion(capture, delete, cascade)
+        check_deletion(capture, self._concerning(delete), deletion.tokens, strict=strict)
+        hypothesis = Hypothesis(spark, deletion, rerun=True)
+        reduced = hypothesis.reduced(capture)
+        streams = self._reruns.with_late(batches, {})
+        replaced = {**reduced.replaced, **streams}
+        new = hypothesis.rows(capture, Reduced(reduced.deletion, replaced))
+        drop_once_read(new, streams.values())
+        return self._compared(new)
+
+    def _updated(self, update: Mapping[str, pa.Table]) -> WhatIf:
+        """Run the query over rows with other values, with the watermarks that these give."""
+        spark = self._session.spark
+        known = {name.lower(): tracked for name, tracked in self._known.items()}
+        views = {
+            name: updated_view(spark, known[name.lower()].view, known[name.lower()].token, table)
+            for name, table in update.items()
+        }
+        batches = self._reruns.moved(views) or self._batches
+        capture = self._with_watermarks(batches)
+        streams = self._reruns.with_late(batches, views)
+        replaced = {self._known[name].view: view for name, view in {**views, **streams}.items()}
+        new = spark.sql(plain_sql(capture.manifest.root, replaced, identity=True))
+        drop_once_read(new, {**views, **streams}.values())
+        return self._compared(new)
+
+    def _with_watermarks(self, batches: Sequence[MicroBatch]) -> Capture:
+        """Return what answers about the query, had the batches had these watermarks."""
+        self._check_sources()
+        reading = self._stream.reading(self._mode, self._emitted(batches))
+        return self._hypothetical(_lowered(self._stream, reading.root, self._recorded))
+
+    def _compared(self, new: DataFrame) -> WhatIf:
+        spark = self._session.spark
+        old = spark.sql(plain_sql(self.root, identity=True))
+        return WhatIf(spark, self.manifest("copy"), new, old, "rerun")
+
+
+def _some(tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    return {name: table for name, table in tokens.items() if table.num_rows}
+
+
+def _recorded(
+    stream: AnnotatedStream, batches: Sequence[MicroBatch], only: int | None
+) -> dict[str, Tracked]:
+    """Return what batches, or one of them, read of the streams of a query."""
+    session = stream.session
+    sources = numbers_of_sources(stream, batches)
+    result = {}
+    for name in stream.streams:
+        tracked = stream.relations[name]
+        result[name] = recorded(session, tracked, batches, sources.get(name, ()), only)
+        if tracked.unique:
+            verify_key(name, session.spark.table(result[name].view), tracked.token)
+    return result
+
+
+def _check_sessions(
+    stream: AnnotatedStream, late: Relation, relations: Mapping[str, Tracked]
+) -> None:
+    """Refuse sessions that Spark may have emitted before one more of their rows came."""
+    split = stream.session.spark.sql(plain_sql(_lowered(stream, late, relations))).head()
+    if split is not None:
+        raise UnsupportedError(
+            f"a row came after the watermark had passed its time ({split[0]}), so that a session "
+            "may have been emitted in two parts, which is not followed",
+            "Give the watermark a delay that no event exceeds.",
+            stream.query,
+        )
+
+
+def _check_order(
+    stream: AnnotatedStream, undecided: Relation, relations: Mapping[str, Tracked]
+) -> None:
+    """Refuse rows without duplicates where only Spark knows which of a batch came first."""
+    groups = stream.session.spark.sql(plain_sql(_lowered(stream, undecided, relations)))
+    group = groups.head()
+    if group is not None:
+        raise UnsupportedError(
+            f"different rows of micro-batch {group[-3]} are duplicates of each other ("
+            f"{', '.join(map(str, group[:-3]))}), in an order that only Spark knows: which came "
+            "first is not followed",
+            "Drop them by all columns that are read; or by others of a stream of Parquet files "
+            "without a key, one file a micro-batch, and before joins.",
+            stream.query,
+        )
+
+
+def _lowered(stream: AnnotatedStream, root: Relation, relations: Mapping[str, Tracked]) -> Block:
+    tokens = {name: tracked.token_source for name, tracked in stream.relations.items()}
+    tokens |= {name: tracked.token_source for name, tracked in relations.items()}
+    return lower_query(root, tokens, stream.query, stream.converted)

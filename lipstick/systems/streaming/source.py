@@ -1,0 +1,198 @@
+"""The source of a streaming data frame: what it reads, and how that is read again."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType, TimestampType
+
+from lipstick.errors import SourceError
+from lipstick.systems.streaming.checkpoint import FileRead
+from lipstick.systems.streaming.described import Described, described
+from lipstick.systems.streaming.prepared import RAW, Prepared, check_prepared
+from lipstick.systems.streaming.sources import Batched, Replayed, replayed_source
+from lipstick.systems.streaming.sources.options import option
+from lipstick.systems.streaming.starts import settings_of
+from lipstick.tracking.source import local_path
+
+FORMATS = ("csv", "json", "orc", "parquet", "text")
+_DELAY = "spark.watermarkDelayMs"
+_ADVICE = (
+    "Track a source that can be read again (files, Kafka, rate, one written in Python) with what "
+    "is computed and filtered of its rows, withWatermark and dropDuplicates: "
+    "spark.readStream.schema(...).json(path).withColumn('t', to_timestamp('s'))"
+    ".withWatermark('t', ...). Do the rest in the query. Over Spark Connect track the source and "
+    "its watermark alone. Write events from elsewhere to files first: "
+    "events.writeStream.format('parquet').start(path)."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSource:
+    """A stream of files, or of another source whose rows are read again.
+
+    Parameters
+    ----------
+    path
+        The folder or pattern that is watched; of other sources their name.
+    format, options, schema
+        Of the reader.
+    time
+        The column that a watermark is of; None: there is no watermark.
+    delay
+        How far the watermark is behind the latest time, in milliseconds.
+    distinct
+        The columns of ``dropDuplicates``; empty: duplicates are kept.
+    within
+        They are those of ``dropDuplicatesWithinWatermark``.
+    replayed
+        How the source is read again; None: it is one of files.
+    prepared
+        What is computed of each of its rows; None: they are rows of the stream.
+    """
+
+    path: str
+    format: str
+    options: Mapping[str, str]
+    schema: StructType
+    time: str | None
+    delay: int = 0
+    distinct: tuple[str, ...] = ()
+    within: bool = False
+    replayed: Replayed | None = None
+    prepared: Prepared | None = None
+
+    @property
+    def raw(self) -> StructType:
+        """The schema of the source, without what Spark knows of its columns in a stream."""
+        return _unmarked(self.schema if self.prepared is None else self.prepared.schema)
+
+    @property
+    def raw_prefix(self) -> str:
+        """What the names of the source's columns begin with in recorded rows."""
+        return "" if self.prepared is None else RAW
+
+    def of_raw(self, rows: DataFrame) -> DataFrame:
+        """Return the rows of the stream, with whatever else rows of the source have."""
+        return rows if self.prepared is None else self.prepared.of(rows)
+
+    @property
+    def description(self) -> str:
+        """What it is called in messages."""
+        return f"{self.format} stream {self.path}" if self.replayed is None else self.path
+
+    def read_again(self, spark: SparkSession, read: Batched) -> DataFrame:
+        """Return the rows that micro-batches read of a source that is none of files."""
+        assert self.replayed is not None
+        return self.replayed.rows(spark, self.options, self.raw, read)
+
+    @property
+    def archive(self) -> Path | None:
+        """The folder that Spark moves files to that were read; None: it does not."""
+        if option(self.options, "cleanSource", "off").lower() != "archive":
+            return None
+        folder = option(self.options, "sourceArchiveDir", "")
+        return local_path(folder) if folder else None
+
+    def present(self, file: FileRead) -> FileRead:
+        """Return a file that was read as it is there now: in the archive, if it was moved."""
+        archive, path = self.archive, local_path(file.uri)
+        if archive is None or path is None or path.exists():
+            return file
+        moved = archive.absolute() / path.relative_to(path.anchor)
+        return replace(file, uri=_uri(moved)) if moved.exists() else file
+
+    def empty(self, spark: SparkSession) -> DataFrame:
+        """Return no rows, with the columns of the source."""
+        return spark.createDataFrame([], self.raw)
+
+    def read(self, spark: SparkSession, files: list[str]) -> list[DataFrame]:
+        """Return the rows of some of its files: those where they came, and those in the archive."""
+        archive = "" if self.archive is None else str(self.archive.absolute())
+        moved = [file for file in files if archive and f"{archive}/" in file]
+        here = [file for file in files if file not in set(moved)]
+        parts = [(here, self.path), (moved, f"{archive}{re.sub('^file:/+', '/', self.path)}")]
+        return [self._read(spark, part, base) for part, base in parts if part]
+
+    def _read(self, spark: SparkSession, files: list[str], base: str) -> DataFrame:
+        reader = spark.read.format(self.format).schema(self.raw)
+        options = {"basePath": base, **self.options} if _is_folder(base) else self.options
+        options = {name: value for name, value in options.items() if name != "path"}
+        return reader.options(**options).load(files)
+
+
+def stream_source(name: str, frame: DataFrame) -> StreamSource:
+    """Return where a streaming data frame comes from.
+
+    Raises
+    ------
+    SourceError
+        When that is no source that can be read again, or something other than a watermark and
+        dropped duplicates stands over it.
+    """
+    leaf = described(frame)
+    if leaf is None:
+        raise SourceError(f"The stream {name!r} does more than compute its rows.\n{_ADVICE}")
+    path, replayed = leaf.options.get("path", ""), None
+    if leaf.format not in FORMATS or not path:
+        path = f"stream of {leaf.format}"
+        replayed = replayed_source(frame.sparkSession, leaf.format, python=leaf.python)
+        if replayed is None:
+            raise SourceError(
+                f"The stream {name!r} reads {leaf.format}, whose rows cannot be read again.\n"
+                f"{_ADVICE}"
+            )
+    delays = {field.name: field.metadata.get(_DELAY) for field in frame.schema}
+    marked = {column: delay for column, delay in delays.items() if delay is not None}
+    time, delay = next(iter(marked.items()), (None, 0))
+    if time is not None and not isinstance(frame.schema[time].dataType, TimestampType):
+        raise SourceError(
+            f"The watermark of {name!r} is of {time!r}, a {frame.schema[time].dataType.typeName()}."
+            "\nConvert it before: withColumn(name, to_timestamp(name)).withWatermark(name, ...)."
+        )
+    return StreamSource(
+        path,
+        leaf.format,
+        leaf.options,
+        frame.schema,
+        time,
+        int(delay),
+        leaf.distinct,
+        leaf.within,
+        replayed,
+        _prepared(name, frame.sparkSession, leaf),
+    )
+
+
+def _prepared(name: str, spark: SparkSession, leaf: Described) -> Prepared | None:
+    """Return what a stream computes of the rows of its source; None: nothing."""
+    if leaf.prepared is None:
+        return None
+    plan, source = leaf.prepared
+    text = check_prepared(name, spark, plan)
+    schema = StructType.fromJson(json.loads(str(source.schema().json())))
+    return Prepared(plan, schema, text, settings_of(spark))
+
+
+def _uri(path: Path) -> str:
+    """Return the URI of a file as Spark writes it, which escapes fewer characters than others."""
+    text = "".join(c if ord(c) > 127 else quote(c, safe="/!$&'()*+,;=:@~-._") for c in str(path))
+    return f"file://{text}"
+
+
+def _is_folder(path: str) -> bool:
+    return not any(character in path for character in "*?[{")
+
+
+def _unmarked(schema: StructType) -> StructType:
+    """Return a schema without what Spark knows of its columns in a stream."""
+    bare = StructType.fromJson(schema.jsonValue())
+    for field in bare.fields:
+        field.metadata = {k: v for k, v in (field.metadata or {}).items() if k != _DELAY}
+    return bare

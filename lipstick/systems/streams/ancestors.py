@@ -1,0 +1,258 @@
+"""Ancestors and descendants by reverse mapping: no edge is stored, each is computed from keys.
+
+Source: the thesis, section 4.1.2 (``retrieveAncestors``). Its worklist of single keys is here one
+step for each stream, backwards along the graph, over the union of the ranges asked for; each event
+is visited once, and sources end the walk whether named or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lipstick.systems.streams.events import Events, Found, resolve
+from lipstick.systems.streams.graph import Graph
+from lipstick.systems.streams.keys import (
+    Keys,
+    expand,
+    merge_ranges,
+    search,
+)
+from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.operators.merge import trigger_rank
+from lipstick.systems.streams.recorded_keys import within_reach
+from lipstick.systems.streams.recording import Recording
+from semiring.base import Array
+from semiring.door import checked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranges:
+    """Ranges of events of a stream, by time: each has an owner, the question that it answers.
+
+    Parameters
+    ----------
+    owner
+        Of each range.
+    code
+        The key's code; None without a key.
+    low, high
+        The times of the first and the last event.
+    """
+
+    owner: Array
+    code: Array | None
+    low: Array
+    high: Array
+
+    @staticmethod
+    def of(keys: Keys, owner: Array | None = None) -> Ranges:
+        """A range for each key; without owners all are of one question."""
+        owner = np.zeros(len(keys), dtype=np.int64) if owner is None else owner
+        return Ranges(owner, keys.code, keys.t, keys.t)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visited:
+    """Events of a stream that a walk came to.
+
+    Parameters
+    ----------
+    keys
+        Of the parts that were loaded.
+    owner, low, high
+        Disjoint ranges of positions in them, of each owner.
+    """
+
+    keys: Keys
+    owner: Array
+    low: Array
+    high: Array
+
+    def events(self) -> tuple[Keys, Array]:
+        """The keys, and the owner of each; ascending for each owner."""
+        places, ranges = expand(self.low, self.high)
+        if len(self.owner) and not self.owner.any():
+            return self.keys.take(places), np.zeros(len(places), dtype=np.int64)
+        return self.keys.take(places), self.owner[ranges]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """Direct dependencies between two streams: output i was made of the positions of range i."""
+
+    sid: str
+    source: str
+    which: int
+    outputs: Keys
+    inputs: Keys
+    low: Array
+    high: Array
+
+
+@checked
+def ancestors(recording: Recording, events: Events, within: Iterable[str] | None = None) -> Found:
+    """The events that some events were made of.
+
+    Parameters
+    ----------
+    within
+        The streams to look in (the *scope*): the walk ends where none of them is left further up,
+        and at sources, which are named where it comes to them. None: sources.
+
+    Raises
+    ------
+    UnknownStreamError
+        A stream or event that there is not.
+
+    Notes
+    -----
+    Exact for maps, filters, windows, aggregates and merges; of a join, all events in both windows,
+    which may be more than those that matched. O((r + e) log n) for e events of r ranges.
+    """
+    keys = resolve(recording, events)
+    streams, _ = walk_back(recording, events.sid, Ranges.of(keys), within)
+    return Found(recording, streams, recording.notes())
+
+
+@checked
+def ancestors_of_each(
+    recording: Recording, events: Events, within: Iterable[str] | None = None
+) -> tuple[Keys, dict[str, tuple[Keys, Array]]]:
+    """The ancestors of each event by itself.
+
+    Returns
+    -------
+    keys, found
+        The events asked about, and by stream the keys found and for each the position among
+        `keys` of the event that it is an ancestor of.
+    """
+    keys = resolve(recording, events)
+    ranges = Ranges.of(keys, np.arange(len(keys), dtype=np.int64))
+    _, visited = walk_back(recording, events.sid, ranges, within)
+    return keys, {sid: visited_stream.events() for sid, visited_stream in visited.items()}
+
+
+def walk_back(
+    recording: Recording,
+    sid: str,
+    ranges_asked: Ranges,
+    within: Iterable[str] | None = None,
+    links: list[Link] | None = None,
+) -> tuple[dict[str, Keys], dict[str, Visited]]:
+    """Walk from events to their ancestors.
+
+    Parameters
+    ----------
+    links
+        Gets every step's direct dependencies, if given.
+    """
+    graph = recording.graph
+    start = graph.original(sid)
+    targets = _targets(recording, within)
+    above = _with_targets_above(graph, targets)
+    waiting: dict[str, list[Ranges]] = {start: [ranges_asked]}
+    visited: dict[str, Visited] = {}
+    for name in reversed(list(graph.nodes)):
+        if name not in waiting:
+            continue
+        node = graph.nodes[name]
+        here = _located(recording, name, waiting.pop(name))
+        if not node.inputs or (name in targets and name != start):
+            visited[name] = here
+        if not node.inputs or (name in visited and name not in above):
+            continue
+        for source, ranges in step_back(recording, node, here, links):
+            waiting.setdefault(source, []).append(ranges)
+    distinct = {name: seen.events()[0] for name, seen in _distinct(visited).items()}
+    named = list(within or [source for source in graph.sources if source in visited])
+    covered = {graph.original(name) for name in named}
+    named += [name for name in graph.nodes if name in visited and name not in covered]
+    streams = {name: distinct.get(graph.original(name)) for name in named}
+    return (
+        {
+            name: Keys.empty(graph.node(name).keyed) if keys is None else keys
+            for name, keys in streams.items()
+        },
+        {name: visited[graph.original(name)] for name in named if graph.original(name) in visited},
+    )
+
+
+def _distinct(visited: dict[str, Visited]) -> dict[str, Visited]:
+    """The same events without regard to owners."""
+    result = {}
+    for name, seen in visited.items():
+        zero = np.zeros(len(seen.owner), dtype=np.int64)
+        result[name] = Visited(seen.keys, *merge_ranges(zero, seen.low, seen.high))
+    return result
+
+
+def _targets(recording: Recording, within: Iterable[str] | None) -> frozenset[str]:
+    graph = recording.graph
+    return frozenset(graph.original(name) for name in within or graph.sources)
+
+
+def _with_targets_above(graph: Graph, targets: frozenset[str]) -> set[str]:
+    """The streams that are made of some target, directly or not."""
+    above: set[str] = set()
+    for name, node in graph.nodes.items():
+        if any(source in targets or source in above for source in node.inputs):
+            above.add(name)
+    return above
+
+
+def _located(recording: Recording, sid: str, ranges: list[Ranges]) -> Visited:
+    """Ranges by time as disjoint ranges of positions among the keys that are loaded for them."""
+    owner = np.concatenate([each.owner for each in ranges])
+    low = np.concatenate([each.low for each in ranges])
+    high = np.concatenate([each.high for each in ranges])
+    codes = [each.code for each in ranges if each.code is not None]
+    code = np.concatenate(codes) if codes else None
+    keys = recording.load(sid, recording.parts(sid).within(low, high, code))
+    start = search(keys.code, keys.t, code, low, "left")
+    stop = search(keys.code, keys.t, code, high, "right")
+    return Visited(keys, *merge_ranges(owner, start, stop))
+
+
+def step_back(
+    recording: Recording, node: Node, here: Visited, links: list[Link] | None
+) -> list[tuple[str, Ranges]]:
+    """From outputs of an operator to ranges of its inputs.
+
+    Parameters
+    ----------
+    links
+        Gets the direct dependencies, if given.
+    """
+    operator = node.operator
+    assert operator is not None
+    whole = operator.aligned and links is None
+    if whole:
+        # One output for each input: the union over a run of outputs is one run of inputs.
+        positions = np.stack((here.low, here.high - 1), axis=1).ravel()
+        owner = here.owner
+    else:
+        positions, ranges = expand(here.low, here.high)
+        owner = here.owner[ranges]
+    outputs = here.keys.take(positions)
+    rank = trigger_rank(here.keys)[positions] if operator.inputs < 0 else None
+    inputs = [
+        within_reach(recording, source, outputs, operator.reach(which))
+        for which, source in enumerate(node.inputs)
+    ]
+    result = []
+    for which, source in enumerate(node.inputs):
+        keys = inputs[which]
+        low, high = operator.spans(outputs, inputs, which, rank)
+        if links is not None:
+            links.append(Link(node.sid, source, which, outputs, keys, low, high))
+        if whole:
+            low, high = low[0::2], high[1::2]
+        there = low < high
+        codes = None if keys.code is None else keys.code[low[there]]
+        result.append(
+            (source, Ranges(owner[there], codes, keys.t[low[there]], keys.t[high[there] - 1]))
+        )
+    return result

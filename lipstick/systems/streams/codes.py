@@ -1,0 +1,74 @@
+"""Values of keys as numbers, in the order they were met."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lipstick.systems.streams.errors import StreamError
+from semiring.base import Array
+
+
+class KeyCodes:
+    """The values of the keys of a graph's streams; the code of a value is its place among them."""
+
+    def __init__(self, values: pa.Array | None = None) -> None:
+        self._values: pa.Array | None = values
+
+    def restore(self, values: pa.Array) -> None:
+        """Go on from the values of an earlier run."""
+        self._values = None if pa.types.is_null(values.type) else values
+
+    def __len__(self) -> int:
+        return 0 if self._values is None else len(self._values)
+
+    @property
+    def values(self) -> pa.Array:
+        """The values by code."""
+        return pa.array([], pa.null()) if self._values is None else self._values
+
+    def encode(self, column: pa.Array | pa.ChunkedArray) -> Array:
+        """The codes of values, int64; new ones are added.
+
+        Raises
+        ------
+        StreamError
+            A NULL among them: no stream has it as its key.
+        """
+        if column.null_count:
+            raise StreamError(
+                f"The key of a stream is NULL in {column.null_count} rows.\nFilter such rows out,"
+                " or give them a value, before the stream."
+            )
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if self._values is None:
+            self._values = pc.unique(column.slice(0, 0))
+        values = self._values
+        if column.type != values.type:
+            column = column.cast(values.type)
+        codes = pc.index_in(column, value_set=values)
+        if codes.null_count:
+            fresh = pc.unique(column.filter(codes.is_null()))
+            self._values = values = pa.concat_arrays([values, fresh])
+            codes = pc.index_in(column, value_set=values)
+        numbers: Array = codes.to_numpy(zero_copy_only=False).astype(np.int64)
+        return numbers
+
+    def find(self, value: object) -> int | None:
+        """The code of a value; None if it was never met."""
+        if self._values is None:
+            return None
+        try:
+            scalar = pa.scalar(value, self._values.type)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            return None
+        code = pc.index(self._values, scalar).as_py()
+        return None if code < 0 else int(code)
+
+    def decode(self, codes: Array) -> pa.Array:
+        """The values of codes."""
+        return self.values.take(pa.array(codes))

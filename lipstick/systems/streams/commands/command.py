@@ -1,0 +1,298 @@
+"""``lipstick stream``: recorded streams asked for ancestors, replayed, and planned by."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lipstick.cli.errors import Failure, reported
+from lipstick.cli.opened import store_argument
+from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.systems.streams.commands.demo import demo
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lipstick.systems.streams import Events, Found, Graph, Stored
+
+Command = Callable[..., None]
+
+_query = click.option("--query", metavar="NAME", help="Which, where the store has several.")
+_period = click.option("--period", type=(int, int), metavar="FROM TO", help="Times, both closed.")
+_QUESTION = (
+    click.argument("events", metavar="STREAM[:NUMBER,...]"),
+    click.option("--key", metavar="VALUE", help="Of the events, where the stream has a key."),
+    _period,
+    click.option("--within", metavar="STREAM", multiple=True, help="Look in these streams."),
+)
+
+
+def recording_command(function: Command) -> Command:
+    """Make a function of an `Answer`, a `Stored` and its own arguments a command about a store."""
+
+    @store_argument
+    @_query
+    @answer_options()
+    @functools.wraps(function)
+    def command(
+        store: Path,
+        query: str | None,
+        format: str | None,
+        output: Path | None,
+        limit: int | None,
+        **more: Any,
+    ) -> None:
+        from lipstick.systems.streams.stored import Stored
+
+        with reported():
+            told = answer(format, output, limit, (TABLE, JSON))
+            function(told, Stored(store, query), **more)
+
+    return command
+
+
+def question_command(function: Command) -> Command:
+    """Make a function of an `Answer`, a `Stored`, `Events` and a scope a command about events."""
+
+    @functools.wraps(function)
+    def command(
+        told: Answer,
+        recording: Stored,
+        events: str,
+        key: str | None,
+        period: tuple[int, int] | None,
+        within: tuple[str, ...],
+        **more: Any,
+    ) -> None:
+        events_asked = _events(recording, events, key, period)
+        function(told, recording, events_asked, within or None, **more)
+
+    for option in reversed(_QUESTION):
+        command = option(command)
+    return recording_command(command)
+
+
+@click.group()
+def stream() -> None:
+    """Ask recorded streams where events came from, and replay them."""
+
+
+stream.add_command(demo)
+
+
+@stream.command()
+@recording_command
+def show(told: Answer, recording: Stored) -> None:
+    """What a STORE has of a query: its streams, operators, events and disorder."""
+    rows = [
+        {
+            "stream": sid,
+            "operator": "source" if node.operator is None else node.operator.kind,
+            "of": ", ".join(node.inputs) or None,
+            "module": node.module,
+            "events": int(recording.parts(sid).rows.sum()),
+            "content": recording.has_content(sid),
+        }
+        for sid, node in recording.graph.nodes.items()
+    ]
+    more = {
+        "query": recording.graph.name,
+        "batches": recording.batches,
+        "ended": recording.ended,
+    }
+    _send(told, rows, more, recording.notes())
+
+
+@stream.command()
+@click.option("--steps", is_flag=True, help="Every step from event to event instead.")
+@question_command
+def ancestors(
+    told: Answer,
+    recording: Stored,
+    events_asked: Events,
+    within: tuple[str, ...] | None,
+    *,
+    steps: bool,
+) -> None:
+    """The events that some EVENTS of a stream in a STORE were made of."""
+    from lipstick.systems.streams import ancestors as find
+    from lipstick.systems.streams import trace
+
+    if steps:
+        _send_table(told, trace(recording, events_asked, within), recording.notes())
+    else:
+        _send_found(told, find(recording, events_asked, within))
+
+
+@stream.command()
+@question_command
+def descendants(
+    told: Answer, recording: Stored, events_asked: Events, within: tuple[str, ...] | None
+) -> None:
+    """The events that were made of some EVENTS of a stream in a STORE."""
+    from lipstick.systems.streams import descendants as find
+
+    _send_found(told, find(recording, events_asked, within))
+
+
+@stream.command()
+@recording_command
+@click.argument("graph", metavar="MODULE:FUNCTION")
+@_period
+def replay(told: Answer, recording: Stored, graph: str, period: tuple[int, int] | None) -> None:
+    """Run a recorded query of a STORE again, by the function that makes its graph.
+
+    Exit code 1 if anything differs from what was recorded.
+    """
+    from lipstick.systems.streams import replay as again
+
+    replayed = again(_graph(graph), recording, period=period)
+    parts = {
+        "same": replayed.same,
+        "changed": replayed.changed,
+        "gone": replayed.gone,
+        "appeared": replayed.appeared,
+    }
+    rows = [
+        {"stream": sid}
+        | {
+            what: len(each.streams[sid]) if sid in each.streams else 0
+            for what, each in parts.items()
+        }
+        for sid in replayed.same.streams
+    ]
+    unsure = replayed.not_deterministic
+    notes = [f"{sid}: its operator is not deterministic." for sid in unsure]
+    _send(told, rows, {"not_deterministic": list(unsure)}, notes)
+    if unsure or not replayed.identical:
+        raise SystemExit(1)
+
+
+@stream.command()
+@store_argument
+@click.argument("sid", metavar="STREAM")
+@click.argument("name")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--version", default="1", show_default=True, help="Of the dataset.")
+@_query
+def export(store: Path, sid: str, name: str, folder: Path, version: str, query: str | None) -> None:
+    """Let others import the events of a STREAM of a STORE, as the dataset NAME in a new FOLDER.
+
+    A version has the events that are new since the versions before.
+    """
+    from lipstick.systems.streams.exporting import export_stream
+
+    with reported():
+        click.echo(export_stream(store, sid, name, version, folder, query=query))
+
+
+@stream.command()
+@click.option("--events", type=click.IntRange(min=0), default=1_000_000, show_default=True)
+@recording_command
+def plan(told: Answer, recording: Stored, events: int) -> None:
+    """The bytes that so many source events will take, by what those in a STORE take.
+
+    Beside them is how many events operators hold in memory: by the formula from the rates of the
+    streams, and in the state that was stored with the last batch.
+    """
+    from lipstick.systems.streams.planning import held_in, measured, predicted_held
+
+    formula, held = predicted_held(recording), held_in(recording)
+    plans = measured(recording)
+    rows = [
+        {
+            "stream": each.stream,
+            "events": each.events,
+            "bytes per event": None
+            if each.bytes_per_event is None
+            else round(each.bytes_per_event, 1),
+            "predicted bytes": each.predicted(events),
+            "held by formula": round(formula[each.stream]),
+            "held": held[each.stream],
+        }
+        for each in plans
+    ]
+    total = sum(each.predicted(events) for each in plans)
+    note = f"{counted(events, 'source event')}: {counted(total, 'byte')}."
+    _send(told, rows, {"predicted_bytes": total}, [note])
+
+
+def _events(
+    recording: Stored, text: str, key: str | None, period: tuple[int, int] | None
+) -> Events:
+    """The events that a text names, such as ``alarms:3,4`` or ``alarms``."""
+    from lipstick.systems.streams import Events
+
+    name, separator, numbers = text.rpartition(":")
+    if not separator:
+        name, numbers = text, ""
+    try:
+        n = [int(number) for number in numbers.split(",")] if numbers else None
+    except ValueError as error:
+        raise Failure(f"{text}: events are a stream, a colon and numbers: alarms:3,4.") from error
+    if n is not None and period is not None:
+        raise Failure("Give numbers or a period, not both.")
+    value: Any = key
+    if key is not None and len(recording.codes):
+        value = _typed(recording.codes.values, key)
+    return Events(name, n, value, period)
+
+
+def _typed(values: pa.Array, text: str) -> Any:
+    """A text as a value of the keys' type."""
+    import pyarrow as pa
+
+    try:
+        return pa.scalar(text).cast(values.type).as_py()
+    except pa.ArrowException as error:
+        raise Failure(f"--key {text}: keys have type {values.type}.") from error
+
+
+def _graph(text: str) -> Graph:
+    """The graph that a function of a module makes."""
+    import importlib
+    import sys
+
+    from lipstick.systems.streams import Graph
+
+    module, _, name = text.partition(":")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        function: Callable[[], Any] = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise Failure(f"{text}: {error}\nGive a module and a function in it: app:graph.") from error
+    finally:
+        sys.path.pop(0)
+    graph = function()
+    if not isinstance(graph, Graph):
+        raise Failure(f"{text} gave {type(graph).__name__}, not a Graph of streams.")
+    return graph
+
+
+def _send_found(told: Answer, found_events: Found) -> None:
+    _send_table(told, found_events.table(), found_events.notes)
+
+
+def _send_table(told: Answer, table: pa.Table, notes: tuple[str, ...]) -> None:
+    rows = table.slice(0, told.rows).to_pylist()
+    _send(told, rows, {}, notes, table.num_rows)
+
+
+def _send(
+    told: Answer,
+    rows: list[dict[str, Any]],
+    more: dict[str, Any],
+    notes: tuple[str, ...] | list[str],
+    total: int | None = None,
+) -> None:
+    if told.format == JSON:
+        told.send_json({**more, "rows": rows, "notes": list(notes)})
+        return
+    told.table(rows, total)
+    for note in notes:
+        told.say(note)
+    told.send_table()

@@ -1,0 +1,101 @@
+"""Where the delays of outputs come from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lipstick.systems.streams.errors import StreamError
+from lipstick.systems.streams.keys import Keys, search
+from semiring.base import Array
+from semiring.door import checked
+
+
+@checked
+class Delays(ABC):
+    """Gives every output its delay: the ticks from the trigger until it is emitted."""
+
+    deterministic: bool = True
+    """Whether a run of the same input has the same delays."""
+
+    @abstractmethod
+    def of(self, sid: str, code: Array | None, trigger: Array, elapsed: int) -> Array:
+        """The delays of outputs of a stream, int64, 0 or more.
+
+        Parameters
+        ----------
+        elapsed
+            Ticks that the operator took for the batch, as measured.
+        """
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Fixed(Delays):
+    """The same delay always: a logical clock, which a run repeats.
+
+    Parameters
+    ----------
+    ticks
+        By name of the stream; `other` for those not named.
+    """
+
+    other: int = 0
+    ticks: Mapping[str, int] | None = None
+
+    def of(self, sid: str, code: Array | None, trigger: Array, elapsed: int) -> Array:
+        value = (self.ticks or {}).get(sid, self.other)
+        return np.full(len(trigger), value, dtype=np.int64)
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Measured(Delays):
+    """The time that the operator took from receipt of the batch, as in the thesis."""
+
+    deterministic = False
+
+    def of(self, sid: str, code: Array | None, trigger: Array, elapsed: int) -> Array:
+        return np.full(len(trigger), elapsed, dtype=np.int64)
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Given(Delays):
+    """Delays by a function of stream, codes and trigger times."""
+
+    function: Callable[[str, Array | None, Array], Array]
+
+    def of(self, sid: str, code: Array | None, trigger: Array, elapsed: int) -> Array:
+        delays = np.asarray(self.function(sid, code, trigger), dtype=np.int64)
+        if delays.shape != trigger.shape or (len(delays) and int(delays.min()) < 0):
+            raise StreamError(
+                f"Delays of stream {sid}: shape {delays.shape} for {len(trigger)} outputs, or a"
+                " negative one.\nReturn one delay of 0 ticks or more for each output."
+            )
+        return delays
+
+
+class Recorded(Delays):
+    """The delays that outputs had when they were recorded, found by their triggers; else 0."""
+
+    def __init__(self, recorded: Mapping[str, Keys]) -> None:
+        self._recorded = recorded
+        self._triggers = {sid: keys.trigger for sid, keys in recorded.items()}
+
+    def of(self, sid: str, code: Array | None, trigger: Array, elapsed: int) -> Array:
+        keys = self._recorded.get(sid)
+        if keys is None or not len(keys):
+            return np.zeros(len(trigger), dtype=np.int64)
+        triggers = self._triggers[sid]
+        index = search(keys.code, triggers, code, trigger, "left")
+        # Of outputs with one trigger (a merge) the second has the second's delay.
+        index += np.arange(len(trigger)) - search(code, trigger, code, trigger, "left")
+        index = np.minimum(index, len(keys) - 1)
+        known = triggers[index] == trigger
+        if keys.code is not None and code is not None:
+            known &= keys.code[index] == code
+        return np.where(known, keys.d[index], 0)

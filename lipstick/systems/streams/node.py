@@ -1,0 +1,37 @@
+"""A stream of a graph, and what makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lipstick.systems.streams.operators import Operator
+from lipstick.systems.streams.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A stream, and the operator that makes it.
+
+    Parameters
+    ----------
+    sid
+        The name of the stream.
+    source
+        How its events come in, for a source.
+    operator, inputs
+        What makes it of which streams, for all others.
+    keyed
+        Whether the stream has a key.
+    module
+        The composed operator that it is inside of, or its own name.
+    twin
+        The stream that has the same events under another name: nothing is recorded of this one.
+    """
+
+    sid: str
+    source: Source | None = None
+    operator: Operator | None = None
+    inputs: tuple[str, ...] = ()
+    keyed: bool = False
+    module: str = ""
+    twin: str | None = None

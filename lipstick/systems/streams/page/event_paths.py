@@ -1,0 +1,176 @@
+"""From an event to those that it was made of, or those it is in: as boxes, step by step."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.explore.budget import Budget
+from lipstick.explore.cells import cell, cells, columns
+from lipstick.explore.graphs.boxes import Drawing
+from lipstick.systems.streams import Events, Stored, ancestors, descendants, trace
+from lipstick.systems.streams.events import Found, resolve
+from lipstick.systems.streams.keys import Keys
+from lipstick.systems.streams.page.event_windows import table_of
+
+DRAWN = 24
+"""Events of a stream that are drawn; the rest are a bundle."""
+
+TRACED = 5_000
+"""Events whose steps are looked at; of more, only how many are of each stream is told."""
+
+LISTED = 100
+"""Events whose content is listed at most."""
+
+Place: TypeAlias = tuple[str, str | None, int]
+"""An event: its stream, its key as text, and its number."""
+
+
+def found_by(recording: Stored, event: Events, forwards: bool) -> Found:
+    """All events that one was made of, or with `forwards` is in, of every stream."""
+    every = recording.graph.recorded
+    ask = descendants if forwards else ancestors
+    return ask(recording, event, within=every)
+
+
+def path(recording: Stored, event: Events, forwards: bool, budget: Budget) -> dict[str, Any]:
+    """An event and what it was made of, or is in: boxes, how many by stream, and their content.
+
+    Returns
+    -------
+    dict
+        ``picture``; None where there are more than `TRACED`; ``counts`` by stream; ``ends``, the
+        events of sources, or of streams that nothing is made of, as rows of tables; ``notes``.
+    """
+    graph = recording.graph
+    start = graph.original(event.sid)
+    keys = resolve(recording, event)
+    answer = found_by(recording, event, forwards)
+    reached = {sid: each for sid, each in answer.streams.items() if len(each) and sid != start}
+    budget.check()
+    total = sum(map(len, reached.values()))
+    picture = None
+    if total <= TRACED:
+        picture = drawn(recording, start, keys, reached, forwards, budget)
+    last = [sid for sid in reached if _is_end(recording, sid, forwards)]
+    return {
+        "picture": picture,
+        "counts": {sid: len(each) for sid, each in reached.items()},
+        "total": total,
+        "itself": _listed(recording, start, keys),
+        "ends": [_listed(recording, sid, reached[sid]) for sid in last],
+        "notes": [cell(note) for note in answer.notes],
+    }
+
+
+def _is_end(recording: Stored, sid: str, forwards: bool) -> bool:
+    graph = recording.graph
+    return not graph.consumers(sid) if forwards else not graph.node(sid).inputs
+
+
+def _listed(recording: Stored, sid: str, keys: Keys) -> dict[str, Any]:
+    shown = table_of(recording, sid, keys, np.arange(min(len(keys), LISTED)))
+    return {
+        "stream": sid,
+        "keyed": recording.graph.node(sid).keyed,
+        "columns": columns(shown.schema),
+        "rows": cells(shown),
+        "count": len(keys),
+    }
+
+
+def drawn(
+    recording: Stored,
+    start: str,
+    keys: Keys,
+    reached: dict[str, Keys],
+    forwards: bool,
+    budget: Budget,
+) -> dict[str, Any]:
+    """An event and the reached ones as boxes, of every stream some and a bundle of the rest."""
+    drawing = Drawing()
+    boxes: dict[Place, int] = {}
+    bundles: dict[str, int] = {}
+    for sid, each in {start: keys, **reached}.items():
+        table = table_of(recording, sid, each, np.arange(min(len(each), DRAWN)))
+        for row in table.to_pylist():
+            boxes[(sid, row.get("key"), row["n"])] = _event(drawing, sid, row)
+        if len(each) > DRAWN:
+            focus = {"stream": sid}
+            label = f"{len(each) - DRAWN:,} more of {sid}"
+            bundles[sid] = drawing.add("bundle", label, focus=focus)
+    drawing.boxes[0]["center"] = True
+    for source, target in _steps(recording, start, keys, reached, forwards, budget):
+        ends = [boxes.get(end, bundles.get(end[0])) for end in (source, target)]
+        if ends[0] is not None and ends[1] is not None:
+            drawing.link(ends[0], ends[1])
+    label = drawing.boxes[0]["label"]
+    crumbs = [
+        {"label": "all streams", "focus": {}},
+        {"label": start, "focus": {"stream": start}},
+        {"label": label, "focus": {}},
+    ]
+    total = 1 + sum(map(len, reached.values()))
+    return drawing.answer(len(boxes), total, crumbs, "events")
+
+
+def _event(drawing: Drawing, sid: str, row: dict[str, Any]) -> int:
+    key = row.get("key")
+    content = [
+        f"{name} {cell(value, 16)}" for name, value in row.items() if name not in ("key", "n")
+    ]
+    lines = [*([] if key is None else [_short(key)]), *map(_short, content[:1])]
+    focus = {"stream": sid, "n": row["n"], "key": key}
+    box = drawing.add("node", f"{sid} {row['n']:,}", lines=lines, focus=focus)
+    told = [*([] if key is None else [f"key {key}"]), *content]
+    drawing.boxes[box]["name"] = cell(f"{sid} {row['n']:,}: {', '.join(told)}")
+    return box
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:28]
+
+
+def _steps(
+    recording: Stored,
+    start: str,
+    keys: Keys,
+    reached: dict[str, Keys],
+    forwards: bool,
+    budget: Budget,
+) -> list[tuple[Place, Place]]:
+    """Which of the events was made of which directly."""
+    every = {start: keys, **reached}
+    known = {sid: set(_places(recording, sid, each)) for sid, each in every.items()}
+    steps: dict[tuple[Place, Place], None] = {}
+    targets = reached if forwards else every
+    for sid, each in targets.items():
+        budget.check()
+        inputs = recording.graph.node(sid).inputs
+        if not inputs:
+            continue
+        numbers = _events_of(recording, sid, each)
+        table = trace(recording, numbers, within=inputs).to_pydict()
+        befores = zip(table["stream"], table["key"], table["n"], strict=True)
+        afters = zip(table["of"], table["of_key"], table["of_n"], strict=True)
+        for before, after in zip(befores, afters, strict=True):
+            if before in known.get(before[0], ()) and after in known.get(after[0], ()):
+                steps[before, after] = None
+    return list(steps)
+
+
+def _events_of(recording: Stored, sid: str, keys: Keys) -> Events:
+    if keys.code is None:
+        return Events(sid, keys.n)
+    values = recording.codes.decode(keys.code).to_pylist()
+    return Events(sid, keys.n, values)
+
+
+def _places(recording: Stored, sid: str, keys: Keys) -> list[Place]:
+    numbers = keys.n.tolist()
+    if keys.code is None:
+        return [(sid, None, n) for n in numbers]
+    texts = recording.codes.decode(keys.code).cast(pa.string()).to_pylist()
+    return [(sid, key, n) for key, n in zip(texts, numbers, strict=True)]

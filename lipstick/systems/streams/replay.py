@@ -1,0 +1,241 @@
+"""Replay: the graph run again over recorded sources, as they were or with changes.
+
+Source: the thesis, section 4.2 (``replayExec``). Outputs get the delays that were recorded for
+their triggers, so that they have the recorded keys. Where it feeds the source ancestors of one
+result, here all recorded events are fed from the first to the last that results asked about can
+look back at (`lipstick.systems.streams.prefix`): what else would have come out of filters and
+windows in between then comes out as it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lipstick.systems.streams.changes import Changes, first_change
+from lipstick.systems.streams.differences import differing_content, matched
+from lipstick.systems.streams.errors import ReplayError
+from lipstick.systems.streams.events import Events, Found, resolve
+from lipstick.systems.streams.graph import Graph
+from lipstick.systems.streams.keys import INFINITE, Keys, search
+from lipstick.systems.streams.operators.merge import trigger_rank
+from lipstick.systems.streams.prefix import Prefix, prefix_of, whole
+from lipstick.systems.streams.recording import InMemory, Recording
+from lipstick.systems.streams.replaying import Span, read_sources, run
+from semiring.base import Array
+from semiring.door import checked
+
+
+@checked
+@dataclass(frozen=True, slots=True, eq=False)
+class Replayed:
+    """What a replay found, by stream.
+
+    Parameters
+    ----------
+    same, changed, gone
+        Recorded events: with the same content and key, with another, and those that no longer are.
+    appeared
+        Events that were not recorded, with the keys of the replay.
+    not_deterministic
+        The streams whose operator gave something else for the same input: what is said of them,
+        and of what is made of them, has no other cause that is known.
+    results
+        The replayed run, with all content.
+    """
+
+    same: Found
+    changed: Found
+    gone: Found
+    appeared: Found
+    not_deterministic: tuple[str, ...]
+    results: InMemory
+
+    @property
+    def identical(self) -> bool:
+        """Whether all that was asked about came out as it was recorded."""
+        return not (len(self.changed) or len(self.gone) or len(self.appeared))
+
+
+@checked
+def replay(
+    graph: Graph,
+    recording: Recording,
+    *,
+    events: Events | None = None,
+    period: tuple[int, int] | None = None,
+    changes: Changes | None = None,
+) -> Replayed:
+    """Run a graph again over what was recorded of its sources, and compare.
+
+    Parameters
+    ----------
+    graph
+        The one that was run.
+    events
+        The results to compare; None: all of the streams that nothing is made of.
+    period
+        The times from and to, both closed, of the results to compare, instead.
+    changes
+        What is different in the sources; None: nothing is.
+
+    Raises
+    ------
+    ReplayError
+        When the graph is another one, or both events and a period are given.
+    UnknownStreamError
+        When there are no such events, or a change is of an event that there is not.
+
+    Notes
+    -----
+    Time and memory are those of a run over the sources from the first event that the results asked
+    about can look back at, up to the last of these results, two or three times: what is unchanged
+    is replayed as well, to know what is not deterministic. Where there are changes, windows of a
+    length may have any event before them, and a graph with such is replayed from the beginning.
+    """
+    graph.check_recorded(recording.graph)
+    if events is not None and period is not None:
+        raise ReplayError("A replay is of events or of a period: give one of them.")
+    keys_asked = _keys_of(recording, events, period)
+    until = max((int(keys.t.max()) for keys in keys_asked.values() if len(keys)), default=INFINITE)
+    if period is not None:
+        until = period[1]
+    elif events is None:
+        until = INFINITE
+    span = Span(_prefix(recording, keys_asked, period, events, changes), until)
+    read = read_sources(graph, recording, span)
+    before = run(graph, recording, span, None, read)
+    again = recording if _has_all(recording) else run(graph, recording, span, None, read)
+    unsure = _not_deterministic(graph, recording, before, again, span)
+    after = before if changes is None else run(graph, recording, span, changes, read)
+    compared = {
+        sid: _compare(before, after, sid, keys, _rank(keys, span.keys(recording, sid)))
+        for sid, keys in keys_asked.items()
+    }
+    if events is None:  # else other results of the stream were not asked about
+        appeared = {sid: _appeared(recording, after, sid, span, period) for sid in keys_asked}
+    else:
+        appeared = {}
+    same, changed, gone = ({sid: each[i] for sid, each in compared.items()} for i in range(3))
+    return Replayed(
+        Found(recording, same),
+        Found(recording, changed),
+        Found(recording, gone),
+        Found(after, appeared),
+        unsure,
+        after,
+    )
+
+
+def _keys_of(
+    recording: Recording, events: Events | None, period: tuple[int, int] | None
+) -> dict[str, Keys]:
+    if events is not None:
+        return {recording.graph.original(events.sid): resolve(recording, events)}
+    graph = recording.graph
+    ends = [sid for sid in graph.recorded if not graph.consumers(sid)]
+    return {sid: resolve(recording, Events(sid, t=period)) for sid in ends}
+
+
+def _prefix(
+    recording: Recording,
+    keys_asked: Mapping[str, Keys],
+    period: tuple[int, int] | None,
+    events: Events | None,
+    changes: Changes | None,
+) -> Prefix:
+    """Where to begin, so that all changes are in what is replayed too."""
+    if period is None and events is None:
+        return whole(recording.graph, keys_asked)
+    if period is not None:
+        first = dict.fromkeys(keys_asked, period[0])
+    else:
+        first = {sid: int(keys.t.min(initial=INFINITE)) for sid, keys in keys_asked.items()}
+    prefix = prefix_of(recording, first, counted=changes is None)
+    if changes is None:
+        return prefix
+    changed = {sid: first_change(changes, recording, sid) for sid in recording.graph.sources}
+    times = {sid: min(time, changed.get(sid, time)) for sid, time in prefix.times.items()}
+    return Prefix(times, prefix.triggers)
+
+
+def _has_all(recording: Recording) -> bool:
+    return all(recording.has_content(sid) for sid in recording.graph.recorded)
+
+
+def _rank(keys: Keys, recorded: Keys) -> Array:
+    """How many recorded events before each have the same trigger."""
+    index = search(recorded.code, recorded.t, keys.code, keys.t)
+    rank: Array = trigger_rank(recorded)[index]
+    return rank
+
+
+def _compare(
+    before: InMemory, after: InMemory, sid: str, keys_asked: Keys, rank: Array
+) -> tuple[Keys, Keys, Keys]:
+    """Which of the recorded events are the same, changed and gone."""
+    index, there = matched(keys_asked, after.whole(sid), rank)
+    gone = keys_asked.take(np.flatnonzero(~there))
+    kept = keys_asked.take(np.flatnonzero(there))
+    if not len(kept):
+        return kept, kept, gone
+    if after is before:  # nothing is changed: what was made is what is made
+        made = before.whole(sid).take(np.sort(index[there]))
+        moved = (made.d != kept.d) | (made.t != kept.t)
+        return kept.take(np.flatnonzero(~moved)), kept.take(np.flatnonzero(moved)), gone
+    replayed_keys = after.whole(sid).take(np.sort(index[there]))
+    origin, known = matched(kept, before.whole(sid), rank[there])
+    differs = ~known | (replayed_keys.d != kept.d) | (replayed_keys.t != kept.t)
+    old = before.whole(sid).take(np.sort(origin[known]))
+    rows = differing_content(before, old, after, replayed_keys.take(np.flatnonzero(known)), sid)
+    differs[np.flatnonzero(known)] |= rows
+    return kept.take(np.flatnonzero(~differs)), kept.take(np.flatnonzero(differs)), gone
+
+
+def _appeared(
+    recording: Recording, after: InMemory, sid: str, span: Span, period: tuple[int, int] | None
+) -> Keys:
+    replayed_keys = after.whole(sid)
+    _, there = matched(replayed_keys, span.keys(recording, sid))
+    fresh = ~there & (replayed_keys.t <= span.until)
+    if period is not None:
+        fresh &= replayed_keys.t >= period[0]
+    return replayed_keys.take(np.flatnonzero(fresh))
+
+
+def _not_deterministic(
+    graph: Graph, recording: Recording, replayed: InMemory, other: Recording, span: Span
+) -> tuple[str, ...]:
+    """The streams that differ between runs or from the recording, while their inputs do not."""
+    differing: set[str] = set()
+    causes = []
+    for sid, node in graph.nodes.items():
+        if node.twin is not None or node.operator is None or span.first_trigger(sid) == INFINITE:
+            continue
+        differs = any(
+            _differs(replayed, each, sid, span, content)
+            for each, content in ((recording, False), (other, True))
+        )
+        if differs:
+            differing.add(sid)
+            if not differing.intersection(node.inputs):
+                causes.append(sid)
+    return tuple(causes)
+
+
+def _differs(replayed: InMemory, other: Recording, sid: str, span: Span, content: bool) -> bool:
+    # What has its trigger in the span was fed all that it was made of.
+    keys, other_keys = span.replayed(replayed, sid), span.replayed(other, sid)
+    pairs: Iterable[tuple[Any, Any]] = (
+        (keys.t, other_keys.t),
+        (keys.n, other_keys.n),
+        (keys.d, other_keys.d),
+    )
+    if len(keys) != len(other_keys) or not all(bool((a == b).all()) for a, b in pairs):
+        return True
+    if not content or not len(keys):
+        return False
+    return bool(differing_content(replayed, keys, other, other_keys, sid).any())

@@ -1,0 +1,196 @@
+"""A recording in a store, asked without Spark: only the parts that a question needs are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from graphquery.store import Snapshot, Store
+from graphquery.store.streams import (
+    Part,
+    batches,
+    checked,
+    parts,
+    queries,
+    query_record,
+    state_files,
+    state_record,
+)
+from lipstick.systems.streams.batch import Batch, concat_batches
+from lipstick.systems.streams.codes import KeyCodes
+from lipstick.systems.streams.engine import CODES
+from lipstick.systems.streams.errors import UnknownStreamError
+from lipstick.systems.streams.keys import Keys, concat_keys
+from lipstick.systems.streams.layout import column_names, keys_of, unpacked
+from lipstick.systems.streams.operator_state import StageState
+from lipstick.systems.streams.recording import Parts, Recording, added, no_content
+from lipstick.systems.streams.source import Disorder
+from lipstick.systems.streams.topology import graph_of
+from semiring.base import Array
+from semiring.door import checked as checked_arguments
+
+_CACHED = 1 << 23
+"""Events of which the keys are kept in memory after they were read."""
+
+
+@checked_arguments
+class Stored(Recording):
+    """A query that was recorded by `Assertions`, as it is in the newest version of a store.
+
+    Parameters
+    ----------
+    path
+        Of the store; or a snapshot of it, to ask of that version.
+    query
+        The name of the graph that was run; None where the store has one alone.
+
+    Attributes
+    ----------
+    batches
+        How many batches were recorded.
+    ended
+        Whether its input was closed.
+
+    Raises
+    ------
+    UnknownStreamError
+        When there is no such query.
+    """
+
+    def __init__(self, path: str | Path | Snapshot, query: str | None = None) -> None:
+        self._snapshot = path if isinstance(path, Snapshot) else Store.open(Path(path)).snapshot()
+        records = self._snapshot.records
+        names = queries(records)
+        if query is None and len(names) == 1:
+            (query,) = names
+        if query not in names:
+            given = "No query was named" if query is None else f"There is no query {query!r}"
+            raise UnknownStreamError(
+                f"{given} of store {self._snapshot.root}.\nIt has {', '.join(names) or 'none'}."
+            )
+        record = query_record(query)
+        document = checked(records[record], f"Record {record}")
+        topology = document["topology"]
+        self.graph = graph_of(query, {sid: topology[sid] for sid in document["order"]})
+        self.full: bool = document["full"]
+        self.fingerprint: str = document["fingerprint"]
+        self.codes = KeyCodes()
+        self._parts: dict[str, list[Part]] = {sid: [] for sid in self.graph.recorded}
+        self._disorder: dict[str, Disorder] = {}
+        self._cache: dict[tuple[str, int], Keys] = {}
+        self._cached = 0
+        self._first_codes = [0]
+        recorded = batches(records, query)
+        self.batches = len(recorded)
+        for number, batch in recorded.items():
+            for part in parts(batch, f"Batch {number} of {query}"):
+                self._parts[part.stream].append(part)
+            disorder = {sid: Disorder(**counts) for sid, counts in batch["disorder"].items()}
+            self._disorder = added(self._disorder, disorder)
+        state = records.get(state_record(query))
+        self.ended = state is not None and bool(state["ended"])
+        if state is not None and any(node.keyed for node in self.graph.nodes.values()):
+            self._restore_codes()
+        self._ranges = {sid: Parts.of(map(_ranges, each)) for sid, each in self._parts.items()}
+
+    def states(self) -> list[dict[str, StageState]]:
+        """The state after the last batch, of each partition if keys are divided."""
+        record = self._snapshot.records.get(state_record(self.graph.name))
+        files = [] if record is None else state_files(record)
+        return [unpacked(self._snapshot.read(file)) for file in files]
+
+    def _restore_codes(self) -> None:
+        """Read the values of keys; those of a partition have their codes after those before."""
+        values: list[pa.Array] = []
+        starts = [0]
+        for tables in self.states():
+            values.append(tables[CODES].tables["values"].column("value").combine_chunks())
+            starts.append(starts[-1] + len(values[-1]))
+        filled = [each for each in values if len(each)]
+        if filled:
+            self.codes.restore(pa.concat_arrays(filled))
+        if len(values) > 1:
+            self._parts = {
+                sid: [_shifted(part, starts[part.partition or 0]) for part in each]
+                for sid, each in self._parts.items()
+            }
+            self._first_codes = starts
+
+    def parts(self, sid: str) -> Parts:
+        return self._ranges[self.graph.original(sid)]
+
+    def load(self, sid: str, parts: Array) -> Keys:
+        sid = self.graph.original(sid)
+        keys = [self._keys(sid, i) for i in parts.tolist()]
+        if not keys:
+            return Keys.empty(self.graph.node(sid).keyed)
+        return concat_keys(keys)[0]
+
+    def load_content(self, sid: str, parts: Array) -> Batch:
+        sid = self.graph.original(sid)
+        if not self.has_content(sid):
+            raise no_content(sid)
+        batches = []
+        for i in parts.tolist():
+            part = self._parts[sid][i]
+            if part.content is None:
+                raise no_content(sid)
+            rows = self._snapshot.read(part.content, None, part.content_offset or 0, part.rows)
+            batches.append(Batch(self._keys(sid, i), rows))
+        if not batches:
+            return Batch(Keys.empty(self.graph.node(sid).keyed), pa.table({}))
+        return concat_batches(batches)
+
+    def has_content(self, sid: str) -> bool:
+        return self.full or self.graph.node(self.graph.original(sid)).source is not None
+
+    def disorder(self) -> Mapping[str, Disorder]:
+        return self._disorder
+
+    def bytes_of(self, sid: str) -> float:
+        """The bytes of a stream's events; of files that have several streams, by rows."""
+        files = self._snapshot.files
+        total = 0.0
+        for part in self._parts[self.graph.original(sid)]:
+            for file in filter(None, (part.file, part.content)):
+                total += files[file].size * part.rows / files[file].rows
+        return total
+
+    def placed(self, sid: str) -> list[tuple[Path, Part]]:
+        """The parts of a stream, each with its file, which is held against its checksum."""
+        parts = self._parts[self.graph.original(sid)]
+        return [(self._snapshot.path(part.file), part) for part in parts]
+
+    def first_code(self, part: Part) -> int:
+        """The code that the first of the codes of a part is, among those of all partitions."""
+        return self._first_codes[part.partition or 0]
+
+    def _keys(self, sid: str, number: int) -> Keys:
+        known = self._cache.get((sid, number))
+        if known is not None:
+            return known
+        part = self._parts[sid][number]
+        names = column_names(self.graph.node(sid).keyed, part.d)
+        table = self._snapshot.read(part.file, names, part.offset, part.rows)
+        keys = keys_of(table, part.first_t, part.first_n, part.d, self.first_code(part))
+        if self._cached + len(keys) > _CACHED:
+            self._cache.clear()
+            self._cached = 0
+        self._cache[sid, number] = keys
+        self._cached += len(keys)
+        return keys
+
+
+def _ranges(part: Part) -> dict[str, int]:
+    """The numbers that `Parts` has of a part."""
+    return {each.name: getattr(part, each.name) for each in fields(Parts)}
+
+
+def _shifted(part: Part, codes: int) -> Part:
+    """A part of a stream with a key, whose codes are so many greater."""
+    if part.first_code is None or part.last_code is None:
+        return part
+    return replace(part, first_code=part.first_code + codes, last_code=part.last_code + codes)

@@ -1,0 +1,264 @@
+"""A graph on Structured Streaming: started, waited for, ended, and started again.
+
+Every micro-batch is one commit of a store, which has the assertions and the state after it, under
+the number that Spark gave the batch. A batch that Spark runs again, since it was killed between
+that commit and its own, is seen to be there and passed over: exactly once, also where operators
+are not deterministic or delays are measured.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from lipstick.systems.streams.assertions import Assertions
+from lipstick.systems.streams.delays import Delays, Fixed
+from lipstick.systems.streams.errors import StreamError
+from lipstick.systems.streams.graph import Graph
+from lipstick.systems.streams.properties import Property
+from lipstick.systems.streams.recorded_query import RecordedQuery
+from lipstick.systems.streams.structured.in_process import InProcess, Result
+from lipstick.systems.streams.structured.joint_source import check, one_frame, slots_of
+from lipstick.systems.streams.structured.partitioned import Partitioned
+from semiring.door import checked
+
+
+@checked
+class RunningGraph:
+    """A graph that runs; to be used as a context, which stops it. Made by `start`."""
+
+    def __init__(
+        self,
+        name: str,
+        recorder: RecordedQuery,
+        work: InProcess | Partitioned,
+        frame: DataFrame,
+        checkpoint: str,
+    ) -> None:
+        self._name = name
+        self._frame = frame
+        self._recorder = recorder
+        self._work = work
+        self._checkpoint = checkpoint
+        self._query: StreamingQuery | None = None
+        self._started = threading.Event()
+        self._lock = threading.Lock()
+        self._bound = False
+        self._closed = False
+        self._error: BaseException | None = None
+
+    def __enter__(self) -> RunningGraph:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def query(self) -> StreamingQuery:
+        """The query of Spark, for its progress and status."""
+        assert self._query is not None
+        return self._query
+
+    def process_all(self) -> None:
+        """Wait until all that the sources have now is processed.
+
+        Raises
+        ------
+        StreamError
+            What stopped the graph.
+        """
+        self._raised(self.query.processAllAvailable)
+
+    def wait(self, seconds: int | None = None) -> bool:
+        """Wait until the query ends, as with a trigger of what is available, or for some seconds.
+
+        Returns
+        -------
+        bool
+            Whether it has ended; raises as `process_all`.
+        """
+        if seconds is not None:
+            return bool(self._raised(lambda: self.query.awaitTermination(seconds)))
+        self._raised(self.query.awaitTermination)
+        return True
+
+    def stop(self) -> None:
+        """Stop the query and give back the store; it can be started again. Again does nothing."""
+        if self._query is not None:
+            self._query.stop()
+        with self._lock:  # a batch that is being stored is stored
+            self._close()
+
+    def finish(self) -> None:
+        """Process what there is and end the input: what was held back for order comes out.
+
+        Raises
+        ------
+        StreamError
+            What stopped the graph; nothing can be added to a query that has ended.
+        """
+        if self.query.isActive:
+            self.process_all()
+        elif self.query.exception() is not None:
+            self.wait()
+        self.query.stop()
+        with self._lock:
+            if self._closed:
+                raise StreamError(f"Graph {self._name} was stopped: start it again to end it.")
+            self._bind()
+            self._recorder.offsets = None
+            session, schema = self._frame.sparkSession, self._frame.schema
+            self._work.finish(session.createDataFrame([], schema))
+            self._close()
+
+    def begin(self, trigger: Mapping[str, Any] | None) -> None:
+        """Start the query; `start` does it."""
+        writer = self._frame.writeStream.foreachBatch(self._take).queryName(self._name)
+        writer = writer.option("checkpointLocation", self._checkpoint)
+        if trigger is not None:
+            writer = writer.trigger(**trigger)
+        self._query = writer.start()
+        self._started.set()
+
+    def _take(self, frame: DataFrame, number: int) -> None:
+        self._started.wait()
+        with self._lock:
+            try:
+                self._batch(frame, number)
+            except BaseException as error:
+                self._error = error
+                raise
+
+    def _batch(self, frame: DataFrame, number: int) -> None:
+        if self._closed:
+            raise StreamError(f"Graph {self._name} was stopped; nothing of the batch was stored.")
+        self._bind()
+        following = self._work.following
+        if number > following:
+            raise StreamError(
+                f"Checkpoint {self._checkpoint} is at batch {number} of {self._name}, but store "
+                f"{self._recorder.path} has {following} batches.\nRestore the store that belongs to"
+                " the checkpoint, or run the graph under another name with a new checkpoint."
+            )
+        self._recorder.offsets = _offsets(self._checkpoint, number)
+        if number < following:
+            self._recorder.check_last(number)
+        else:
+            self._work.take(frame)
+
+    def _bind(self) -> None:
+        if not self._bound:
+            self._recorder.bind(str(self.query.id))
+            self._bound = True
+
+    def _raised(self, wait: Any) -> Any:
+        try:
+            return wait()
+        except StreamingQueryException as error:
+            if isinstance(self._error, StreamError):
+                raise self._error from error
+            raise
+
+    def _close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._recorder.__exit__(None, None, None)
+
+
+def _offsets(checkpoint: str, number: int) -> str | None:
+    """A checksum of what Spark wrote of a batch before it; None where that is no local file."""
+    path = Path(checkpoint.removeprefix("file:")) / "offsets" / str(number)
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return None
+
+
+@checked
+def start(
+    graph: Graph,
+    frames: Mapping[str, DataFrame],
+    store: str | Path,
+    *,
+    checkpoint: str | Path,
+    partitions: int | None = None,
+    full: bool = False,
+    properties: Sequence[Property] = (),
+    delays: Delays | None = None,
+    results: Mapping[str, Result] | None = None,
+    trigger: Mapping[str, Any] | None = None,
+) -> RunningGraph:
+    """Run a graph over streaming frames, and record it in a store.
+
+    Parameters
+    ----------
+    frames
+        For each source a frame of ``spark.readStream``, which has its columns.
+    store
+        The folder of a store, made if it is not there. With `partitions` all workers see it.
+    checkpoint
+        Spark's checkpoint of the query: a restart goes on by it and the store, which belong
+        together.
+    partitions
+        Into how many parts the keys are divided, each with its state and a task of its own, where
+        all streams have a key; None: one process runs the graph.
+    full
+        Keep the content of all streams, not of sources alone.
+    properties
+        What travels with the events; results have their values as columns.
+    delays
+        Where outputs get their delays from; by default 0, a logical clock.
+    results
+        By stream, a function that gets the new events of each batch as a table after the batch was
+        stored, so at most once; an error of it stops the query. The columns are content, ``_key``
+        (of streams with one), ``_n``, ``_t``, ``_d``, and a column with ``_`` before its name for
+        each property.
+    trigger
+        As for ``writeStream.trigger``, such as ``{"availableNow": True}``.
+
+    Raises
+    ------
+    UnknownStreamError
+        A frame or results of what is no source or stream.
+    StreamError
+        What cannot run there, said before it starts; a store or checkpoint of something else.
+    """
+    for sid in results or {}:
+        graph.node(sid)
+    for name in ("continuous", "realTime"):
+        if name in (trigger or {}):
+            raise StreamError(
+                f"trigger={name}: a graph runs batch by batch.\nUse processingTime or availableNow."
+            )
+    check(graph, frames, partitions)
+    frame = one_frame(graph, frames, partitions)
+    with_delays = delays or Fixed()
+    recorder = (RecordedQuery if partitions else Assertions)(store, full=full)
+    recorder.__enter__()
+    try:
+        work: InProcess | Partitioned
+        if isinstance(recorder, Assertions):
+            work = InProcess(graph, recorder, properties, with_delays, results or {})
+        else:
+            assert partitions is not None
+            slots = slots_of(frame.sparkSession, partitions)
+            work = Partitioned(graph, recorder, slots, properties, with_delays, results or {})
+        running = RunningGraph(graph.name, recorder, work, frame, str(checkpoint))
+        running.begin(trigger)
+    except BaseException:
+        recorder.__exit__(None, None, None)
+        raise
+    return running

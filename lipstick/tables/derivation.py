@@ -1,0 +1,382 @@
+"""What is kept of a written table: its rows, each with the tuple of a capture that it is.
+
+Layout of a derivation::
+
+    v000001.json              a version of the table: its columns, parts and fingerprint
+    parts/8c5a.../rows/       the rows that one statement wrote, in Parquet
+    parts/8c5a.../rows-31f.../  those that are left since others were overwritten, if they were
+    parts/8c5a.../capture/    the capture of the query that made them
+    parts/8c5a.../filled/     one row of what columns have that the query does not give, if any
+    parts/8c5a.../v000001.json  the version that made the part known, once more
+    announced-000002.json     a version whose table is being written, or was as a process died
+
+A version is written last, in one step, and never changed: an INSERT adds a part and another
+version, so that what was made of the older one still has it. Rows without a capture were in the
+table before; they are rows of a base relation.
+
+A version says what files its parts have, and carries a checksum of itself and those of the
+manifests of their captures; rows are held against theirs before they are first read. Versions of
+format 1 say nothing of files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+from lipstick.capture.contents import Contents, Fault, Verified, damaged
+from lipstick.capture.foreign import check_types
+from lipstick.capture.manifest import SparkSchema
+from lipstick.capture.sealed import altered, seal, unseal, ununderstood
+from lipstick.errors import (
+    CaptureDamagedError,
+    CaptureError,
+    CaptureNotHereError,
+    UncheckedWarning,
+)
+from lipstick.tables.parts import (
+    FILLED_FILES,
+    ROWS,
+    Part,
+    Replaced,
+    below,
+    document_of,
+    part_of,
+)
+from lipstick.tracking.source import FileState
+from semiring.document import check_shape, read_json
+
+__all__ = [
+    "CAPTURE",
+    "FILLED_FILES",
+    "FORMAT",
+    "ROWS",
+    "TUPLE",
+    "Derivation",
+    "Part",
+    "Replaced",
+    "kept_versions",
+    "latest_version",
+    "read_announced",
+    "read_latest",
+    "read_version",
+    "shared_files",
+    "version_path",
+]
+
+FORMAT = 2
+_KIND = "derivation"
+CAPTURE = "capture"
+TUPLE = "_lipstick_tuple"
+"""The column of a part's rows with the identity of the captured tuple, a struct."""
+
+_VERSION = re.compile(r"v(\d{6})\.json")
+_ANNOUNCED = re.compile(r"announced-(\d{6})\.json")
+
+
+_Stored = list[tuple[str, int, int, str]] | None
+
+
+class _Replaced(TypedDict):
+    part: str
+    columns: list[str]
+    stored: NotRequired[_Stored]
+
+
+class _Part(TypedDict):
+    name: str
+    columns: list[str]
+    schema: str
+    files: list[str]
+    captured: bool
+    folder: str
+    replaced: list[_Replaced]
+    stored: NotRequired[_Stored]
+    manifest: NotRequired[str | None]
+
+
+class _Version(TypedDict):
+    """What the file of a version says."""
+
+    format: NotRequired[int]
+    version: NotRequired[int]
+    name: str
+    schema: str
+    key: list[str]
+    declared: bool
+    parts: list[_Part]
+    fingerprint: list[tuple[str, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """A version of a written table."""
+
+    directory: Path
+    version: int
+    name: str
+    """What the table is tracked as."""
+    schema: str
+    """Spark's JSON of the table's schema."""
+    key: tuple[str, ...]
+    """Columns that name the rows; none: their place in the parts' files does."""
+    declared: bool
+    """Whether the user chose the key."""
+    parts: tuple[Part, ...]
+    fingerprint: tuple[FileState, ...] = ()
+    """Of the table's files."""
+    verified: Verified = field(default_factory=Verified, compare=False, repr=False)
+    """The files that were held against their checksums since it was read."""
+
+    @property
+    def path(self) -> Path:
+        """The file of this version."""
+        return version_path(self.directory, self.version)
+
+    def rows(self, part: Part) -> Path:
+        """Where the rows of a part are, which are held against their checksums.
+
+        Raises
+        ------
+        CaptureDamagedError
+            When they are not those that were written.
+        """
+        return self._read(self.contents(part), part.folder)
+
+    def filled(self, part: Part) -> Path:
+        """Where it is kept what columns of a part are filled with; checked as rows are."""
+        return self._read(self.contents(part), FILLED_FILES)
+
+    def replacing(self, replaced: Replaced) -> Path:
+        """Where it is kept what tells the partition that was overwritten; checked as rows are."""
+        root = self.directory / "parts" / replaced.part
+        folders = (FILLED_FILES,)
+        files = Contents(root, replaced.stored, folders=folders, verified=self.verified)
+        return self._read(files, FILLED_FILES)
+
+    @staticmethod
+    def _read(files: Contents, folder: str) -> Path:
+        files.read(folder)
+        return files.root / folder
+
+    def contents(self, part: Part) -> Contents:
+        """The files of a part, but for its capture."""
+        stored = part.stored or ()
+        filled = (FILLED_FILES,) if below(stored, FILLED_FILES) else ()
+        root = self.directory / "parts" / part.name
+        folders = (part.folder, *filled)
+        return Contents(root, part.stored, folders=folders, verified=self.verified)
+
+    def check(self) -> None:
+        """Compare the names, sizes and numbers of rows of all files.
+
+        Raises
+        ------
+        CaptureDamagedError
+            When something is not as it was written.
+        """
+        for part in self.parts:
+            self.contents(part).check()
+
+    def capture(self, part: Part) -> Path:
+        """Where the capture of a part is."""
+        return self.directory / "parts" / part.name / CAPTURE
+
+    def first_file(self, part: Part) -> int:
+        """The number of the first file of a part."""
+        before = self.parts[: self.parts.index(part)]
+        return sum(len(earlier.files) for earlier in before)
+
+    @property
+    def announcement(self) -> Path:
+        """The file that says that this version is being written."""
+        return self.directory / f"announced-{self.version:06}.json"
+
+    def announce(self) -> None:
+        """Say that a table is about to be written, which is of this version when it is."""
+        self._unfinished().replace(self.announcement)
+
+    def _unfinished(self) -> Path:
+        """Write this version under a name that nothing reads."""
+        fields = ("version", "name", "schema", "key", "declared", "fingerprint")
+        document = {field: getattr(self, field) for field in fields}
+        document["parts"] = [document_of(part) for part in self.parts]
+        path = self.directory / f".{self.path.name}.{os.getpid()}"
+        with path.open("wb") as file:
+            file.write(seal(_KIND, FORMAT, document))
+            file.flush()
+            os.fsync(file.fileno())
+        return path
+
+    def write(self) -> None:
+        """Write this version, which makes it known.
+
+        Raises
+        ------
+        CaptureError
+            When another process was faster.
+        """
+        unfinished = self._unfinished()
+        try:
+            os.link(unfinished, self.path)
+        except FileExistsError as error:
+            if read_version(self.path) == self:
+                return  # another process has finished it
+            raise CaptureError(
+                f"{self.path} exists already: {self.name!r} was written by two processes at once.\n"
+                "Write it again, by one."
+            ) from error
+        else:
+            # By which it is noticed that the last version is missing.
+            kept = self.directory / "parts" / self.parts[-1].name / self.path.name
+            if kept.parent.is_dir():
+                os.link(unfinished, kept)
+        finally:
+            unfinished.unlink()
+        self.announcement.unlink(missing_ok=True)
+
+
+def version_path(directory: Path, version: int) -> Path:
+    """The file of a version."""
+    return directory / f"v{version:06}.json"
+
+
+def latest_version(directory: Path) -> int:
+    """The number of a derivation's last version, 0 if there is none."""
+    if not directory.is_dir():
+        return 0
+    matches = (_VERSION.fullmatch(path.name) for path in directory.iterdir())
+    return max((int(match[1]) for match in matches if match), default=0)
+
+
+def read_announced(directory: Path) -> Derivation | None:
+    """Read the version of which the table is being written, or was when a process died.
+
+    Raises
+    ------
+    CaptureDamagedError
+        When it is not what was written.
+    """
+    files = [path for path in directory.glob("announced-*.json") if _ANNOUNCED.fullmatch(path.name)]
+    newest = max(files, default=None)
+    if newest is None or int(newest.stem[-6:]) <= latest_version(directory):
+        return None
+    return read_version(newest)
+
+
+def kept_versions(directory: Path) -> dict[Path, int]:
+    """The numbers of versions by the files that parts have of them."""
+    matches = {path: _VERSION.fullmatch(path.name) for path in directory.glob("parts/*/v*.json")}
+    return {path: int(match[1]) for path, match in matches.items() if match}
+
+
+def read_latest(directory: Path) -> Derivation:
+    """Read the last version of a derivation, and compare what files there are.
+
+    Raises
+    ------
+    CaptureDamagedError
+        When the version or the files are not what was written.
+    CaptureError
+        When the directory has no version, or not one that can be read.
+    """
+    version = latest_version(directory)
+    if not version:
+        raise CaptureError(
+            f"{directory} is no derivation of a table: it has no version.\n"
+            "One is written with the table by q.write, CREATE TABLE AS or INSERT; a write that was "
+            "interrupted leaves none: write the table again."
+        )
+    missing = [number for number in kept_versions(directory).values() if number > version]
+    if missing:
+        lost = version_path(directory, max(missing))
+        raise damaged(directory, [Fault(lost, "The version is missing.")])
+    derivation = read_version(version_path(directory, version))
+    derivation.check()
+    return derivation
+
+
+def read_version(path: Path, expected: str | None = None) -> Derivation:
+    """Read a version of a derivation from its file.
+
+    Parameters
+    ----------
+    expected
+        The checksum of the file that is to be there; None: any.
+
+    Raises
+    ------
+    CaptureDamagedError
+        When it is not what was written.
+    CaptureNotHereError
+        When there is no such file.
+    CaptureError
+        When its format is of another version of lipstick.
+
+    Warns
+    -----
+    UncheckedWarning
+        When it is of format 1.
+    """
+    if path.is_symlink() or not (_VERSION.fullmatch(path.name) or _ANNOUNCED.fullmatch(path.name)):
+        raise CaptureDamagedError(
+            f"The derivation {path} is no version of a table: it has another name, or is a link."
+        )
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise CaptureNotHereError(
+            f"The provenance of a written table is not here: {path}.\n"
+            "Copy it there, or save the capture anew where it is, with bundle=True, and move that."
+        ) from error
+    except OSError as error:
+        raise CaptureDamagedError(f"The derivation {path} cannot be read: {error}") from error
+    if expected is not None and hashlib.sha256(data).hexdigest() != expected:
+        raise altered(path)
+    sealed = unseal(path, data, _KIND, FORMAT)
+    try:
+        check_shape(sealed.content, _Version)
+        record = _derivation(path, sealed.content)
+        schemas = [read_json(each) for each in (record.schema, *(p.schema for p in record.parts))]
+        check_shape(schemas, list[SparkSchema], "its schemas")
+    except (KeyError, ValueError) as error:
+        raise ununderstood(path, error) from error
+    check_types(path, schemas)
+    if sealed.version == 1:
+        warnings.warn(
+            f"{path} is of format 1, which says nothing of the files of {record.name!r}: whether "
+            "they are whole cannot be checked. Write the table anew to have that.",
+            UncheckedWarning,
+            stacklevel=3,
+        )
+    return record
+
+
+def _derivation(path: Path, document: Mapping[str, Any]) -> Derivation:
+    version = int(path.stem[-6:])
+    if document.get("version", version) != version:
+        raise ValueError(f"it is version {document['version']}, under another name")
+    parts = tuple(part_of(part) for part in document["parts"])
+    if len({part.name for part in parts}) < len(parts):
+        raise ValueError("a part is there twice")
+    return Derivation(
+        directory=path.parent,
+        version=version,
+        name=document["name"],
+        schema=document["schema"],
+        key=tuple(document["key"]),
+        declared=document["declared"],
+        parts=parts,
+        fingerprint=tuple((f[0], f[1], f[2]) for f in document["fingerprint"]),
+    )
+
+
+def shared_files(fingerprint: Sequence[FileState], other: Sequence[FileState]) -> bool:
+    """Whether two fingerprints have a file in common."""
+    return not {state[0] for state in fingerprint}.isdisjoint(state[0] for state in other)

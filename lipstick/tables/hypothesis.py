@@ -1,0 +1,190 @@
+"""Deletions followed through derived relations: what becomes of the relations that a query reads.
+
+The capture of the query that wrote a relation gives its hypothetical rows. Where they are only some
+of its rows, the others are deleted, and the captured annotations of the query answer. Where values
+change or rows appear, the query is run over the hypothetical rows.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.questions.deletion import Deletion, check_readable, without
+from lipstick.tables.comparison import Comparison
+from lipstick.tables.derivation import TUPLE, Derivation, Part
+from lipstick.tables.derived_rows import (
+    filled_of,
+    naming_of,
+    not_replaced,
+    part_rows,
+    schema_of,
+    table_columns,
+)
+from lipstick.tracking.views import drop_once_read
+from rewriter.blocks import Block, decided_once, iterates, topological
+from rewriter.emit.statements import plain_sql
+from rewriter.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+
+Fate: TypeAlias = pa.Table | str
+"""What becomes of a relation: the tokens of deleted rows, or a view of its hypothetical rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """What becomes of the relations that a query reads.
+
+    Parameters
+    ----------
+    deletion
+        The tokens deleted from them.
+    replaced
+        Views of hypothetical rows, by relation, from which they are deleted yet.
+    """
+
+    deletion: Deletion
+    replaced: Mapping[str, str]
+
+
+class Hypothesis:
+    """A deletion of tuples of relations, those that derived relations were made of among them.
+
+    Parameters
+    ----------
+    deletion
+        By name of the relation.
+    rerun
+        Run all queries over what is left, in place of asking captures.
+    """
+
+    def __init__(self, spark: SparkSession, deletion: Deletion, *, rerun: bool = False) -> None:
+        self._spark = spark
+        self._tokens = {name.lower(): table for name, table in deletion.tokens.items()}
+        self._rerun = rerun
+        self._fates: dict[str, Fate | None] = {}
+
+    def reduced(self, capture: Capture) -> Reduced:
+        """Return what becomes of the relations that the query of a capture reads."""
+        deleted: dict[str, pa.Table] = {}
+        replaced: dict[str, str] = {}
+        for name, record in capture.manifest.relations.items():
+            gone = self._tokens.get(name.lower())
+            fate = None if record.derived is None else self._fate(capture, record)
+            if isinstance(fate, str):
+                replaced[name] = fate
+            elif fate is not None:
+                gone = fate if gone is None else pa.concat_tables([gone.cast(fate.schema), fate])
+            if gone is not None:
+                deleted[name] = gone
+        return Reduced(Deletion(deleted), replaced)
+
+    def rows(self, capture: Capture, reduced: Reduced) -> DataFrame:
+        """Return the rows of a query over what is left: its outputs and its identity."""
+        gone = reduced.deletion.views(self._spark)
+        if not reduced.replaced and not self._rerun:
+            rows = capture.cluster.hypothetical(gone)
+        else:
+            check_runs_again(capture.manifest, reduced)
+            rows = self._run_again(capture, reduced, gone)
+        drop_once_read(rows, (view for view, _ in gone.values()))
+        return rows
+
+    def _run_again(
+        self, capture: Capture, reduced: Reduced, gone: Mapping[str, tuple[str, tuple[str, ...]]]
+    ) -> DataFrame:
+        views, views_left = {}, []
+        for name, record in capture.manifest.relations.items():
+            view = reduced.replaced.get(name)
+            if view is None:
+                known = capture.cluster.readable[name]
+                check_readable(self._spark, known)
+                view = known.view
+            if name in gone:
+                view = without(self._spark, view, *gone[name])
+                views_left.append(view)
+            views[record.view] = view
+        rows = self._spark.sql(plain_sql(capture.manifest.root, views, identity=True))
+        drop_once_read(rows, views_left)
+        return rows
+
+    def _fate(self, capture: Capture, record: RelationRecord) -> Fate | None:
+        """Return what becomes of a derived relation by deletions above it; None: nothing."""
+        assert record.derived is not None
+        if record.derived not in self._fates:
+            self._fates[record.derived] = self._follow(capture, record)
+        return self._fates[record.derived]
+
+    def _follow(self, capture: Capture, record: RelationRecord) -> Fate | None:
+        derivation = capture.ancestry.derivation(record)
+        compared = {
+            part: self._compared(capture, derivation, part)
+            for part in derivation.parts
+            if part.captured and self._concerns(capture, derivation, part)
+        }
+        if not compared:
+            return None
+        if all(comparison.only_deletes for comparison in compared.values()):
+            gone = [comparison.deleted for comparison in compared.values()]
+            return reduce(DataFrame.unionAll, gone).toArrow()
+        rows = [
+            compared[part].rows
+            if part in compared
+            else part_rows(self._spark, derivation, part).drop(TUPLE)
+            for part in derivation.parts
+        ]
+        view = f"_lipstick_hypothetical_{uuid.uuid4().hex[:8]}"
+        reduce(DataFrame.unionAll, rows).createOrReplaceTempView(view)
+        return view
+
+    def _concerns(self, capture: Capture, derivation: Derivation, part: Part) -> bool:
+        """Tell whether a deletion is of something that a part was made of."""
+        names = capture.ancestry.names_above(derivation, part)
+        return any(table.num_rows and name in names for name, table in self._tokens.items())
+
+    def _compared(self, capture: Capture, derivation: Derivation, part: Part) -> Comparison:
+        made_by = capture.made(derivation, part)
+        _, token = naming_of(derivation)
+        new = self.rows(made_by, self.reduced(made_by))
+        filled = filled_of(self._spark, derivation, part)
+        if filled is not None:
+            new = new.crossJoin(F.broadcast(filled))
+        root, schema = made_by.manifest.root, schema_of(derivation)
+        values = table_columns(root, new.schema, part.columns, schema)
+        new = not_replaced(self._spark, derivation, part.replaced, new, values)
+        old = part_rows(self._spark, derivation, part)
+        number = derivation.parts.index(part)
+        return Comparison(old, new, root, part, token, number)
+
+
+def check_runs_again(manifest: Manifest, reduced: Reduced) -> None:
+    """Refuse to run queries over other rows that would choose otherwise, or go deeper.
+
+    Raises
+    ------
+    UnsupportedError
+        Where chance decides something, or rows of a recursion were computed before.
+    """
+    if decided_once(manifest.root):
+        problem = "a query in which chance decides something cannot be run again"
+    elif manifest.recursive and (reduced.replaced or _reads_recursion(manifest.root)):
+        problem = "a recursive query cannot be run again over other rows"
+    else:
+        return
+    advice = "Write the query of the derived relation into this one: WITH t AS (...)."
+    raise UnsupportedError(problem, advice, manifest.query)
+
+
+def _reads_recursion(root: Block) -> bool:
+    cores = (block.core for block in topological(root))
+    return any(core is not None and iterates(core) for core in cores)

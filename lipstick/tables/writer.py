@@ -1,0 +1,173 @@
+"""Writing an annotated answer, in the manner of ``DataFrameWriter``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyspark.sql import DataFrame, DataFrameWriter
+
+from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.tables.target import Key, Target
+from lipstick.tables.writing import write_answer
+from lipstick.tracking.tracker import Tracked
+from rewriter.dialect import Into
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.frame import AnnotatedFrame
+    from lipstick.sessions import Session
+
+_PART = r"(?:[A-Za-z0-9_]+|`[^`]+`)"
+_TABLE = re.compile(rf"{_PART}(?:\.{_PART})*")
+_MODES = {"errorifexists": "error", "default": "error"}
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class AnnotatedWriter:
+    """How an answer is written. What is written is tracked: a *derived* relation of the query.
+
+    Made by :attr:`lipstick.AnnotatedFrame.write`. Settings return another writer; ``parquet``,
+    ``orc``, ``save``, ``saveAsTable`` and ``insertInto`` write, and return the tracked relation.
+    """
+
+    _session: Session
+    _frame: AnnotatedFrame
+    _mode: str = "error"
+    _format: str | None = None
+    _options: Mapping[str, Any] = field(default_factory=dict)
+    _partitions: tuple[str, ...] = ()
+    _key: Key | None = None
+    _directory: Path | None = None
+
+    # -- settings --------------------------------------------------------------------------
+
+    def mode(self, mode: str) -> AnnotatedWriter:
+        """``error`` (unless told otherwise), ``append`` or ``overwrite``."""
+        return replace(self, _mode=_MODES.get(mode.lower(), mode.lower()))
+
+    def format(self, source: str) -> AnnotatedWriter:
+        """The format of files, ``parquet`` unless told, or the provider of a table."""
+        return replace(self, _format=source)
+
+    def option(self, key: str, value: Any) -> AnnotatedWriter:
+        """An option of the format."""
+        return replace(self, _options={**self._options, key: value})
+
+    def options(self, **options: Any) -> AnnotatedWriter:
+        """Options of the format."""
+        return replace(self, _options={**self._options, **options})
+
+    def partitionBy(self, *columns: str) -> AnnotatedWriter:  # noqa: N802 - as Spark has it
+        """The columns that a table is partitioned by."""
+        return replace(self, _partitions=columns)
+
+    def key(self, *columns: str) -> AnnotatedWriter:
+        """The columns whose values name the rows (``t:Civic``); none: their place does.
+
+        Unless told, what the query groups by names them, where it is shown and never NULL.
+        """
+        return replace(self, _key=columns)
+
+    def provenance(self, path: str | os.PathLike[str]) -> AnnotatedWriter:
+        """The directory where the provenance of the table is kept.
+
+        Unless told, ``<path>.provenance`` beside files, and in the session's store for tables.
+        """
+        return replace(self, _directory=Path(path).absolute())
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def parquet(self, path: str | os.PathLike[str], name: str | None = None) -> Tracked:
+        """Write Parquet files; see :meth:`save`."""
+        return self.format("parquet").save(path, name)
+
+    def orc(self, path: str | os.PathLike[str], name: str | None = None) -> Tracked:
+        """Write ORC files; see :meth:`save`."""
+        return self.format("orc").save(path, name)
+
+    def csv(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Refuse to write CSV.
+
+        Raises
+        ------
+        UnsupportedError
+            Always: CSV keeps neither types nor NULLs beside empty texts.
+        """
+        raise _plain_only("CSV", "csv", path)
+
+    def json(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Refuse to write JSON; see :meth:`csv`."""
+        raise _plain_only("JSON", "json", path)
+
+    def text(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Refuse to write text; see :meth:`csv`."""
+        raise _plain_only("Text", "text", path)
+
+    def save(self, path: str | os.PathLike[str], name: str | None = None) -> Tracked:
+        """Write files.
+
+        Parameters
+        ----------
+        path
+            The directory.
+        name
+            What the relation is called in queries; that of the directory, up to a dot, if None.
+        """
+        if self._partitions:
+            raise TrackingError(
+                "Spark guesses the types of columns that files are partitioned by.\n"
+                "Write a table: partitionBy(...).saveAsTable(name)."
+            )
+        location = os.fspath(path)
+        called = name or Path(location).name.split(".")[0]
+        format = self._format or "parquet"
+        target = self._target(called, location, format=format)
+        return self._write(target, lambda writer: writer.save(location, format=format))
+
+    def saveAsTable(self, name: str) -> Tracked:  # noqa: N802 - as Spark has it
+        """Write a table. Columns of one that is there are found by name."""
+        _check_table(name)
+        target = self._target(name, name, provider=self._format)
+        return self._write(target, lambda writer: writer.saveAsTable(name))
+
+    def insertInto(self, name: str, overwrite: bool = False) -> Tracked:  # noqa: N802 - as Spark has it
+        """Add rows to a table, or replace those it has. Its columns are found by place."""
+        _check_table(name)
+        mode = "overwrite" if overwrite or self._mode == "overwrite" else "append"
+        target = self.mode(mode)._target(name, name, into=Into(), keeps_schema=True)
+        return self._write(target, lambda writer: writer.insertInto(name))
+
+    def _target(self, name: str, source: str, **more: Any) -> Target:
+        return Target(name, source, self._mode, key=self._key, directory=self._directory, **more)
+
+    def _write(self, target: Target, emit: Callable[[DataFrameWriter], None]) -> Tracked:
+        def write(rows: DataFrame) -> None:
+            writer: DataFrameWriter = rows.write.mode(target.mode).options(**self._options)
+            if self._format is not None:
+                writer = writer.format(self._format)
+            emit(writer.partitionBy(*self._partitions) if self._partitions else writer)
+
+        return write_answer(self._session, self._frame, target, write)
+
+
+def _check_table(name: str) -> None:
+    if not _TABLE.fullmatch(name):
+        raise TrackingError(
+            f"{name!r} does not name a table.\nGive letters, digits and underscores, with dots "
+            "between the parts of a name; a part with other characters stands in backticks."
+        )
+
+
+def _plain_only(name: str, method: str, path: str | os.PathLike[str]) -> UnsupportedError:
+    return UnsupportedError(
+        f"{name} does not keep the types of columns and tells no NULL from an empty text, so that "
+        "rows could not be held against their provenance",
+        f"Write q.write.parquet(path), or the rows without provenance: "
+        f"q.df.write.{method}({os.fspath(path)!r}).",
+    )

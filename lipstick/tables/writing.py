@@ -1,0 +1,313 @@
+"""Writing an answer: capture, rows, table, version, in this order.
+
+The rows are those of the capture, and the table is written from them, so that the table and its
+annotations cannot disagree. The version is announced before the table is written, and written last.
+Where a process dies in between, whoever asks next finishes it, if the table has just the rows that
+were announced (:mod:`lipstick.tables.recovery`). Where the table is not that of the version's
+fingerprint, there is an error in place of an answer.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from lipstick.capture.contents import MANIFEST
+from lipstick.capture.described import checksum
+from lipstick.errors import SourceChangedError, TrackingError
+from lipstick.tables.checks import check_kept, check_target
+from lipstick.tables.columns import FILLED, filling
+from lipstick.tables.derivation import (
+    CAPTURE,
+    FILLED_FILES,
+    ROWS,
+    Derivation,
+    Part,
+    Replaced,
+    latest_version,
+    read_version,
+)
+from lipstick.tables.derived_rows import (
+    captured_rows,
+    described,
+    not_replaced,
+    part_rows,
+    relation_rows,
+    schema_of,
+    stored_rows,
+    write_part,
+)
+from lipstick.tables.recovery import finished
+from lipstick.tables.target import Key, Target, named_key
+from lipstick.tracking.source import Source, check_unchanged
+from lipstick.tracking.tracker import Naming, Tracked, verify_key
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+    from lipstick.frame import AnnotatedFrame
+    from lipstick.sessions import Session
+
+Emit = Callable[[DataFrame], None]
+"""Writes rows, with the table's columns in their order, to a target."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be written, once nothing forbids it.
+
+    Parameters
+    ----------
+    existing, known
+        What is there already, and what is tracked under the name; None: nothing.
+    columns
+        What the answer's columns are called in the table.
+    earlier
+        The last version of the table as it is there, if it is a derived relation.
+    """
+
+    frame: AnnotatedFrame
+    target: Target
+    existing: Source | None
+    known: Tracked | None
+    columns: tuple[str, ...]
+    directory: Path
+    earlier: Derivation | None
+
+    @property
+    def adds(self) -> bool:
+        """Whether the write keeps rows that are there, all or some."""
+        return self.existing is not None and self.target.adds
+
+    @property
+    def replaced(self) -> tuple[str, ...]:
+        """The columns whose values tell which rows are overwritten, as the table has them."""
+        return named_key(self.target.name, self.target.replaced, _schema(self).names)
+
+    @property
+    def parts(self) -> Path:
+        """Where parts are kept."""
+        return self.directory / "parts"
+
+
+def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: Emit) -> Tracked:
+    """Write an answer, and track what was written as derived from the query.
+
+    Raises
+    ------
+    TrackingError
+        Before anything is written: when the target is a source of the query, has other columns, or
+        is tracked as something else.
+    SourceChangedError
+        When the target was changed by something else since it was written.
+    CaptureError
+        When what was written is not what was to be: it is not tracked then.
+    """
+    spark = session.spark
+    plan = _planned(session, frame, target)
+    plan.parts.mkdir(parents=True, exist_ok=True)
+    paths: list[Path] = []
+    try:
+        capture, part = _captured(spark, plan, paths)
+        parts = _kept_parts(spark, plan, part, paths)
+        derivation = _named(spark, plan, (*parts, part))
+        rows = part_rows(spark, derivation, part)
+        paths.append(derivation.announcement)
+        derivation.announce()
+        emit(rows.select(*(f"`{name}`" for name in schema_of(derivation).names)))
+        written = target.read(spark)
+        check_kept(spark, derivation, written.frame)
+        derivation = replace(
+            derivation, schema=written.frame.schema.json(), fingerprint=written.fingerprint
+        )
+        derivation.write()
+    except BaseException:
+        for path in paths:
+            if path.is_file():
+                path.unlink()
+            shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            plan.parts.rmdir()
+            plan.directory.rmdir()
+        raise
+    frame.answer_from(capture)
+    return session.track_derived(written, derivation)
+
+
+def _planned(session: Session, frame: AnnotatedFrame, target: Target) -> _Plan:
+    spark = session.spark
+    existing = target.existing(spark)
+    known = next((t for n, t in session.tracked.items() if n.lower() == target.name.lower()), None)
+    check_target(spark, frame.ancestry, target, existing, known)
+    if session.exports is not None:
+        session.exports.check(frame, target)
+    columns = target.columns(frame.schema, existing)
+    if target.key is not None:
+        target = replace(target, key=named_key(target.name, target.key, columns))
+    directory = target.kept_in(session.store)
+    earlier = _earlier(spark, directory, existing, known)
+    if earlier is not None:
+        if target.directory not in (None, earlier.directory):
+            raise TrackingError(
+                f"The provenance of {target.name!r} is kept in {earlier.directory}.\n"
+                "What is added to the table is kept there too: leave provenance(...) out."
+            )
+        directory = earlier.directory
+    plan = _Plan(frame, target, existing, known, columns, directory, earlier)
+    if plan.adds:
+        _check_current(spark, plan)
+    return plan
+
+
+def _earlier(
+    spark: SparkSession, directory: Path, existing: Source | None, known: Tracked | None
+) -> Derivation | None:
+    if existing is None:
+        return None
+    if known is not None:
+        return None if known.derived is None else read_version(known.derived)
+    return finished(spark, directory, existing) if directory.is_dir() else None
+
+
+def _check_current(spark: SparkSession, plan: _Plan) -> None:
+    """Check that rows are added to the table that is known."""
+    if plan.known is not None:
+        check_unchanged(spark, plan.known.name, plan.known.source)
+        if plan.known.naming is Naming.NONE:
+            raise TrackingError(
+                f"{plan.known.name!r} is tracked with provenance=False: its rows have no tokens.\n"
+                f"untrack({plan.known.name!r}), and track it with a key."
+            )
+    assert plan.existing is not None
+    if plan.earlier is not None and plan.earlier.fingerprint != plan.existing.fingerprint:
+        raise SourceChangedError(
+            f"{plan.target.name!r} changed since its provenance was written to "
+            f"{plan.directory}: rows were written by something else.\n"
+            "Write the table anew, or keep the provenance of what is added elsewhere: "
+            "q.write.provenance(path)."
+        )
+
+
+def _kept_parts(spark: SparkSession, plan: _Plan, new: Part, paths: list[Path]) -> tuple[Part, ...]:
+    """The parts that are there already; rows of a base relation are copied once.
+
+    Parameters
+    ----------
+    new
+        The part that is added, in the place of those in its partition if it replaces one.
+    """
+    if not plan.adds:
+        return ()
+    replaced = (new.replacing(plan.replaced),) if plan.replaced else ()
+    if plan.earlier is None:
+        assert plan.existing is not None
+        there = plan.existing.frame
+        frame = not_replaced(spark, _version(plan), replaced, there, _columns(there))
+        part = write_part(frame, frame.columns, _fresh(plan, paths), captured=False)
+        return (part,) if part.files else ()
+    parts = plan.earlier.parts
+    for partition in replaced:
+        left = (_left(spark, plan, part, partition, paths) for part in parts)
+        parts = tuple(part for part in left if part is not None)
+    return parts
+
+
+def _left(
+    spark: SparkSession, plan: _Plan, part: Part, replaced: Replaced, paths: list[Path]
+) -> Part | None:
+    """What is left of a part when a partition is overwritten; None: all of it was in there."""
+    version = _version(plan)
+    if part.captured and not part.gives_any(replaced.columns):
+        filled = spark.read.parquet(str(version.filled(part)))
+        values = {name: F.col(f"{FILLED}.`{name}`") for name in replaced.columns}
+        return part if not_replaced(spark, version, [replaced], filled, values).count() else None
+    rows = stored_rows(spark, version, part)
+    left = not_replaced(spark, version, [replaced], rows, _columns(rows))
+    since = replace(part, replaced=(*part.replaced, replaced))
+    if rows.count() == left.count():
+        return since
+    paths.append(plan.parts / part.name / f"{ROWS}-{uuid.uuid4().hex}")
+    left.write.parquet(str(paths[-1]))
+    since = described(replace(since, folder=paths[-1].name), paths[-1].parent)
+    return since if since.files or since.captured else None
+
+
+def _columns(rows: DataFrame) -> dict[str, Column]:
+    return {name: F.col(f"`{name}`") for name in rows.columns}
+
+
+def _captured(spark: SparkSession, plan: _Plan, paths: list[Path]) -> tuple[Capture, Part]:
+    folder = _fresh(plan, paths)
+    capture = plan.frame.save(folder / CAPTURE)
+    schema = _schema(plan)
+    filled = filling(spark, plan.target.into, plan.columns, schema)
+    if filled is not None:
+        # Once, as a default may be another value the next time.
+        path = str(folder / FILLED_FILES)
+        filled.write.parquet(path)
+        filled = spark.read.schema(filled.schema).parquet(path)
+    rows = captured_rows(capture, plan.columns, schema, filled)
+    part = write_part(rows, plan.columns, folder, captured=True)
+    return capture, replace(part, manifest=checksum(folder / CAPTURE / MANIFEST))
+
+
+def _fresh(plan: _Plan, paths: list[Path]) -> Path:
+    paths.append(plan.parts / uuid.uuid4().hex)
+    return paths[-1]
+
+
+def _named(spark: SparkSession, plan: _Plan, parts: tuple[Part, ...]) -> Derivation:
+    """The table as it will be, once it is known how its rows are named."""
+    key, declared = _key(plan)
+    derivation = replace(_version(plan, parts), key=key, declared=declared)
+    if key:
+        try:
+            verify_key(derivation.name, relation_rows(spark, derivation), key)
+        except TrackingError:
+            if declared:
+                raise
+            return replace(derivation, key=())
+    return derivation
+
+
+def _version(plan: _Plan, parts: tuple[Part, ...] = ()) -> Derivation:
+    """The next version of the table, its rows named by their places."""
+    return Derivation(
+        directory=plan.directory,
+        version=latest_version(plan.directory) + 1,
+        name=plan.target.name,
+        schema=_schema(plan).json(),
+        key=(),
+        declared=False,
+        parts=parts,
+    )
+
+
+def _schema(plan: _Plan) -> StructType:
+    if plan.existing is not None and (plan.adds or plan.target.keeps_schema):
+        return plan.existing.frame.schema
+    fields = zip(plan.columns, plan.frame.schema, strict=True)
+    return StructType([type(field)(name, field.dataType) for name, field in fields])
+
+
+def _key(plan: _Plan) -> tuple[Key, bool]:
+    """The columns that name the rows, and whether the user chose them."""
+    if plan.target.key is not None:
+        return plan.target.key, True
+    if plan.earlier is not None and (plan.adds or plan.earlier.declared):
+        columns = set(_schema(plan).names)
+        if columns.issuperset(plan.earlier.key):
+            return plan.earlier.key, plan.earlier.declared
+    if plan.adds:
+        tracked = plan.known is not None and plan.known.naming is Naming.KEY
+        return (plan.known.token, True) if plan.known is not None and tracked else ((), False)
+    places = plan.frame.root.key_outputs
+    return tuple(plan.columns[index] for index in places or ()), False

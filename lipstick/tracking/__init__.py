@@ -1,0 +1,1 @@
+"""Tracked relations: their sources, views and tokens, and what names mean in a query."""

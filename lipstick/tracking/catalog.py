@@ -1,0 +1,176 @@
+"""What the names in a query mean: tracked relations, and views, which are read as their text.
+
+A temporary view of a data frame has none: it is annotated as the frame is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lipstick.dataframes import query_text
+from lipstick.dataframes.streaming import uppermost
+from lipstick.tracking.tracker import Tracked
+from lipstick.tracking.views import is_temporary, quoted_name
+from rewriter import TrackedRelation, Type, Variable, View, dialect
+from rewriter.errors import UnsupportedError, UntrackedError
+from rewriter.frames.writing.types import sql_type
+
+_VIEW_TEXT = "View Text"
+
+
+class SessionCatalog:
+    """Resolves names against a session's tracked relations, then against Spark's views."""
+
+    def __init__(self, spark: SparkSession, tracked: Mapping[str, Tracked]) -> None:
+        self._spark = spark
+        self._tracked = tracked
+        self._views: dict[str, View | None] = {}
+        self.columns: set[str] = set()
+        """The columns of the relations that names have been resolved to."""
+
+    @property
+    def views(self) -> list[View]:
+        """The views that names have been resolved to."""
+        return [view for view in self._views.values() if view is not None]
+
+    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
+        """Return what a dotted name stands for, or None if it is not tracked.
+
+        Raises
+        ------
+        QueryError
+            For a view of a data frame that reads tracked relations and has no text.
+        """
+        name = ".".join(parts)
+        tracked = self._tracked.get(name.lower())
+        if tracked is not None:
+            self.columns.update(tracked.columns)
+            return TrackedRelation(tracked.name, tracked.columns, tracked.marks)
+        if name.lower() not in self._views:
+            self._views[name.lower()] = self._view(name)
+        return self._views[name.lower()]
+
+    def variable(self, parts: tuple[str, ...]) -> Variable | None:
+        """Return the session variable of a name that is no column's; None if there is none."""
+        name = quoted_name(parts)
+        try:
+            row = self._spark.sql(f"SELECT CAST({name} AS STRING), typeof({name})").head()
+        except PySparkException:
+            return None
+        return None if row is None else Variable(row[0], row[1])
+
+    def made_columns(self, function: str) -> tuple[str, ...] | None:
+        """Return the columns of the rows that a registered function makes; None if not known.
+
+        A call without arguments has them too, unless the function finds them by its arguments.
+        """
+        try:
+            return tuple(self._spark.sql(f"SELECT * FROM {quoted_name([function])}()").columns)
+        except PySparkException:
+            return None
+
+    def column_type(self, relation: str, column: str) -> Type | None:
+        """Return the type of a column of a tracked relation."""
+        schema = self._tracked[relation.lower()].schema
+        return sql_type(schema[column].dataType.jsonValue())
+
+    def type_of(self, query: str) -> Type | None:
+        """Return the type of the one column of a query; None if Spark does not understand it."""
+        try:
+            [column] = self._spark.sql(query).schema
+        except PySparkException:
+            return None
+        return sql_type(column.dataType.jsonValue())
+
+    def _view(self, name: str) -> View | None:
+        quoted = quoted_name(name.split("."))
+        try:
+            rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted}").collect()
+        except PySparkException:
+            return None
+        text = [row["data_type"] for row in rows if row["col_name"] == _VIEW_TEXT]
+        frame = self._spark.table(quoted)
+        if text:
+            if not is_temporary(self._spark, name):
+                self._check_tables(name, text[0])
+            return View(name, text[0], tuple(frame.columns))
+        below, distinct, watermark = uppermost(frame)
+        try:
+            written = query_text(self._spark, below, self._tracked.values())
+        except UntrackedError:
+            return None
+        return View(name, written, tuple(frame.columns), distinct, watermark)
+
+    def _check_tables(self, view: str, text: str) -> None:
+        """Refuse a permanent view one of whose tables has the name of something else here.
+
+        Spark resolves the names in its text without temporary views.
+        """
+        for name in sorted(dialect.relation_names(dialect.parse(text))):
+            tracked = self._tracked.get(name)
+            of_table = tracked is not None and (tracked.source.table or "").lower() == name
+            if not of_table and (tracked is not None or is_temporary(self._spark, name)):
+                stands_for = "a temporary view" if tracked is None else tracked.source.description
+                raise UnsupportedError(
+                    f"the view {view} reads the table {name}, and {name} is {stands_for} here",
+                    f"Track the table, ls.track({name!r}, ...), or read it by another name.",
+                )
+
+
+class RegisteredFunctions:
+    """The functions of a SparkSession: a container of their names.
+
+    Spark's own are in it too, and are known before it is asked. The others are taken for
+    deterministic functions of one row, black boxes otherwise; of classic sessions it is known where
+    one is not deterministic.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        known = str(name).lower()
+        if known not in self._known:
+            self._known[known] = self._spark.catalog.functionExists(known)
+        return self._known[known]
+
+    @property
+    def aggregates(self) -> RegisteredAggregates:
+        """Those that are functions of a group's bag instead of a row."""
+        return RegisteredAggregates(self._spark, self)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The registered functions that were asked for so far."""
+        return tuple(sorted(name for name, exists in self._known.items() if exists))
+
+
+class RegisteredAggregates:
+    """The aggregate functions that a SparkSession has beside Spark's own: a container of names.
+
+    Spark tells by where it refuses them: in GROUP BY.
+    """
+
+    def __init__(self, spark: SparkSession, functions: RegisteredFunctions) -> None:
+        self._spark = spark
+        self._functions = functions
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        known = str(name).lower()
+        if known not in self._known:
+            self._known[known] = known in self._functions and self._aggregates(known)
+        return self._known[known]
+
+    def _aggregates(self, name: str) -> bool:
+        query = f"SELECT count(*) FROM range(1) GROUP BY `{name}`(id)"
+        try:
+            self._spark.sql(query).schema  # noqa: B018 - Connect analyses here
+        except PySparkException as error:
+            # A function that takes other arguments is refused otherwise.
+            return error.getCondition() == "GROUP_BY_AGGREGATE"
+        return False

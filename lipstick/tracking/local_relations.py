@@ -1,0 +1,171 @@
+"""Relations of few rows, read once into this process: captures of them need no jobs of Spark.
+
+A job over few rows is mostly its own planning, scheduling and commit. Rows are kept of relations
+that stay as they are: their files are those of a fingerprint, which a capture checks before and
+after it reads them, or their rows are part of the frame itself. What a function of Python makes of
+rows may be something else the next time: it is read once for each capture. What a session makes of
+a file depends on its settings (the zone of the instants in a text): with others it is read again.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from lipstick.capture.files import arrow_of, in_arrow
+from lipstick.capture.local_rows import Relations
+from lipstick.dataframes.jvm import analysed, elements
+from lipstick.tracking.source import Source
+from lipstick.tracking.tracker import Tracked
+
+MOST_ROWS: Final = 200_000
+"""Rows of a relation that is read, at most."""
+MOST_BYTES: Final = 16 << 20
+"""Bytes of its files, at most."""
+READ_BYTES: Final = 128 << 20
+"""Bytes of its rows, at most: those of a file may be many more than the file's."""
+KEPT_BYTES: Final = 256 << 20
+"""Bytes of all relations that are kept, at most; the one that was read first is forgotten first."""
+
+_IN_THE_PLAN = ("LocalRelation", "OneRowRelation", "Range")
+_OF_FILES = ("LogicalRelation", "LogicalRelationWithTable")
+_WRITTEN = ("CachedLocalRelation", "LocalRelation", "Range")
+"""Plans of a client that have their rows."""
+_OF_THE_DRIVER = ("MapPartitionsRDD", "ParallelCollectionRDD", "PythonRDD")
+"""What ``createDataFrame`` makes of rows that it is given."""
+
+
+class Steadiness(Enum):
+    """How long a relation of few rows has the same ones."""
+
+    ALWAYS = "always"
+    ONCE = "for one capture"
+
+
+class LocalRelations:
+    """The rows of a session's small relations, with the columns of their tokens.
+
+    Parameters
+    ----------
+    spark
+        Reads them.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._settings = ""
+        self._steady: dict[str, Steadiness | None] = {}
+        self._tables: OrderedDict[str, pa.Table] = OrderedDict()
+
+    def of(self, relations: Iterable[Tracked]) -> Relations:
+        """Return what finds the rows of some relations by their views, for one capture."""
+        settings = _settings(self._spark)
+        if settings != self._settings:
+            self._tables.clear()
+            self._steady.clear()
+            self._settings = settings
+        by_view = {tracked.view: tracked for tracked in relations}
+        of_this: dict[str, pa.Table] = {}
+
+        def rows(views: Collection[str]) -> Mapping[str, pa.Table] | None:
+            if not all(view in by_view and self._may_read(by_view[view]) for view in views):
+                return None
+            for view in views:
+                table = of_this[view] if view in of_this else self._rows(by_view[view])
+                if table is None:
+                    return None
+                of_this[view] = table
+            return {view: of_this[view] for view in views}
+
+        return rows
+
+    def _may_read(self, tracked: Tracked) -> bool:
+        """Whether a relation is small and steady, as far as is known before it is read."""
+        view = tracked.view
+        if view not in self._steady:
+            self._steady[view] = _steadiness(tracked.frame(self._spark), tracked)
+        return self._steady[view] is not None
+
+    def _rows(self, tracked: Tracked) -> pa.Table | None:
+        view = tracked.view
+        if view in self._tables:
+            return self._tables[view]
+        table = self._read(tracked)
+        if table is None:
+            self._steady[view] = None
+        elif self._steady[view] is Steadiness.ALWAYS:
+            self._keep(view, table)
+        return table
+
+    def _keep(self, view: str, table: pa.Table) -> None:
+        self._tables[view] = table
+        while len(self._tables) > 1 and sum(t.nbytes for t in self._tables.values()) > KEPT_BYTES:
+            self._tables.popitem(last=False)
+
+    def _read(self, tracked: Tracked) -> pa.Table | None:
+        """The rows of a relation; None of one that is large, or has not UTF-8 in its texts."""
+        frame = tracked.frame(self._spark)
+        try:
+            table = frame.limit(MOST_ROWS + 1).toArrow()
+            table.validate(full=True)
+            rows = table.cast(arrow_of(frame.schema))
+        except (PySparkException, pa.ArrowException):
+            return None
+        return rows if rows.num_rows <= MOST_ROWS and rows.nbytes <= READ_BYTES else None
+
+
+def _settings(spark: SparkSession) -> str:
+    """The settings of a session, as one text: in a classic session one call of the JVM."""
+    in_jvm = getattr(spark.conf, "_jconf", None)
+    return str(spark.conf.getAll) if in_jvm is None else str(in_jvm.getAllAsJava().toString())
+
+
+def _steadiness(frame: DataFrame, tracked: Tracked) -> Steadiness | None:
+    """Tell how long a relation has the same rows; None of one that is large, or of other types."""
+    if tracked.stream is not None or not in_arrow(frame.schema):
+        return None
+    if not hasattr(frame, "_jdf"):
+        return _over_connect(tracked.source)
+    plan = analysed(frame)
+    if not plan.deterministic() or not plan.subqueriesAll().isEmpty():
+        return None
+    leaves = [_of_leaf(leaf, tracked) for leaf in elements(plan.collectLeaves())]
+    if None in leaves:
+        return None
+    return Steadiness.ONCE if Steadiness.ONCE in leaves else Steadiness.ALWAYS
+
+
+def _of_leaf(leaf: Any, tracked: Tracked) -> Steadiness | None:
+    kind = leaf.getClass().getSimpleName()
+    if kind in _IN_THE_PLAN:
+        return Steadiness.ALWAYS
+    if kind == "LogicalRDD":
+        of_driver = all(name in _OF_THE_DRIVER for name in _lineage(leaf.rdd()))
+        return Steadiness.ONCE if of_driver else None
+    if kind not in _OF_FILES or not tracked.source.fingerprint:
+        return None
+    of_files = leaf.relation().getClass().getSimpleName() == "HadoopFsRelation"
+    few = of_files and int(str(leaf.stats().sizeInBytes())) <= MOST_BYTES
+    return Steadiness.ALWAYS if few else None
+
+
+def _lineage(rdd: Any) -> Iterator[str]:
+    """Yield the names of the classes of an RDD and of those that it is made of."""
+    yield str(rdd.getClass().getSimpleName())
+    for dependency in elements(rdd.dependencies()):
+        yield from _lineage(dependency.rdd())
+
+
+def _over_connect(source: Source) -> Steadiness | None:
+    """Tell it of a relation over Spark Connect, whose client knows a frame as it was written."""
+    if source.format is not None and source.fingerprint:
+        few = sum(length for _, length, _ in source.fingerprint) <= MOST_BYTES
+    else:
+        few = type(getattr(source.frame, "_plan", None)).__name__ in _WRITTEN
+    return Steadiness.ALWAYS if few else None

@@ -1,0 +1,265 @@
+"""Where the rows of a tracked relation come from, and whether they are still the same.
+
+A source is pinned when it is tracked: the data frame keeps its list of files, and a fingerprint
+(path, length and modification time of every file) tells later jobs whether a file was replaced.
+Files that come into a folder of the source later are not among its rows, which is an error too:
+nobody who asks about a folder means the files that it had this morning.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+from urllib.parse import unquote, urlparse
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from lipstick.errors import SourceChangedError, SourceError
+from lipstick.tracking.tables_in_memory import InMemory, as_frame
+from lipstick.tracking.views import is_temporary
+
+SourceLike: TypeAlias = DataFrame | InMemory | str | os.PathLike[str]
+"""What can be tracked."""
+
+FileState: TypeAlias = tuple[str, int, int]
+"""A file's URI, length in bytes and modification time in nanoseconds (local) or milliseconds."""
+
+_CHOOSING = frozenset(
+    ["basepath", "modifiedafter", "modifiedbefore", "pathglobfilter", "recursivefilelookup"]
+)
+"""Options of readers that choose among the files of a folder."""
+
+_PATTERN = frozenset("*?[{")
+_FORMATS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".orc": "orc"}
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Folders that a source reads, and the files that were in them."""
+
+    paths: tuple[str, ...]
+    options: Mapping[str, str]
+    """Those of the reader that choose among files."""
+    files: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A pinned source: how to read it, what it is called in messages, and its fingerprint."""
+
+    frame: DataFrame
+    description: str
+    format: str | None
+    """File format when the source is a path, else None."""
+    fingerprint: tuple[FileState, ...]
+    place: str | None = None
+    """The name of the table, or the path; None: neither."""
+    folders: Folders | None = None
+    """The folders that the files are in; None: there are none, or not known."""
+
+    @property
+    def table(self) -> str | None:
+        """The name of a table, which queries read anew: files may have been added to it."""
+        return self.place if self.format is None else None
+
+
+def read_source(
+    spark: SparkSession,
+    source: SourceLike,
+    format: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Source:
+    """Open a data frame, a table in memory, a table or view name, or a path of files, and pin it.
+
+    Raises
+    ------
+    SourceError
+        When there is no such table or path, or its format is not known.
+    """
+    if isinstance(source, str | os.PathLike):
+        text = os.fspath(source)
+        if format is not None or _is_path(text):
+            return _read_path(spark, text, format, dict(options or {}))
+        try:
+            frame = spark.table(text)
+            frame.schema  # noqa: B018 - Connect resolves the name here
+        except PySparkException as error:
+            raise SourceError(
+                f"There is no table, view or path {text!r}.\n"
+                "Give a data frame, the name of a table or view, or a path that ends in "
+                ".parquet, .csv, .json or .orc (or pass format=...)."
+            ) from error
+        files = fingerprint(spark, frame)
+        folders = _folders(spark, frame, files, None if is_temporary(spark, text) else text)
+        return Source(frame, f"table {text}", None, files, text, folders)
+    if not isinstance(source, DataFrame):
+        source = as_frame(spark, source)
+    files = fingerprint(spark, source)
+    return Source(source, "data frame", None, files, None, _folders(spark, source, files, None))
+
+
+def _is_path(text: str) -> bool:
+    return "/" in text or os.sep in text or Path(text).suffix in _FORMATS or Path(text).exists()
+
+
+def _read_path(
+    spark: SparkSession, path: str, format: str | None, options: dict[str, str]
+) -> Source:
+    kind = format or _format_of(path)
+    if kind is None:
+        raise SourceError(
+            f"The format of {path!r} is not known.\n"
+            "Name it: track(..., format='parquet' | 'csv' | 'json' | 'orc')."
+        )
+    if kind == "csv":
+        options = {"header": "true", "inferSchema": "true", **options}
+    try:
+        frame = spark.read.format(kind).options(**options).load(path)
+        frame.schema  # noqa: B018 - Connect reads the schema here
+    except PySparkException as error:
+        raise SourceError(f"Spark cannot read {path!r} as {kind}: {error}") from error
+    files = fingerprint(spark, frame)
+    folders = _listed(spark, (path,), options, files)
+    return Source(frame, f"{kind} {path}", kind, files, path, folders)
+
+
+def _format_of(path: str) -> str | None:
+    local = Path(unquote(urlparse(path).path) if path.startswith("file:") else path)
+    if local.suffix in _FORMATS:
+        return _FORMATS[local.suffix]
+    if local.is_dir():
+        # Spark passes over names that begin so, which are of what is kept beside data.
+        shown = [child for child in local.rglob("*") if not child.name.startswith(("_", "."))]
+        suffixes = {child.suffix for child in shown if child.suffix in _FORMATS}
+        if len(suffixes) == 1:
+            return _FORMATS[suffixes.pop()]
+    return None
+
+
+def fingerprint(spark: SparkSession, frame: DataFrame) -> tuple[FileState, ...]:
+    """Return path, length and modification time of every file a frame reads, sorted.
+
+    Empty for data that is not in files.
+    """
+    files = sorted(frame.inputFiles())
+    states = [local_state(file) for file in files]
+    if all(state is not None for state in states):
+        return tuple(state for state in states if state is not None)
+    listing = spark.read.format("binaryFile").load(files)
+    columns = listing.selectExpr("path", "length", "unix_millis(modificationTime) AS time")
+    return tuple(sorted((row[0], row[1], row[2]) for row in columns.collect()))
+
+
+def local_path(uri: str) -> Path | None:
+    """Return the path of a file by its URI; None: it is on no local disk."""
+    parsed = urlparse(uri)
+    return Path(unquote(parsed.path)) if parsed.scheme in ("", "file") else None
+
+
+def local_state(uri: str) -> FileState | None:
+    """Return the state of a file; None: it is on no local disk. One that is gone has length -1."""
+    path = local_path(uri)
+    if path is None:
+        return None
+    try:
+        status = path.stat()
+    except OSError:
+        return (uri, -1, -1)
+    return (uri, status.st_size, status.st_mtime_ns)
+
+
+def check_unchanged(spark: SparkSession, name: str, source: Source) -> None:
+    """Raise :class:`SourceChangedError` if a source has other files than it had.
+
+    One was replaced or removed, or has come into a folder of the source.
+    """
+    if not (source.fingerprint or source.table or source.folders):
+        return
+    try:
+        frame = source.frame if source.table is None else spark.table(source.table)
+        now = fingerprint(spark, frame)
+        folders = source.folders
+        came = set[str]() if folders is None else _files(spark, folders) - folders.files
+    except PySparkException as error:
+        raise SourceChangedError(
+            f"The source of {name!r} ({source.description}) cannot be read any more: {error}\n"
+            f"untrack({name!r}), then track what is there."
+        ) from error
+    changed = sorted({state[0] for state in set(source.fingerprint) ^ set(now)} | came)
+    if not changed:
+        return
+    shown = ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
+    raise SourceChangedError(
+        f"The source of {name!r} ({source.description}) changed since it was tracked: {shown}.\n"
+        f"Annotations of the old and the new rows must not mix: untrack({name!r}), then track it "
+        "again."
+    )
+
+
+def _folders(
+    spark: SparkSession, frame: DataFrame, files: Sequence[FileState], table: str | None
+) -> Folders | None:
+    """Return the folders that a frame, or a table, reads; None where its plan names none."""
+    if not files:
+        return None
+    from lipstick.dataframes import read_paths
+
+    paths, options = read_paths(spark, frame)
+    if not paths and table is not None and all(local_state(state[0]) for state in files):
+        # Over Connect: its files are in its folder, below partitions.
+        parents = {PurePosixPath(unquote(urlparse(state[0]).path)).parent for state in files}
+        paths = tuple({str(_above_partitions(parent)) for parent in parents})
+    return _listed(spark, paths, options, files) if paths else None
+
+
+def _above_partitions(folder: PurePosixPath) -> PurePosixPath:
+    while "=" in folder.name:
+        folder = folder.parent
+    return folder
+
+
+def _listed(
+    spark: SparkSession,
+    paths: Sequence[str],
+    options: Mapping[str, str],
+    files: Sequence[FileState],
+) -> Folders | None:
+    """Return folders with the files that are in them; None where the paths are files."""
+    read = {unquote(urlparse(state[0]).path) for state in files}
+    if not files or all(unquote(urlparse(path).path) in read for path in paths):
+        return None
+    kept = {name: value for name, value in options.items() if name.lower() in _CHOOSING}
+    folders = Folders(tuple(paths), kept, frozenset())
+    return replace(folders, files=frozenset(_files(spark, folders)))
+
+
+def _files(spark: SparkSession, folders: Folders) -> set[str]:
+    """Return the files that are in folders now: by this process on a local disk, else by Spark."""
+    local = all(
+        urlparse(path).scheme in ("", "file") and not _PATTERN & set(path) for path in folders.paths
+    )
+    chosen = {name.lower() for name in folders.options} - {"recursivefilelookup", "basepath"}
+    if chosen or not local:
+        reader = spark.read.format("binaryFile").options(**folders.options)
+        return set(reader.load(list(folders.paths)).inputFiles())
+    options = {name.lower(): value.lower() for name, value in folders.options.items()}
+    every = options.get("recursivefilelookup") == "true"
+    found = set[str]()
+    for path in folders.paths:
+        root = unquote(urlparse(path).path) if path.startswith("file:") else path
+        found.update(_below(Path(root), every=every))
+    return found
+
+
+def _below(root: Path, *, every: bool) -> Iterator[str]:
+    """Yield the files in a folder and in its partitions, or in every folder of it."""
+    if root.is_file():
+        yield str(root)
+        return
+    for at, folders, files in os.walk(root, followlinks=True):
+        folders[:] = [name for name in folders if "=" in name or (every and name[0] not in "._")]
+        yield from (f"{at}/{name}" for name in files if name[0] not in "._")

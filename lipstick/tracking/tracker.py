@@ -1,0 +1,286 @@
+"""Tracked relations: their views and the columns that name their tuples.
+
+A token is made of columns, as they are: a declared key, the position of a row in a Parquet file
+(file number and row number in one integer), or the row's values with an ordinal among equals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StructField,
+    StructType,
+)
+from pyspark.sql.window import Window
+
+from lipstick import display
+from lipstick.capture.manifest import RelationRecord
+from lipstick.errors import SourceError, TrackingError
+from lipstick.tracking.naming import ROW_BITS
+from lipstick.tracking.source import Source
+from rewriter import SESSION, WINDOW
+from rewriter.blocks import TokenSource
+
+if TYPE_CHECKING:
+    from lipstick.systems.streaming.source import StreamSource
+
+ROW_COLUMN = "_lipstick_row"
+ORDINAL_COLUMN = "_lipstick_ordinal"
+_SHOWN = 5
+
+
+class Naming(Enum):
+    """How the tuples of a relation are named."""
+
+    KEY = "key"
+    ROWS = "rows"
+    VALUES = "values"
+    NONE = "none"
+
+
+_OF_WINDOWS = {"spark.timeWindow": WINDOW, "spark.sessionWindow": SESSION}
+"""What Spark marks columns of time windows with, in tables too that they are written to."""
+_OF_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
+"""Where Spark keeps that a text is CHAR or VARCHAR."""
+
+
+def fixed_length(column: StructField) -> str | None:
+    """Return the type of a text of a fixed length, CHAR(n); None if a column is none."""
+    kind = str(column.metadata.get(_OF_LENGTH, ""))
+    return kind if kind.startswith("char(") else None
+
+
+def mark_of(column: StructField) -> str | None:
+    """Return what Spark knows of a column beyond its type, as the rewriter calls it."""
+    windows = (mark for key, mark in _OF_WINDOWS.items() if column.metadata.get(key))
+    return next(windows, None) or fixed_length(column)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """A tracked relation."""
+
+    name: str
+    source: Source
+    view: str
+    naming: Naming
+    token: tuple[str, ...]
+    """Columns of ``view`` that make the token; empty without provenance."""
+    schema: StructType
+    verified: bool
+    files: tuple[str, ...] = ()
+    """For row tokens: file number to URI."""
+    unique: tuple[tuple[str, ...], ...] = ()
+    """Sets of columns that are known to have no values twice."""
+    derived: Path | None = None
+    """The version of its derivation, where it was written by an annotated query."""
+    stream: StreamSource | None = None
+    """Where its rows keep coming from, where it is a stream."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The relation's own columns."""
+        return tuple(self.schema.names)
+
+    @property
+    def marks(self) -> Mapping[str, str]:
+        """What Spark knows of columns beyond their types, as the rewriter calls it."""
+        marks = {field.name: mark_of(field) for field in self.schema}
+        return {name: mark for name, mark in marks.items() if mark is not None}
+
+    @property
+    def token_source(self) -> TokenSource:
+        """What rewriting needs to know of it."""
+        return TokenSource(self.view, self.token, self.unique)
+
+    @property
+    def record(self) -> RelationRecord:
+        """What a capture keeps of it."""
+        return RelationRecord(
+            name=self.name,
+            view=self.view,
+            naming=self.naming.value,
+            token=self.token,
+            columns=self.columns,
+            verified=self.verified,
+            description=self.source.description,
+            files=self.files,
+            fingerprint=self.source.fingerprint,
+            derived=None if self.derived is None else str(self.derived.absolute()),
+        )
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Return the relation with its token columns."""
+        return spark.table(self.view)
+
+    def __repr__(self) -> str:
+        return display.tracked_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.tracked_html(self)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no query can have: in backticks any printable text has a place.
+
+    Raises
+    ------
+    TrackingError
+        For an empty name or part of one, backticks, and characters that cannot be printed.
+    """
+    if not all(name.split(".")) or "`" in name or not name.isprintable():
+        raise TrackingError(
+            f"{name!r} cannot name a relation.\nA name has printable characters, no backticks, and "
+            "something before and after each dot. Where it is no plain word, queries have it in "
+            "backticks."
+        )
+
+
+def name_rows(
+    name: str,
+    source: Source,
+    key: str | Sequence[str] | None,
+    provenance: bool,
+) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+    """Return the frame with token columns, how tuples are named, those columns, and the files.
+
+    Raises
+    ------
+    TrackingError
+        For unknown key columns or keys of a type without order.
+    SourceError
+        When nothing names the rows of the source stably.
+    """
+    frame = source.frame
+    if not provenance:
+        if key is not None:
+            raise TrackingError(
+                f"track({name!r}, provenance=False) takes no key: its tuples get no tokens."
+            )
+        return frame, Naming.NONE, (), ()
+    if key is None:
+        if source.format != "parquet":
+            raise SourceError(
+                f"Nothing names the rows of {name!r} ({source.description}) stably.\n"
+                "Declare a key (key=['id']), name rows by their values (key='*'), or copy them "
+                "once to Parquet (materialize=True). provenance=False leaves them without tokens."
+            )
+        return _row_tokens(frame)
+    if key == "*":
+        return _value_tokens(name, frame)
+    columns = [key] if isinstance(key, str) else list(key)
+    if not columns:
+        raise TrackingError(f"track({name!r}, key=[]): a key has at least one column.")
+    resolved = tuple(_resolve(name, frame, column) for column in columns)
+    for column in resolved:
+        _require_order(name, column, frame.schema[column].dataType)
+    return frame, Naming.KEY, resolved, ()
+
+
+def _row_tokens(
+    frame: DataFrame,
+) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+    # As _metadata writes them, which is not as inputFiles() does where a path has spaces.
+    paths = frame.select(F.col("_metadata.file_path").alias("path")).distinct()
+    files = tuple(sorted(row["path"] for row in paths.collect()))
+    row = row_place("_metadata.file_path", files)
+    return frame.select("*", row.alias(ROW_COLUMN)), Naming.ROWS, (ROW_COLUMN,), files
+
+
+def row_place(file: str, files: Sequence[str], first: int = 0) -> Column:
+    """Return the place of a row of Parquet files: the number of its file and its own in one.
+
+    Parameters
+    ----------
+    file
+        The column that says which file a row is of.
+    files
+        The files in order, of which the first has the number ``first``.
+    """
+    number = F.lit(first)
+    if len(files) > 1:
+        numbers = enumerate(files, start=first)
+        known = F.create_map(*(F.lit(v) for pair in numbers for v in reversed(pair)))
+        number = known[F.col(file)]
+    return F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(F.col("_metadata.row_index"))
+
+
+def _value_tokens(
+    name: str, frame: DataFrame
+) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+    for field in frame.schema.fields:
+        _require_order(name, field.name, field.dataType)
+    columns = [F.col(f"`{column}`") for column in frame.columns]
+    window = Window.partitionBy(*columns).orderBy(*columns)
+    numbered = frame.select("*", F.row_number().over(window).alias(ORDINAL_COLUMN))
+    return numbered, Naming.VALUES, (*frame.columns, ORDINAL_COLUMN), ()
+
+
+def _resolve(name: str, frame: DataFrame, column: str) -> str:
+    exact = [c for c in frame.columns if c == column]
+    close = exact or [c for c in frame.columns if c.lower() == column.lower()]
+    if len(close) != 1:
+        problem = "has no column" if not close else "has several columns"
+        raise TrackingError(
+            f"{name!r} {problem} {column!r} to use as a key.\n"
+            f"Its columns are: {', '.join(frame.columns)}."
+        )
+    return close[0]
+
+
+def _require_order(name: str, column: str, type_: DataType) -> None:
+    if unordered(type_):
+        raise TrackingError(
+            f"Column {column!r} of {name!r} is of type {type_.simpleString()}, whose values have "
+            "no order: it cannot be part of a key.\nChoose a key of other columns."
+        )
+
+
+def unordered(type_: DataType) -> bool:
+    """Tell whether values of a type have no order, so that rows cannot be told apart by them."""
+    if isinstance(type_, MapType) or type_.typeName() in ("variant", "interval"):
+        return True
+    if isinstance(type_, ArrayType):
+        return unordered(type_.elementType)
+    if isinstance(type_, StructType):
+        return any(unordered(field.dataType) for field in type_.fields)
+    return False
+
+
+def comparable(value: Column, type_: DataType) -> Column:
+    """Return a value, as JSON where values of its type cannot be compared."""
+    if not unordered(type_):
+        return value
+    return F.to_json(F.struct(value.alias("value")), {"ignoreNullFields": "false"})
+
+
+def verify_key(name: str, frame: DataFrame, key: Sequence[str]) -> None:
+    """Raise :class:`TrackingError` if the key has NULLs or is not unique, naming some values."""
+    columns = [F.col(f"`{column}`") for column in key]
+    missing = columns[0].isNull()
+    for column in columns[1:]:
+        missing = missing | column.isNull()
+    groups = frame.groupBy(*columns).agg(F.count(F.lit(1)).alias("_n"))
+    wrong = groups.where((F.col("_n") > 1) | missing).limit(_SHOWN).collect()
+    if not wrong:
+        return
+    null = [row for row in wrong if any(row[i] is None for i in range(len(key)))]
+    shown = "; ".join(
+        ", ".join(f"{c}={row[i]!r}" for i, c in enumerate(key)) + f" ({row['_n']} rows)"
+        for row in (null or wrong)
+    )
+    problem = "has NULLs" if null else "is not unique"
+    raise TrackingError(
+        f"The key ({', '.join(key)}) of {name!r} {problem}: {shown}.\n"
+        "Choose a key that is unique and never NULL, or key='*' to name rows by their values."
+    )

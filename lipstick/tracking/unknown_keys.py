@@ -1,0 +1,152 @@
+"""Keys in questions that name no row: reported, and refused where a question is strict."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+
+from lipstick.engines.memory.keys import KeyTable, distinct
+from lipstick.errors import NeedsSparkError, UnknownKeyError, UnknownKeyWarning
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+
+_OURS = ("lipstick", "semiring")
+_SHOWN = 5
+_LISTED = 1_000
+"""Keys up to which somebody may have listed them by hand."""
+_FEW = 1_000_000
+"""Members up to which the tokens of a capture are read before Spark is asked for those of rows."""
+
+
+def check_deletion(
+    capture: Capture,
+    delete: Mapping[str, Any],
+    tokens: Mapping[str, pa.Table],
+    *,
+    strict: bool,
+) -> None:
+    """Report keys to delete that name no row, and predicates that select none.
+
+    Parameters
+    ----------
+    delete
+        As the user gives it.
+    tokens
+        What was resolved from it, per relation.
+
+    Raises
+    ------
+    UnknownKeyError
+        When there are any, and ``strict``.
+    """
+    check_predicates(delete, tokens, strict=strict)
+    by_name = {name.lower(): name for name in tokens}
+    for given, what in delete.items():
+        if not isinstance(what, str | Column):
+            name = by_name[given.lower()]
+            check_keys(capture, name, tokens[name], strict=strict)
+
+
+def check_predicates(
+    delete: Mapping[str, Any], tokens: Mapping[str, pa.Table], *, strict: bool
+) -> None:
+    """Report predicates that select no row; see :func:`check_deletion`."""
+    by_name = {name.lower(): name for name in tokens}
+    for given, what in delete.items():
+        name = by_name[given.lower()]
+        if isinstance(what, str | Column) and not tokens[name].num_rows:
+            report(f"No row of {name!r} is selected by {str(what)!r}", "", strict=strict)
+
+
+def check_keys(capture: Capture, name: str, keys: pa.Table, *, strict: bool) -> None:
+    """Report keys of a relation that name no row.
+
+    With Spark the rows are those of the source. A capture alone knows the rows that took part in
+    the query; of more than `_LISTED` keys it reports those that did not only if none did, or the
+    question is strict. Cost:
+    the tokens of the capture are indexed once; keys that are not among them cost a job over the
+    source.
+    """
+    record = capture.manifest.relations.get(name) or capture.ancestry.records[name]
+    columns = list(record.token)
+    keys = keys.select(columns).combine_chunks()
+    given = 0
+    spark = capture.engine.spark
+    rows = None if spark is None else capture.cluster.rows_of(name)
+    if rows is None or _is_small(capture):
+        try:
+            given = len(distinct([c.combine_chunks() for c in keys.columns], keys.num_rows)[1])
+            keys = _not_captured(capture, name, keys)
+        except NeedsSparkError:  # for keys of nested types
+            if rows is None:
+                return
+        if rows is None and not strict and given > _LISTED and keys.num_rows < given:
+            return  # rows that took no part, as many do in a large deletion
+    where = "names no row of" if rows is not None else "names no row that the capture has of"
+    if rows is not None and keys.num_rows:
+        assert spark is not None
+        keys = _not_among(spark.createDataFrame(keys), rows, columns)
+    if keys.num_rows:
+        shown = [tuple(row.values()) for row in keys.slice(0, _SHOWN).to_pylist()]
+        texts = ", ".join(sorted(repr(key[0] if len(key) == 1 else key) for key in shown))
+        more = f" and {keys.num_rows - _SHOWN} more" if keys.num_rows > _SHOWN else ""
+        count = "1 key" if keys.num_rows == 1 else f"{keys.num_rows} keys"
+        where = where if keys.num_rows == 1 else where.replace("names", "name")
+        unsure = ": there is none, or it took no part in the query" if rows is None else ""
+        report(f"{count} {where} {name!r}{unsure}: {texts}{more}", _advice(columns), strict=strict)
+
+
+def _advice(columns: list[str]) -> str:
+    return f" Compare their spelling and case with the key ({', '.join(columns)})."
+
+
+def report(problem: str, advice: str, *, strict: bool) -> None:
+    """Warn of keys that name no row, or refuse them.
+
+    Raises
+    ------
+    UnknownKeyError
+        When ``strict``.
+    """
+    if strict:
+        raise UnknownKeyError(f"{problem}.\nA strict question is refused then.{advice}")
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _OURS:
+        frame, level = frame.f_back, level + 1
+    text = f"{problem}; that changes nothing.{advice} strict=True refuses it."
+    warnings.warn(text, UnknownKeyWarning, stacklevel=level)
+
+
+def _is_small(capture: Capture) -> bool:
+    counts = capture.manifest.counts.values()  # none: a question is prepared, nothing is written
+    return bool(counts) and sum(datasets.get("members", 0) for datasets in counts) <= _FEW
+
+
+def _not_captured(capture: Capture, name: str, keys: pa.Table) -> pa.Table:
+    """Return the keys that are not among the tokens of a capture, or of those upstream of it."""
+    relations = capture.manifest.relations
+    if name not in relations:
+        for record in (each for each in relations.values() if each.derived is not None):
+            for maker in capture.makers(record):
+                keys = _not_captured(maker, name, keys)
+        return keys
+    known = [column.combine_chunks() for column in capture.memory.tokens(name).columns]
+    columns = [column.combine_chunks() for column in keys.columns]
+    places = KeyTable(known, len(known[0])).find(columns, keys.num_rows)
+    lost = keys.take(pa.array(np.flatnonzero(places < 0)))
+    first = distinct([column.combine_chunks() for column in lost.columns], lost.num_rows)[1]
+    return lost.take(pa.array(first))
+
+
+def _not_among(keys: DataFrame, rows: DataFrame, columns: list[str]) -> pa.Table:
+    """Return the keys that are not among those of rows."""
+    match = [keys[f"`{name}`"].eqNullSafe(rows[f"`{name}`"]) for name in columns]
+    lost: pa.Table = keys.join(rows, match, "left_anti").distinct().toArrow()
+    return lost

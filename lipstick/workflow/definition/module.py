@@ -1,0 +1,246 @@
+"""Modules and their specifications.
+
+Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 2.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from lipstick.workflow.definition.functions import Imports, check_allowed, check_reference
+from lipstick.workflow.definition.outside_code import check_runs_no_code
+from lipstick.workflow.definition.query import (
+    BEFORE,
+    NO_STATE,
+    FrameFunction,
+    Query,
+    Sql,
+    StateQuery,
+    frozen,
+)
+from lipstick.workflow.definition.relation import Relation, is_name
+from lipstick.workflow.errors import (
+    ModuleNameError,
+    ModuleQueryError,
+    OverlapError,
+    UnknownRelationError,
+)
+from semiring.door import checked
+
+_NAME = re.compile(r"[\w.\-]+")
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """What modules of one kind do: (S_in, S_state, S_out, Q_state, Q_out).
+
+    Parameters
+    ----------
+    name
+        Of the specification, for messages and files.
+    inputs, state, outputs
+        The three schemas: relations by name. No name is in two of them.
+    query_state
+        Q_state; see :class:`StateQuery`. None: the state never changes.
+    query_output
+        Q_out: a chain of named queries, in order. Those named in ``outputs`` are the output, the
+        others are temporary. It reads the input, Q_state's temporary relations, and the *new*
+        state; the state as it was is ``before_R``.
+    functions
+        Functions that the queries call beside Spark's own, by name: where each is defined, as
+        ``package.module:function``, made with ``pyspark.sql.functions.udf`` or ``pandas_udf``. They
+        are black boxes, over a row or over the bag of a group, and must be deterministic.
+    imports
+        What the SQL may run beside queries: the Java classes that ``reflect`` may call. True:
+        anything, as in SQL that you wrote; a file that is read says nothing of it, see
+        :meth:`lipstick.Workflow.read`.
+
+    Raises
+    ------
+    OverlapError
+        When a name is in two schemas.
+    ModuleQueryError
+        When Q_out leaves out an output or Q_state changes what is not state, or a name has two
+        meanings.
+    """
+
+    name: str
+    inputs: Mapping[str, Relation]
+    outputs: Mapping[str, Relation]
+    query_output: Mapping[str, Query]
+    state: Mapping[str, Relation]
+    query_state: StateQuery
+    functions: Mapping[str, str]
+    imports: Imports = field(default=True, compare=False, repr=False)
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Mapping[str, Relation],
+        outputs: Mapping[str, Relation],
+        query_output: Mapping[str, Any],
+        *,
+        state: Mapping[str, Relation] | None = None,
+        query_state: StateQuery | None = None,
+        functions: Mapping[str, str] | None = None,
+        imports: Imports = True,
+    ) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "inputs", MappingProxyType(dict(inputs)))
+        object.__setattr__(self, "outputs", MappingProxyType(dict(outputs)))
+        object.__setattr__(self, "state", MappingProxyType(dict(state or {})))
+        object.__setattr__(self, "query_output", frozen(query_output, f"Q_out of {name}:"))
+        object.__setattr__(self, "query_state", NO_STATE if query_state is None else query_state)
+        object.__setattr__(self, "functions", MappingProxyType(dict(functions or {})))
+        object.__setattr__(self, "imports", imports)
+        self._check_schemas()
+        self._check_queries()
+        for function, reference in self.functions.items():
+            check_reference(name, function, reference)
+
+    @property
+    def temporary(self) -> tuple[str, ...]:
+        """The relations of the queries that are in no schema, in order."""
+        chain = [*self.query_state.relations, *self.query_output]
+        return tuple(name for name in chain if name not in self.outputs)
+
+    def check_imports(self) -> None:
+        """Refuse functions and other code that a file names and its reader has not allowed.
+
+        Raises
+        ------
+        ImportNotAllowedError
+            For the first one.
+        """
+        for name, reference in self.places.items():
+            check_allowed(self.name, name, reference)
+        for chain in self._chains:
+            for name, query in chain.items():
+                if isinstance(query, Sql):
+                    check_runs_no_code(self.name, name, query.sql, self.imports)
+
+    @property
+    def _chains(self) -> tuple[Mapping[str, Query], ...]:
+        query = self.query_state
+        return (self.query_output, query.relations, query.delete, query.insert, query.replace)
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """Where the functions that a run imports are defined, by their names."""
+        frames = {
+            f"of {name}": each.reference
+            for chain in self._chains
+            for name, each in chain.items()
+            if isinstance(each, FrameFunction) and each.function is None
+        }
+        return {**self.functions, **frames}
+
+    def _check_schemas(self) -> None:
+        owners: dict[str, tuple[str, str]] = {}
+        schemas = {"input": self.inputs, "state": self.state, "output": self.outputs}
+        for schema, relations in schemas.items():
+            for relation in relations:
+                if not is_name(relation) or relation.lower().startswith(BEFORE):
+                    raise ModuleQueryError(
+                        f"{self.name}: {relation!r} cannot name a relation.\nA name is made of "
+                        f"letters, digits and _, and does not begin with {BEFORE!r}, under which "
+                        "the old state is read.",
+                        ("specifications", self.name, schema, relation),
+                    )
+                other = owners.setdefault(relation.lower(), (schema, relation))
+                if other[0] != schema or other[1] != relation:
+                    raise OverlapError(
+                        f"{self.name}: {relation} is in the {other[0]} and in the {schema} "
+                        "schema.\nThe three schemas are disjoint: rename one of the relations.",
+                        ("specifications", self.name, schema, relation),
+                    )
+        for relation, declared in self.state.items():
+            if declared.union or declared.optional:
+                raise ModuleQueryError(
+                    f"{self.name}: the state relation {relation} is declared 'union' or "
+                    "'optional', which only inputs are.",
+                    ("specifications", self.name, "state", relation),
+                )
+
+    def _check_queries(self) -> None:
+        where = ("specifications", self.name)
+        missing = [name for name in self.outputs if name not in self.query_output]
+        if missing:
+            raise ModuleQueryError(
+                f"{self.name}: Q_out does not define the output {missing[0]}.\n"
+                f"It defines: {', '.join(self.query_output) or 'nothing'}.",
+                (*where, "query_output"),
+            )
+        for relation in self.query_state.changed:
+            if relation not in self.state:
+                raise UnknownRelationError(
+                    f"{self.name}: Q_state changes {relation}, which is no state relation.\n"
+                    f"The state is: {', '.join(self.state) or 'empty'}.",
+                    (*where, "query_state"),
+                )
+        taken = {name.lower() for name in (*self.inputs, *self.state)}
+        for part, names in (
+            ("query_state", self.query_state.relations),
+            ("query_output", self.query_output),
+        ):
+            for name in names:
+                reserved = name.lower().startswith(BEFORE) or not is_name(name)
+                output_in_state = part == "query_state" and name in self.outputs
+                if name.lower() in taken or reserved or output_in_state:
+                    raise ModuleQueryError(
+                        f"{self.name}: the chain defines {name}, a name that is "
+                        + ("not allowed." if reserved else "taken.")
+                        + "\nA chain defines new relations"
+                        + (", and Q_out also the outputs." if part == "query_output" else "."),
+                        (*where, part, name),
+                    )
+                taken.add(name.lower())
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A named module with state of its own.
+
+    Parameters
+    ----------
+    name
+        Unique in a workflow; its invocations are called ``name#1``, ``name#2``...
+    specification
+        Several modules may share one.
+
+    Raises
+    ------
+    ModuleNameError
+        For a name that is not made of letters, digits, ``_``, ``.`` and ``-``.
+    """
+
+    name: str
+    specification: Specification
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ModuleNameError(
+                f"{self.name!r} cannot name a module.\n"
+                "A name is made of letters, digits, '_', '.' and '-'."
+            )
+
+    @property
+    def inputs(self) -> Mapping[str, Relation]:
+        """S_in."""
+        return self.specification.inputs
+
+    @property
+    def state(self) -> Mapping[str, Relation]:
+        """S_state."""
+        return self.specification.state
+
+    @property
+    def outputs(self) -> Mapping[str, Relation]:
+        """S_out."""
+        return self.specification.outputs

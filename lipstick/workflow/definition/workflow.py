@@ -1,0 +1,253 @@
+"""Workflows: nodes labelled by modules, edges labelled by relations, inputs and outputs.
+
+Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 2.2.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from lipstick.workflow.definition.conditions import check, flows
+from lipstick.workflow.definition.drawing import svg
+from lipstick.workflow.definition.functions import Imports
+from lipstick.workflow.definition.loops import Loop, unfold
+from lipstick.workflow.definition.module import Module, Specification
+from lipstick.workflow.definition.shape import Edge, Shape
+from lipstick.workflow.errors import DocumentError
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from lipstick.sessions import Session
+    from lipstick.workflow.execution.run import Run
+
+
+@checked
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A connected DAG of modules.
+
+    Parameters
+    ----------
+    name
+        Of the workflow.
+    nodes
+        The module that labels each node. One module may label several nodes, which share its
+        state and run in the order of this mapping where the graph leaves it open.
+    edges
+        From node to node; see :class:`Edge`.
+    inputs, outputs
+        The input and output nodes.
+    loops
+        Bounded loops; see :class:`Loop`.
+
+    Raises
+    ------
+    WorkflowError
+        A subclass for every condition of Definitions 2.1 and 2.2 that does not hold.
+
+    Notes
+    -----
+    Two remarks on Definition 2.2. Several edges may lead into one relation if it is declared
+    `union`, and none if it is declared `optional`.
+    """
+
+    name: str
+    nodes: Mapping[str, Module]
+    edges: tuple[Edge, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    loops: tuple[Loop, ...] = ()
+
+    def __init__(
+        self,
+        name: str,
+        nodes: Mapping[str, Module],
+        edges: Iterable[Edge | tuple[str, str] | tuple[str, str, Any]],
+        inputs: str | Iterable[str],
+        outputs: str | Iterable[str],
+        loops: Iterable[Loop] = (),
+    ) -> None:
+        edge_list = tuple(edge if isinstance(edge, Edge) else Edge(*edge) for edge in edges)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "nodes", MappingProxyType(dict(nodes)))
+        object.__setattr__(self, "edges", edge_list)
+        object.__setattr__(self, "inputs", _names(inputs))
+        object.__setattr__(self, "outputs", _names(outputs))
+        object.__setattr__(self, "loops", tuple(loops))
+        check(self.shape, self.declared)
+
+    # -- what it is ------------------------------------------------------------------------
+
+    @property
+    def declared(self) -> Shape:
+        """Nodes and edges as they are written, loops folded."""
+        return Shape(self.nodes, self.edges, self.inputs, self.outputs)
+
+    @property
+    def shape(self) -> Shape:
+        """Nodes and edges with loops unfolded: what runs."""
+        return unfold(self.declared, self.loops)
+
+    @property
+    def modules(self) -> Mapping[str, Module]:
+        """The modules by name."""
+        return {module.name: module for module in self.nodes.values()}
+
+    @property
+    def _specifications(self) -> Mapping[str, Specification]:
+        return {m.specification.name: m.specification for m in self.nodes.values()}
+
+    def flows(self, edge: Edge) -> Mapping[str, str]:
+        """The relations that an edge carries: from S_out of its start to S_in of its end."""
+        return flows(self.shape, edge)
+
+    def validate(self) -> None:
+        """Check also what the queries read and give; no Spark, nothing runs.
+
+        The structure was checked when the workflow was made.
+
+        Raises
+        ------
+        ImportNotAllowedError
+            For functions that a file names, from modules that were not allowed.
+        WorkflowError
+            For queries that read relations they do not have, or do not give what is declared.
+        lipstick.errors.QueryError
+            For SQL that is not understood, with its place in the text.
+        """
+        from lipstick.workflow.definition.queries import check_queries
+
+        self.check_imports()
+        for specification in self._specifications.values():
+            check_queries(specification)
+
+    def check_imports(self) -> None:
+        """Refuse functions, Java methods and programs that a file names and nobody has allowed.
+
+        Raises
+        ------
+        ImportNotAllowedError
+            For the first one.
+        """
+        for specification in self._specifications.values():
+            specification.check_imports()
+
+    # -- files -----------------------------------------------------------------------------
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], *, imports: Imports = ()) -> Workflow:
+        """Read a workflow from a YAML file.
+
+        Parameters
+        ----------
+        imports
+            The modules from which the functions that the file names may be imported, with those
+            below them, and the Java classes that ``reflect`` and ``java_method`` in its SQL may
+            call; True: any, and also programs (``TRANSFORM``) and statements that write. To import
+            a module runs it: allow those that you trust.
+
+        Raises
+        ------
+        DocumentError
+            When the file cannot be read or is not shaped as a workflow, with its line.
+        WorkflowError
+            When a condition does not hold, with the line of what violates it.
+        """
+        from lipstick.workflow.definition.file import read
+
+        return read(Path(path), imports)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the workflow to a YAML file that :meth:`read` reads."""
+        from lipstick.workflow.definition.file import text
+
+        try:
+            Path(path).write_text(text(self), encoding="utf-8")
+        except OSError as error:
+            raise DocumentError(f"The workflow cannot be written to {path}: {error}") from error
+
+    # -- runs ------------------------------------------------------------------------------
+
+    def run(
+        self,
+        session: Session | SparkSession | None,
+        inputs: Sequence[Mapping[str, Any]],
+        *,
+        store: str | os.PathLike[str],
+        state: Mapping[str, Mapping[str, Any]] | None = None,
+        first: int = 0,
+        tracked: bool = True,
+        parallelism: int = 1,
+        exports: Mapping[str, str | os.PathLike[str]] | None = None,
+    ) -> Run:
+        """Run a sequence of executions, from the first invocation that is not done yet.
+
+        Parameters
+        ----------
+        session
+            A lipstick session or SparkSession; None starts Spark for the time of the run.
+        inputs
+            Per execution the relations of the input nodes: ``{node: {relation: rows}}``, or
+            ``{relation: rows}`` where only one input node has the relation. Rows are a data
+            frame, an Arrow table, a list of tuples or of dicts, or the path of a file.
+        store
+            The directory of the run. What is done there already is not done again; its inputs
+            must be the same.
+        state
+            The initial state, ``{module: {relation: rows}}``; what is left out is empty.
+        first
+            The number of the execution that ``inputs`` begins with.
+        tracked
+            False: plain Spark, without provenance.
+        parallelism
+            How many invocations may run at a time. The outcome does not depend on it.
+        exports
+            By output, ``node/relation``, a folder: what each execution gives is written to
+            ``folder/number``, where other stores import it from.
+
+        Raises
+        ------
+        ImportNotAllowedError
+            For functions that a file names, from modules that were not allowed.
+        InputError
+            For inputs or an initial state that do not fit.
+        RunError
+            When the store holds a run of another workflow, or with other inputs; for exports that
+            are no outputs.
+        """
+        from lipstick.workflow.execution.exporting import export_outputs, parsed_exports
+        from lipstick.workflow.execution.run import run
+
+        self.check_imports()
+        exported = parsed_exports(self.shape, exports or {})
+        done = run(
+            self,
+            session,
+            inputs,
+            store=Path(store).absolute(),  # Spark has another working directory
+            state=state or {},
+            first=first,
+            tracked=tracked,
+            parallelism=parallelism,
+        )
+        export_outputs(done, exported)
+        return done
+
+    # -- how it looks ----------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<workflow {self.name}: {len(self.shape.nodes)} nodes, {len(self.modules)} modules>"
+
+    def _repr_html_(self) -> str:
+        return svg(self.name, self.shape)
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,228 @@
+"""Where the columns of a block's rows come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from lipstick.capture.manifest import RelationRecord
+from lipstick.workflow.definition.functions import called
+from rewriter.algebra import Scalar
+from rewriter.blocks import (
+    MEMBER,
+    Block,
+    BlockSource,
+    Core,
+    IterationSource,
+    Kind,
+    Lookup,
+    ScanSource,
+    Source,
+    UnionSource,
+)
+from rewriter.interpret import Interpreted, interpret
+
+_QUALIFIER = re.compile(r"`?\w+`?\.(?=[`A-Za-z_])")
+
+Column = tuple[str, str]
+"""The alias of a source or lookup, and a column of it."""
+
+
+def plain_column(block: Block, name: str) -> Column | None:
+    """The column of a source that an output of a block without grouping is; None: none."""
+    scalar = next(output.scalar for output in block.outputs if output.name == name)
+    return plain_source(block, interpret(scalar))
+
+
+def plain_source(block: Block, scalar: Interpreted) -> Column | None:
+    """The column of a source that a scalar over a block's members is; None: none."""
+    column = scalar.column
+    if column is None or column[0] != MEMBER or block.core is None:
+        return column
+    selected = dict(block.core.select)
+    return interpret(selected[column[1]]).column if column[1] in selected else None
+
+
+def table_function(block: Block, functions: Collection[str]) -> str | None:
+    """The table function that makes the rows of a block; None if none does."""
+    generators = () if block.core is None else block.core.generators
+    calls = (interpret(g.argument).text for g in generators if g.function)
+    return next((called(call, functions) for call in calls), None)
+
+
+def computed_from(block: Block, scalar: Interpreted) -> tuple[Column, ...]:
+    """The columns of sources that a scalar over a block's members is computed from, each once."""
+    selected = dict(block.core.select) if block.core is not None else {}
+    columns: dict[Column, None] = {}
+    for alias, name in scalar.columns:
+        inner = selected.get(name) if alias == MEMBER else None
+        read = ((alias, name),) if inner is None else interpret(inner).columns
+        for column in read:
+            columns.update(dict.fromkeys(_leaves(block, column)))
+    return tuple(columns)
+
+
+def _leaves(block: Block, column: Column) -> Iterator[Column]:
+    """The columns that a column of a block's sources is computed from, in all branches of unions.
+
+    Beside them stands a column of a union itself, of which a branch may be nothing else.
+    """
+    waiting: list[tuple[Core | None, Column]] = [(block.core, column)]
+    while waiting:
+        core, (alias, name) = waiting.pop()
+        yield alias, name
+        union = None if core is None else _union(core, alias)
+        for branch in () if union is None else union.branches:
+            inner = dict(branch.select).get(name)
+            waiting += [] if inner is None else [(branch, c) for c in interpret(inner).columns]
+
+
+def computes(block: Block, column: Column) -> bool:
+    """Whether a column of a union is an expression in some branch."""
+    return any(
+        _plain(scalar) is None and interpret(scalar).columns
+        for branch, name in _branches(block.core, column)
+        if (scalar := dict(branch.select).get(name)) is not None
+    )
+
+
+def _branches(core: Core | None, column: Column) -> Iterator[tuple[Core, str]]:
+    """Yield the branches of unions that have a column, and the column's name in each."""
+    union = None if core is None else _union(core, column[0])
+    for branch in () if union is None else union.branches:
+        yield branch, column[1]
+        inner = _plain(dict(branch.select).get(column[1]))
+        if inner is not None:
+            yield from _branches(branch, inner)
+
+
+def predicates(core: Core | None) -> Iterator[Scalar]:
+    """Yield the conditions of a core, and of the branches of its unions."""
+    if core is None:
+        return
+    yield from core.predicates
+    for source in core.sources:
+        for branch in source.branches if isinstance(source, UnionSource) else ():
+            yield from predicates(branch)
+
+
+def branch_outputs(block: Block, branch: Block) -> Iterator[tuple[str, str]]:
+    """Yield the columns of a union of blocks, and which outputs of a branch they are."""
+    for first, output in zip(block.branches[0].outputs, branch.outputs, strict=True):
+        yield first.name, output.name
+
+
+def branch_columns(block: Block, column: Column) -> tuple[Column, ...]:
+    """The columns of relations that a column of a block's sources is, in any branch of a union."""
+    columns: dict[Column, None] = {}
+    waiting = [(block.core, column)]
+    while waiting:
+        core, (alias, name) = waiting.pop()
+        union = None if core is None else _union(core, alias)
+        if union is None:
+            columns[alias, name] = None
+            continue
+        for branch in union.branches:
+            inner = _plain(dict(branch.select).get(name))
+            if inner is not None:
+                waiting.append((branch, inner))
+    return tuple(columns)
+
+
+def _union(core: Core, alias: str) -> UnionSource | None:
+    unions = (source for source in core.sources if isinstance(source, UnionSource))
+    return next((union for union in unions if union.alias == alias), None)
+
+
+def expression_text(block: Block, scalar: Interpreted) -> str:
+    """A scalar over a block's members as people read it: without quotes and qualifiers."""
+    if scalar.column is not None and scalar.column[0] == MEMBER and block.core is not None:
+        selected = dict(block.core.select)
+        if scalar.column[1] in selected:
+            scalar = interpret(selected[scalar.column[1]])
+    return plain_text(scalar.text)
+
+
+def plain_text(sql: str) -> str:
+    """SQL without quotes of names and qualifiers."""
+    return _QUALIFIER.sub("", sql).replace("`", "")
+
+
+def keeps_all_columns(block: Block, relations: Mapping[str, RelationRecord]) -> bool:
+    """Whether a block without grouping drops and computes no column of what it reads.
+
+    A column is not dropped where another one of its name is kept, as in a natural join.
+    """
+    if block.kind is not Kind.ROWS or _generates(block):
+        return False
+    columns = [plain_column(block, output.name) for output in block.outputs]
+    if any(column is None for column in columns):
+        return False
+    taken = [column for column in columns if column is not None]
+    names = frozenset(name.lower() for _, name in taken)
+    for alias, lookup in block.lookups_by_alias.items():
+        if isinstance(lookup, Lookup) and lookup.scalar:
+            continue
+        outputs = {output.name for output in lookup.block.outputs}
+        if not _covered(outputs, alias, taken, names):
+            return False
+    return block.core is None or _keeps(block.core, taken, names, relations)
+
+
+def _generates(block: Block) -> bool:
+    """Whether a tuple read may give several rows."""
+    return bool(block.generators) or (block.core is not None and bool(block.core.generators))
+
+
+def _keeps(
+    core: Core,
+    taken: Sequence[Column],
+    names: frozenset[str],
+    relations: Mapping[str, RelationRecord],
+) -> bool:
+    return all(_source_kept(source, taken, names, relations) for source in core.sources)
+
+
+def _source_kept(
+    source: Source,
+    taken: Sequence[Column],
+    names: frozenset[str],
+    relations: Mapping[str, RelationRecord],
+) -> bool:
+    if isinstance(source, ScanSource):
+        return _covered(relations[source.relation].columns, source.alias, taken, names)
+    if isinstance(source, IterationSource):
+        return False
+    if isinstance(source, BlockSource):
+        inner = {output.name for output in source.block.outputs}
+        return _covered(inner, source.alias, taken, names)
+    if isinstance(source, UnionSource):
+        wanted = [name for alias, name in taken if alias == source.alias]
+        return all(_branch_kept(branch, wanted, names, relations) for branch in source.branches)
+    return True
+
+
+def _branch_kept(
+    branch: Core,
+    wanted: Sequence[str],
+    names: frozenset[str],
+    relations: Mapping[str, RelationRecord],
+) -> bool:
+    selected = dict(branch.select)
+    columns = [_plain(selected.get(name)) for name in wanted]
+    inner = [column for column in columns if column is not None]
+    return len(inner) == len(columns) and _keeps(branch, inner, names, relations)
+
+
+def _plain(scalar: Scalar | None) -> Column | None:
+    return None if scalar is None else interpret(scalar).column
+
+
+def _covered(
+    columns: Sequence[str] | set[str],
+    alias: str,
+    taken: Sequence[Column],
+    names: frozenset[str],
+) -> bool:
+    used = {name.lower() for source, name in taken if source == alias}
+    return all(column.lower() in used | names for column in columns)

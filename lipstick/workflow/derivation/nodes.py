@@ -1,0 +1,275 @@
+"""The part of a provenance graph that one invocation adds, while it is made.
+
+Nodes are gathered in pools, one per segment to come, and edges between pools. What a pool is
+called, and which of its nodes there are, is settled in the end: state tuples get nodes only where
+a derivation uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.model import Kind, Port, Segment
+from lipstick.workflow.execution.fragments import Fragment, NewEdges, NewSegment, new_edges
+from lipstick.workflow.execution.tables import take
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """References to nodes: a pool and an ordinal each."""
+
+    pools: Array
+    ordinals: Array
+
+    @classmethod
+    def of(cls, pool: int, ordinals: Array) -> Nodes:
+        """Nodes of one pool."""
+        return cls(np.full(len(ordinals), pool, dtype=np.int32), ordinals)
+
+    @classmethod
+    def none(cls, count: int) -> Nodes:
+        """Places for nodes; without one, an ordinal is -1."""
+        return cls(np.full(count, -1, dtype=np.int32), np.full(count, -1, dtype=np.int64))
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Nodes]) -> Nodes:
+        """The nodes of several, one after the other."""
+        if not parts:
+            return cls(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64))
+        return cls(
+            np.concatenate([part.pools for part in parts]),
+            np.concatenate([part.ordinals for part in parts]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.ordinals)
+
+    def put(self, rows: Array, nodes: Nodes) -> None:
+        """Set the nodes at some places."""
+        self.pools[rows], self.ordinals[rows] = nodes.pools, nodes.ordinals
+
+    def take(self, rows: Array) -> Nodes:
+        """The nodes at some places."""
+        return Nodes(self.pools[rows], self.ordinals[rows])
+
+
+@dataclass(slots=True)
+class Pool:
+    """Nodes of one segment to come.
+
+    Parameters
+    ----------
+    segment
+        Its count and file are settled in the end.
+    values
+        Row i those of node i; None if there are none.
+    used
+        For nodes that there are only if something refers to them: which are. None: all.
+    origin
+        For those: the nodes that they stand for, in other segments, by the name of these.
+    """
+
+    segment: Segment
+    values: pa.Table | None = None
+    used: Array | None = None
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Nodes in stored segments: the name of each one's segment by number, and its ordinal.
+
+    Where there is no node, the number is -1.
+    """
+
+    names: Sequence[str]
+    segments: Array
+    ordinals: Array
+
+    @classmethod
+    def none(cls, count: int) -> Origin:
+        """Places for nodes, and no nodes."""
+        nothing = np.full(count, -1, dtype=np.int64)
+        return cls((), nothing, nothing)
+
+    @classmethod
+    def of(cls, segment: str, count: int, rows: Array | None = None) -> Origin:
+        """The nodes of one segment, in their order, at some of `count` places; None: at all."""
+        segments = np.full(count, -1, dtype=np.int64)
+        ordinals = np.full(count, -1, dtype=np.int64)
+        places = np.arange(count, dtype=np.int64) if rows is None else rows
+        segments[places], ordinals[places] = 0, np.arange(len(places), dtype=np.int64)
+        return cls((segment,), segments, ordinals)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Origin]) -> Origin:
+        """The nodes of several, one after the other."""
+        names: list[str] = []
+        segments = [np.empty(0, dtype=np.int64)]
+        for part in parts:
+            segments.append(np.where(part.segments < 0, -1, part.segments + len(names)))
+            names.extend(part.names)
+        ordinals = [np.empty(0, dtype=np.int64), *(part.ordinals for part in parts)]
+        return cls(tuple(names), np.concatenate(segments), np.concatenate(ordinals))
+
+    @property
+    def rows(self) -> Array:
+        """The places that have a node."""
+        return np.flatnonzero(self.segments >= 0)
+
+    def take(self, rows: Array) -> Origin:
+        """The nodes at some places."""
+        return Origin(self.names, self.segments[rows], self.ordinals[rows])
+
+    def groups(self) -> Iterator[tuple[str, Array]]:
+        """Yield each segment that has nodes, and the places of its nodes."""
+        there = self.rows
+        if not len(there):
+            return
+        order = there[np.argsort(self.segments[there], kind="stable")]
+        names_used, starts = np.unique(self.segments[order], return_index=True)
+        for number, places in zip(names_used, np.split(order, starts[1:]), strict=True):
+            yield self.names[int(number)], places
+
+
+Values = Mapping[str, tuple[str, Array]]
+"""By column of some tuples, the segment of the v-nodes of its values, and which tuples have one."""
+
+
+def origins(values: Values, count: int) -> dict[str, Origin]:
+    """The v-nodes of the columns of `count` tuples."""
+    return {name: Origin.of(segment, count, rows) for name, (segment, rows) in values.items()}
+
+
+class Trace:
+    """Gathers the nodes and edges of one invocation.
+
+    Parameters
+    ----------
+    module, invocation, execution
+        Whose nodes they are.
+    """
+
+    def __init__(self, module: str, invocation: int, execution: int) -> None:
+        self.name = f"{module}#{invocation}"
+        self._module = module
+        self._invocation = invocation
+        self._execution = execution
+        self.pools: list[Pool] = []
+        self._edges: list[tuple[Nodes, int, Array, int]] = []
+        self.invocation = self.pool("", Kind.INVOCATION, module, 1)
+
+    def pool(
+        self,
+        suffix: str,
+        kind: Kind,
+        label: str,
+        count: int,
+        *,
+        relation: str | None = None,
+        values: pa.Table | None = None,
+        key: tuple[str, ...] = (),
+        used: Array | None = None,
+        origin: Origin | None = None,
+    ) -> int:
+        """Add nodes that are alike and return their pool's number.
+
+        Parameters
+        ----------
+        suffix
+            What stands behind the invocation in the segment's name.
+        used
+            A Boolean per node, to be set for those that there are; None: there are all.
+        origin
+            Where the nodes stand for stored nodes: an edge leads from each of these, and to p-nodes
+            one from the m-node.
+        """
+        segment = Segment(
+            name=f"{self.name}/{suffix}" if suffix else self.name,
+            kind=kind,
+            label=label,
+            count=count,
+            module=self._module,
+            invocation=self._invocation,
+            execution=self._execution,
+            relation=relation,
+            key=key if values is not None else (),
+            file="" if values is not None else None,
+        )
+        self.pools.append(Pool(segment, values, used, origin))
+        return len(self.pools) - 1
+
+    def edges(self, sources: Nodes, pool: int, targets: Array, port: int = Port.OPERAND) -> None:
+        """Add edges, one from each of the sources to the node of `pool` beside it."""
+        there = np.flatnonzero(sources.ordinals >= 0)
+        if len(there) < len(sources):
+            sources, targets = sources.take(there), targets[there]
+        if len(sources):
+            self._edges.append((sources, pool, targets, port))
+
+    def from_invocation(self, pool: int, count: int) -> None:
+        """Add an edge from the m-node to each of the first `count` nodes of a pool."""
+        m_node = Nodes.of(self.invocation, np.zeros(count, dtype=np.int64))
+        self.edges(m_node, pool, np.arange(count, dtype=np.int64))
+
+    # -- the end ---------------------------------------------------------------------------
+
+    def fragment(self) -> Fragment:
+        """What is to be stored."""
+        places = [self._settle(number, pool) for number, pool in enumerate(self.pools)]
+        segments = [NewSegment(p.segment, p.values) for p in self.pools if p.segment.count]
+        edges: list[NewEdges] = []
+        for pool in self.pools:
+            edges += self._entering(pool)
+        for sources, target, targets, port in self._edges:
+            for number in np.unique(sources.pools).tolist():
+                of_pool = np.flatnonzero(sources.pools == number)
+                source, end = self.pools[number].segment, self.pools[target].segment
+                edges.append(
+                    new_edges(
+                        source,
+                        end,
+                        _placed(places[number], sources.ordinals[of_pool]),
+                        _placed(places[target], targets[of_pool]),
+                        port,
+                    )
+                )
+        return Fragment(tuple(segments), tuple(edges))
+
+    def _entering(self, pool: Pool) -> Iterator[NewEdges]:
+        """The edges of tuples that enter the invocation: from themselves, and from the m-node."""
+        if pool.origin is None or not pool.segment.count:
+            return
+        for name, rows in pool.origin.groups():
+            ordinals = pool.origin.ordinals[rows]
+            source = Segment(name, Kind.TOKEN, "", int(ordinals.max()) + 1)
+            yield new_edges(source, pool.segment, ordinals, rows)
+        if pool.segment.kind is Kind.VALUE:
+            return
+        every = np.arange(pool.segment.count, dtype=np.int64)
+        m_node = self.pools[self.invocation].segment
+        yield new_edges(m_node, pool.segment, np.zeros_like(every), every)
+
+    def _settle(self, number: int, pool: Pool) -> Array | None:
+        """Leave only the nodes that are used; the new place of each, None for the same."""
+        if pool.used is None:
+            return None
+        for sources, _, _, _ in self._edges:
+            of_pool = sources.pools == number
+            pool.used[sources.ordinals[of_pool]] = True
+        rows = np.flatnonzero(pool.used)
+        places = np.cumsum(pool.used) - 1
+        pool.segment = replace(pool.segment, count=len(rows))
+        pool.values = None if pool.values is None else take(pool.values, rows)
+        pool.origin = None if pool.origin is None else pool.origin.take(rows)
+        return places
+
+
+def _placed(places: Array | None, ordinals: Array) -> Array:
+    placed: Array = ordinals if places is None else places[ordinals]
+    return placed

@@ -1,0 +1,243 @@
+"""What the members of blocks come from, and the nodes that scalars over them read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.index import TokenIndex
+from lipstick.engines.memory.keys import KeyTable
+from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.reach import Reached, Referred, references
+from lipstick.workflow.derivation.columns import Column, branch_columns, computed_from
+from lipstick.workflow.derivation.factors import Factors
+from lipstick.workflow.derivation.nodes import Nodes
+from rewriter.algebra import Scalar
+from rewriter.blocks import Block, Kind, Lookup, OuterLookup, Semi
+from rewriter.interpret import interpret
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Tuples:
+    """The tuples of a relation or block.
+
+    Parameters
+    ----------
+    nodes
+        Their p-nodes.
+    values
+        By column, the v-nodes of its values, where they have some; without a node where a value
+        has none.
+    keys
+        The tuples' tokens; None: the token of row i is i.
+    """
+
+    nodes: Nodes
+    values: Mapping[str, Nodes] = field(default_factory=dict)
+    keys: KeyTable | None = None
+
+    def take(self, rows: Array) -> Tuples:
+        """The tuples at some places."""
+        values = {column: nodes.take(rows) for column, nodes in self.values.items()}
+        return Tuples(self.nodes.take(rows), values)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockTuples:
+    """The tuples of a block, before LIMIT cuts them.
+
+    Parameters
+    ----------
+    order
+        The nodes that their order depends on, tuple by tuple.
+    copies
+        Those that it depends on how often each tuple is there.
+    """
+
+    tuples: Tuples
+    order: Sequence[Nodes] = ()
+    copies: Sequence[Nodes] = ()
+
+
+class Reading:
+    """The tuples of relations, and those of blocks that have nodes so far.
+
+    Parameters
+    ----------
+    sources
+        The relations that the query reads, by name: row i is tuple i.
+    """
+
+    def __init__(self, engine: Engine, sources: Mapping[str, Tuples]) -> None:
+        self._engine = engine
+        self._sources = {name.lower(): tuples for name, tuples in sources.items()}
+        self.found: dict[str, tuple[Reached, Tuples]] = {}
+
+    def source(self, relation: str) -> Tuples:
+        """The tuples of a relation."""
+        return self._sources[relation.lower()]
+
+    def at(self, members: Members, chosen: Array) -> MemberReading:
+        """What some members of a block read."""
+        return MemberReading(self, members, chosen)
+
+    def tuples(self, block: Block, positions: Array) -> tuple[Array, Tuples]:
+        """The tuples of a block at some positions, -1 for none, and where there are any."""
+        rows = np.flatnonzero(positions >= 0)
+        if block.name not in self.found or not len(rows):
+            return rows[:0], Tuples(Nodes.concatenated([]))
+        part, tuples = self.found[block.name]
+        return rows, tuples.take(part.place(positions[rows]))
+
+    def single(self, lookup: Lookup, count: int) -> Array:
+        """The position of the tuple of a scalar subquery, for each of `count` rows; -1: none."""
+        there = np.flatnonzero(self._engine.base(lookup.block.name).present)
+        return np.repeat(there[0] if len(there) else -1, count)
+
+    def scalars(self, block: Block, columns: Iterable[Column], count: int) -> list[Nodes]:
+        """The nodes that scalar subqueries among some columns depend on, for `count` rows each."""
+        nodes = []
+        for lookup in block.lookups:
+            names = [name for alias, name in columns if lookup.scalar and alias == lookup.alias]
+            if not names:
+                continue
+            rows, tuples = self.tuples(lookup.block, self.single(lookup, count))
+            parts = [tuples.values[name] for name in names if name in tuples.values]
+            if not always_there(lookup.block):
+                parts.append(tuples.nodes)
+            nodes += [_spread(part, rows, count) for part in parts]
+        return nodes
+
+
+class MemberReading:
+    """What some members of a block read."""
+
+    def __init__(self, reading: Reading, members: Members, chosen: Array) -> None:
+        self._reading = reading
+        self.members = members
+        self.chosen = chosen
+        self.block = members.block
+
+    # -- factors ---------------------------------------------------------------------------
+
+    def factors(self) -> Factors:
+        """What the members are made of: tuples of relations and of other blocks."""
+        parts: list[tuple[Array, Nodes]] = []
+        for number, token in enumerate(self.block.tokens):
+            rows, places = self._token_rows(number)
+            parts.append((rows, self._reading.source(token.relation).nodes.take(places)))
+        for referred in references(self.members, self.chosen):
+            if not referred.negated:
+                parts.append(self._referred(referred))
+        return Factors(len(self.chosen), tuple(parts))
+
+    def _token_rows(self, number: int) -> tuple[Array, Array]:
+        """The members that used a scan, and the row of the relation that each used."""
+        token, dataset = self.block.tokens[number], self.members.dataset
+        assert dataset is not None
+        columns = [dataset.take(column, self.chosen) for column in token.columns]
+        absent = TokenIndex(columns).absent
+        rows = np.arange(len(self.chosen)) if absent is None else np.flatnonzero(~absent)
+        used = [column.take(pa.array(rows)) for column in columns]
+        keys = self._reading.source(token.relation).keys
+        if keys is not None:
+            return rows, keys.find(used, len(rows))
+        (numbers,) = used
+        return rows, numbers.to_numpy(zero_copy_only=False).astype(np.int64)
+
+    def _referred(self, referred: Referred) -> tuple[Array, Nodes]:
+        rows = np.flatnonzero(referred.positions >= 0)
+        if not len(rows):
+            return rows, Nodes.concatenated([])
+        part, tuples = self._reading.found[referred.block]
+        return rows, tuples.nodes.take(part.place(referred.positions[rows]))
+
+    # -- values ----------------------------------------------------------------------------
+
+    def values(self, alias: str, name: str) -> Nodes | None:
+        """The v-nodes of a column, one per member; None if none has any."""
+        parts: list[tuple[Array, Nodes]] = []
+        for source, column in branch_columns(self.block, (alias, name)):
+            for number, token in enumerate(self.block.tokens):
+                nodes = self._reading.source(token.relation).values.get(column)
+                if token.alias == source and nodes is not None:
+                    rows, places = self._token_rows(number)
+                    parts.append((rows, nodes.take(places)))
+        for block, positions in self._looked_up(alias):
+            rows, tuples = self._reading.tuples(block, positions)
+            if name in tuples.values:
+                parts.append((rows, tuples.values[name]))
+        if not parts:
+            return None
+        value_nodes = Nodes.none(len(self.chosen))
+        for rows, nodes in parts:
+            value_nodes.put(rows, nodes)
+        return value_nodes
+
+    def inputs(self, columns: Iterable[Column]) -> list[Nodes]:
+        """The nodes that what is read of some columns depends on, beside the members themselves.
+
+        They are v-nodes, and the tuples that values are looked up in: without its tuple a value is
+        another one, NULL.
+        """
+        columns = tuple(columns)
+        nodes_read = [self.values(*column) for column in columns]
+        nodes_read += self.decided(dict.fromkeys(alias for alias, _ in columns))
+        return [nodes for nodes in nodes_read if nodes is not None]
+
+    def decided(self, aliases: Iterable[str]) -> list[Nodes]:
+        """The tuples that only give values to lookups, and what decides which tuples these are."""
+        deciding_nodes: list[Nodes] = []
+        count = len(self.chosen)
+        for alias in aliases:
+            for lookup in self.block.lookups:
+                if lookup.alias == alias and lookup.scalar and not always_there(lookup.block):
+                    positions = self._reading.single(lookup, count)
+                    rows, tuples = self._reading.tuples(lookup.block, positions)
+                    deciding_nodes.append(_spread(tuples.nodes, rows, count))
+            for outer in self.block.outer_lookups:
+                if outer.alias == alias and not outer.factor:
+                    rows, tuples = self._reading.tuples(outer.block, self._partners(outer))
+                    deciding_nodes.append(_spread(tuples.nodes, rows, count))
+                    deciding_nodes += self.inputs(sides(self.block, outer))
+        return deciding_nodes
+
+    def _looked_up(self, alias: str) -> Iterator[tuple[Block, Array]]:
+        """Yield the block that is looked up under an alias, and its tuple for each member."""
+        for lookup in self.block.lookups:
+            if lookup.alias == alias and lookup.scalar:
+                yield lookup.block, self._reading.single(lookup, len(self.chosen))
+            elif lookup.alias == alias:
+                yield lookup.block, self.members.references.of(lookup, self.chosen)
+        for outer in self.block.outer_lookups:
+            if outer.alias == alias:
+                yield outer.block, self._partners(outer)
+
+    def _partners(self, outer: OuterLookup) -> Array:
+        membership = self.members.outer_lookups[outer.alias]
+        return membership.find(self.chosen, self.members.base)
+
+
+def sides(block: Block, finder: Semi | OuterLookup) -> tuple[Column, ...]:
+    """The columns that decide for which tuple of another block members ask."""
+    scalars: list[Scalar] = [left for left, _ in finder.pairs]
+    scalars += [] if finder.guard is None else [finder.guard]
+    read = (column for scalar in scalars for column in computed_from(block, interpret(scalar)))
+    return tuple(dict.fromkeys(read))
+
+
+def always_there(block: Block) -> bool:
+    """Whether a block has its one tuple whatever is deleted."""
+    return block.kind is Kind.GROUP and not block.keys and not block.having and not block.limited
+
+
+def _spread(nodes: Nodes, rows: Array, count: int) -> Nodes:
+    """Nodes at some of `count` places, and none elsewhere."""
+    spread = Nodes.none(count)
+    spread.put(rows, nodes)
+    return spread

@@ -1,0 +1,1 @@
+"""Runs of workflows: their state, their invocations and what a store holds of them."""

@@ -1,0 +1,299 @@
+"""Where a specification's queries run: a session of its own, whose relations change their rows.
+
+A text is understood once, over relations that are declared by their columns. Every invocation then
+binds the relations to files and captures what was understood.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StructField, StructType
+
+from lipstick.capture.capture import Capture
+from lipstick.capture.files import arrow_of, in_arrow
+from lipstick.capture.local_capture import TooLargeError, collect
+from lipstick.capture.local_rows import computes_alike
+from lipstick.capture.write import write_capture
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.store import StoredDatasets
+from lipstick.errors import CaptureError
+from lipstick.frame import AnnotatedFrame
+from lipstick.sessions import Session
+from lipstick.tracking.source import Source
+from lipstick.tracking.tracker import ROW_COLUMN, Naming, Tracked
+from lipstick.workflow.definition.functions import register
+from lipstick.workflow.definition.module import Specification
+from lipstick.workflow.definition.queries import Step, column_error, place_error, steps
+from lipstick.workflow.definition.query import BEFORE
+from lipstick.workflow.definition.supported import problem
+from lipstick.workflow.errors import ModuleQueryError, RunError
+from lipstick.workflow.execution.answer import Answer, captured_answer, rows_by_spark
+from lipstick.workflow.execution.emptiness import is_empty
+from lipstick.workflow.execution.step_queries import StepQueries
+from lipstick.workflow.execution.tables import column_texts, conform, plain_struct, struct_of
+from rewriter.dialect import parse, volatile_calls
+
+_FEW = 100_000
+_ROW_INDEX = "_metadata.row_index"
+_FOR_FEW = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.shuffle.partitions": "1",
+}
+"""Settings that run small queries sooner, and none otherwise."""
+
+
+class Bench(Session):
+    """One specification's queries, understood and checked, over relations to be bound.
+
+    Parameters
+    ----------
+    spark
+        A Spark session that nobody else uses: names of relations are those of its views.
+    folder
+        For files of the moment.
+    tracked
+        Whether queries are captured.
+
+    Raises
+    ------
+    ModuleQueryError
+        When a query's columns are not those that are declared.
+    rewriter.errors.QueryError, pyspark.errors.AnalysisException
+        For SQL that is not understood.
+    """
+
+    def __init__(
+        self, spark: SparkSession, specification: Specification, folder: Path, *, tracked: bool
+    ) -> None:
+        super().__init__(spark, folder)
+        self.specification = specification
+        self.provenance = tracked
+        self.schemas: dict[str, StructType] = {}
+        self._frames: dict[Step, AnnotatedFrame] = {}
+        self._volatile: set[Step] = set()
+        self._read: set[str] = set()
+        self._empty: set[str] = set()
+        self._tables: dict[str, pa.Table] = {}
+        self._hidden: dict[str, str] = {}
+        self._few = False
+        self._alike = computes_alike(spark)
+        self._settings = {key: spark.conf.get(key, None) for key in _FOR_FEW}
+        self._queries = StepQueries(spark, specification)
+        register(spark, specification.name, specification.functions)
+        self._prepare()
+
+    # -- understanding ---------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        specification = self.specification
+        for schema in (specification.inputs, specification.state):
+            for name, relation in schema.items():
+                keys = (relation.key,) if relation.key else ()
+                self._declare(name, struct_of(relation), keys)
+        before = False
+        for step in steps(specification):
+            if step.part == "query_output" and not before:
+                before = True
+                for name in specification.state:
+                    self._declare(f"{BEFORE}{name}", self.schemas[name])
+            columns = self._understand(step)
+            self._check(step, columns)
+            if step.role == "relation":
+                self._declare(step.name, columns, self._keys(step))
+
+    def _keys(self, step: Step) -> tuple[tuple[str, ...], ...]:
+        """The columns that a query groups by, if it shows them all: unique in what it gives."""
+        frame = self._frames.get(step)
+        places = None if frame is None else frame.root.key_outputs
+        if frame is None or places is None:
+            return ()
+        return (tuple(frame.schema.names[index] for index in places),)
+
+    def _declare(
+        self, name: str, schema: StructType, unique: tuple[tuple[str, ...], ...] = ()
+    ) -> None:
+        """Track a relation by its columns and unique keys alone."""
+        names = [column.lower() for column in schema.names]
+        twice = next((column for column in schema.names if names.count(column.lower()) > 1), None)
+        if twice is not None:
+            raise ModuleQueryError(
+                f"{self.specification.name}: {name} has two columns called {twice}.\n"
+                "Give them different names (AS)."
+            )
+        self.schemas[name] = schema
+        frame = self.spark.createDataFrame([], schema)
+        self._views.put(frame, name)
+        if not self.provenance:
+            return
+        view = self._numbered(name)
+        self._views.put(frame.select("*", F.lit(None).cast("bigint").alias(ROW_COLUMN)), view)
+        source = Source(frame, f"relation {name}", "parquet", ())
+        self._tracked[name.lower()] = Tracked(
+            name, source, view, Naming.ROWS, (ROW_COLUMN,), schema, True, unique=unique
+        )
+
+    def _show(self, name: str, frame: DataFrame, rows: DataFrame) -> None:
+        """Make a relation readable; `rows` are those of the frame with their numbers."""
+        if not self.provenance or self._deletes or self._volatile:
+            self._views.put(frame, name)
+        if self.provenance:
+            self._views.put(rows, self._numbered(name))
+
+    def _numbered(self, name: str) -> str:
+        return f"_lipstick_{self._id}_{name}"
+
+    def _understand(self, step: Step) -> StructType:
+        """The columns that a step gives."""
+        if step.role == "delete" or not self.provenance:
+            self._read |= self._queries.named(step, self.schemas)
+        if step.role == "delete":
+            return self._queries.deletion(step).schema
+        if not self.provenance:
+            return plain_struct(self._queries.frame(step).schema)
+        frame = self.sql(self._queries.text(step, self._tracked))
+        refusal = problem(frame.root)
+        if refusal is not None:
+            raise place_error(self.specification, step, refusal)
+        self._frames[step] = frame
+        if volatile_calls(parse(frame.query)):
+            self._volatile.add(step)
+        self._read |= {name.lower() for name in frame.relations}
+        return plain_struct(frame.schema)
+
+    def _check(self, step: Step, columns: StructType) -> None:
+        """Check the columns of a step against what is declared."""
+        specification = self.specification
+        if step.role == "relation":
+            if step.part == "query_state" or step.name not in specification.outputs:
+                return
+            declared = struct_of(specification.outputs[step.name])
+        else:
+            declared = self.schemas[step.name]
+            key = specification.state[step.name].key
+            if step.role == "delete" and key:
+                declared = StructType([declared[name] for name in key])
+        expected, given = column_texts(declared), column_texts(columns)
+        if expected != given:
+            raise column_error(specification, step, expected, given)
+
+    def expect(self, rows: int) -> None:
+        """Prepare for so many rows to read: of few, planning takes longer than running."""
+        few = rows <= _FEW
+        if few is self._few:
+            return
+        self._few = few
+        for key, value in (_FOR_FEW if few else self._settings).items():
+            if value is None:
+                self.spark.conf.unset(key)
+            else:
+                self.spark.conf.set(key, value)
+
+    # -- running ---------------------------------------------------------------------------
+
+    def bind(self, name: str, table: pa.Table) -> None:
+        """Give a relation its rows; nothing is done for one that no query reads."""
+        if name.lower() not in self._read:
+            return
+        (self._empty.discard if table.num_rows else self._empty.add)(name.lower())
+        schema = self.schemas[name]
+        table = conform(table, arrow_of(schema))
+        held = self._few and in_arrow(schema)
+        if held and self.provenance:
+            numbers = pa.array(np.arange(table.num_rows))
+            self._tables[self._numbered(name)] = table.append_column(ROW_COLUMN, numbers)
+            self._hidden[name.lower()] = name
+        elif held:
+            self._views.put(self.spark.createDataFrame(table, schema), name)
+        else:
+            self._tables.pop(self._numbered(name), None)
+            path = self.store / f"{name}-{uuid.uuid4().hex[:8]}.parquet"
+            pq.write_table(table, path)
+            frame = self.spark.read.schema(schema).parquet(str(path))
+            self._show(name, frame, frame.select("*", F.col(_ROW_INDEX).alias(ROW_COLUMN)))
+
+    def _reveal(self, names: Iterable[str] | None = None) -> None:
+        """Make relations in this process readable for Spark: these, or all."""
+        for lower in [*self._hidden] if names is None else map(str.lower, names):
+            name = self._hidden.pop(lower, None)
+            if name is not None:
+                numbered = StructType([*self.schemas[name], StructField(ROW_COLUMN, LongType())])
+                rows = self.spark.createDataFrame(self._tables[self._numbered(name)], numbered)
+                self._show(name, rows.drop(ROW_COLUMN), rows)
+
+    @property
+    def _deletes(self) -> bool:
+        """Whether there are queries that run as they are."""
+        return bool(self.specification.query_state.delete)
+
+    def define(self, step: Step) -> None:
+        """Make a relation a view of its query, without provenance."""
+        self._views.put(self._queries.frame(step), step.name)
+
+    def answer(self, step: Step) -> Answer:
+        """Run a step over the relations as they are bound.
+
+        Raises
+        ------
+        RunError
+            When Spark fails.
+        """
+        try:
+            if step.role == "delete" or step in self._volatile:
+                # What runs as it is written, or is understood anew, reads the names themselves.
+                self._reveal()
+            if step.role == "delete":
+                return Answer(self._queries.deletion(step).toArrow())
+            if not self.provenance:
+                return Answer(self._queries.frame(step).toArrow())
+            if step in self._volatile:
+                self._frames[step] = self.sql(self._frames[step].query)
+            return self._captured(self._frames[step])
+        except PySparkException as error:
+            text = step.query.text.strip()
+            raise RunError(
+                f"{self.specification.name}: {step.what} failed.\n{text}\n{error}"
+            ) from error
+
+    def _captured(self, frame: AnnotatedFrame) -> Answer:
+        if is_empty(frame.root, self._empty):
+            return Answer(arrow_of(plain_struct(frame.schema)).empty_table())
+        manifest = frame.manifest("copy")
+        reveal = partial(self._reveal, frame.relations)
+        if self._few and self._alike:
+            # What is too large, or of types that are not held, is written.
+            with suppress(TooLargeError, CaptureError):
+                engine = collect(self.spark, manifest, self._tables, reveal, _FEW)
+                return captured_answer(engine, engine.table(engine.base(engine.root.name)))
+        reveal()
+        directory = self.store / f"capture-{uuid.uuid4().hex[:8]}"
+        engine = Engine(StoredDatasets(directory), write_capture(self.spark, manifest, directory))
+        try:
+            table = engine.table(engine.base(engine.root.name))
+        except CaptureError:  # some expression is Spark's to compute
+            capture = Capture(directory, engine.manifest, self.spark)
+            table = rows_by_spark(capture, engine.base(engine.root.name))
+        return captured_answer(engine, table)
+
+    def clear(self) -> None:
+        """Remove the files of an invocation; its relations must be bound anew."""
+        self._tables.clear()
+        self._hidden.clear()
+        for path in self.store.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

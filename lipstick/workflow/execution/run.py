@@ -1,0 +1,354 @@
+"""Runs: sequences of executions in a store, and what they gave.
+
+Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 2.3.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from graphquery import Around, ProvenanceGraph
+from graphquery.store import Snapshot, Store
+from lipstick.sessions import Session
+from lipstick.sessions import session as open_session
+from lipstick.workflow.definition.functions import Imports
+from lipstick.workflow.definition.shape import Shape, invocation_numbers
+from lipstick.workflow.errors import RunError
+from lipstick.workflow.execution.invocation import Invocation
+from lipstick.workflow.execution.ledger import (
+    TYPES,
+    documents,
+    is_done,
+    stored_output,
+    stored_state,
+)
+from lipstick.workflow.execution.runner import Runner
+from lipstick.workflow.execution.stored_tables import ArrowTables, FrameTables, StoredTables
+from lipstick.workflow.execution.tables import remember_structs
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from graphquery.distributed.graph import SparkGraph
+    from lipstick.workflow.definition.workflow import Workflow
+
+
+@checked
+class Run:
+    """What a store holds of a workflow's executions; made by ``run`` or :func:`open_run`.
+
+    It shows the store as it is when something is asked, also while executions are appended.
+
+    Parameters
+    ----------
+    store
+        Its directory.
+    spark
+        Outputs and states are data frames of this session; None: Arrow tables.
+    """
+
+    def __init__(self, workflow: Workflow, store: Store, spark: SparkSession | None = None) -> None:
+        self.workflow = workflow
+        self._store = store
+        self._tables: StoredTables = (
+            ArrowTables(store.path) if spark is None else FrameTables(spark)
+        )
+
+    @property
+    def path(self) -> Path:
+        """The store's directory."""
+        return self._store.path
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The content of the store now."""
+        return self._store.snapshot()
+
+    @property
+    def tracked(self) -> bool:
+        """Whether the run has provenance."""
+        return bool(documents(self.snapshot)["tracked"])
+
+    @cached_property
+    def _shape(self) -> Shape:
+        return self.workflow.shape
+
+    @property
+    def executions(self) -> int:
+        """How many executions are done, whole."""
+        snapshot, count = self.snapshot, 0
+        while all(is_done(snapshot, i) for i in invocations(self._shape, count)):
+            count += 1
+        return count
+
+    def invocation(self, execution: int, node: str) -> Invocation:
+        """The invocation at a node in an execution.
+
+        Raises
+        ------
+        RunError
+            When there is no such node.
+        """
+        if node not in self._shape.nodes:
+            raise RunError(
+                f"The workflow {self.workflow.name} has no node {node!r}.\n"
+                f"Its nodes are: {', '.join(self._shape.nodes)}."
+            )
+        in_execution = invocations(self._shape, execution)
+        return next(invocation for invocation in in_execution if invocation.node == node)
+
+    def times(self, invocation: str) -> tuple[datetime, datetime]:
+        """When an invocation started and ended, in UTC.
+
+        Parameters
+        ----------
+        invocation
+            Its name, ``dealer1#3``.
+
+        Raises
+        ------
+        RunError
+            When it is not done.
+        """
+        record = self.snapshot.records.get(invocation, {})
+        if "started" not in record:
+            raise RunError(f"The run in {self.path} has no invocation {invocation!r} that is done.")
+        started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
+        return started, ended
+
+    # -- what came of it -------------------------------------------------------------------
+
+    def output(
+        self, execution: int, node: str | None = None, relation: str | None = None
+    ) -> DataFrame | pa.Table:
+        """An output of an execution.
+
+        Parameters
+        ----------
+        execution
+            Its number, from 0.
+        node
+            Any node; None: the output node, if there is one only.
+        relation
+            An output of its module; None: its only one.
+
+        Raises
+        ------
+        RunError
+            For nodes and relations that there are not, and executions that have not come so far.
+        """
+        node = node if node is not None else _only(self._shape.outputs, "output nodes", "node=")
+        invocation = self.invocation(execution, node)
+        outputs = invocation.module.outputs
+        if relation is None:
+            relation = _only(outputs, f"outputs at {node}", "relation=")
+        if relation not in outputs:
+            raise RunError(
+                f"Node {node} has no output {relation!r}.\nIts outputs: {', '.join(outputs)}."
+            )
+        return self._tables.shown(stored_output(self.snapshot, invocation, relation).table)
+
+    def state(self, module: str, relation: str, after: int | None = None) -> DataFrame | pa.Table:
+        """A state relation of a module.
+
+        Parameters
+        ----------
+        after
+            The execution after which, from 0; -1: the initial state. None: as it is now.
+
+        Raises
+        ------
+        RunError
+            For modules and relations that there are not, and executions that are not done.
+        """
+        owner = self.workflow.modules.get(module)
+        if owner is None:
+            raise RunError(
+                f"The workflow {self.workflow.name} has no module {module!r}.\n"
+                f"Its modules are: {', '.join(self.workflow.modules)}."
+            )
+        if relation not in owner.state:
+            raise RunError(
+                f"Module {module} has no state relation {relation!r}.\n"
+                f"Its state: {', '.join(owner.state) or 'none'}."
+            )
+        snapshot = self.snapshot
+        per_execution = sum(m.name == module for m in self._shape.nodes.values())
+        if after is None:
+            until = 0
+            while f"{module}#{until + 1}" in snapshot.records:
+                until += 1
+        else:
+            until = (after + 1) * per_execution
+            if after < -1 or (until and f"{module}#{until}" not in snapshot.records):
+                raise RunError(
+                    f"Execution {after} is not done for {module}.\n"
+                    f"Whole executions so far: {self.executions}."
+                )
+        return self._tables.shown(stored_state(snapshot, owner, until)[relation].table)
+
+    def graph(
+        self,
+        *,
+        modules: Collection[str] = (),
+        executions: Collection[int] = (),
+        relations: Collection[str] = (),
+    ) -> ProvenanceGraph:
+        """The provenance graph; with conditions, of nodes that meet them and their ancestors.
+
+        Raises
+        ------
+        RunError
+            For a run without provenance.
+        """
+        around = Around(modules, executions, relations)
+        snapshot = self._with_provenance()
+        restricted = bool(modules or executions or relations)
+        return ProvenanceGraph.build(
+            snapshot.segments.values(),
+            snapshot.edges,
+            lambda file, column: snapshot.read(file, [column]).column(column),
+            around if restricted else None,
+        )
+
+    def spark_graph(self, folder: str | os.PathLike[str], **limits: int) -> SparkGraph:
+        """The provenance graph as data frames, for graphs larger than memory.
+
+        Parameters
+        ----------
+        folder
+            A new folder that Spark's workers reach, as they must the store; delete it when the
+            graph is no longer needed.
+        **limits
+            `rounds` and `bring`; see :meth:`graphquery.distributed.graph.SparkGraph.build`.
+
+        Raises
+        ------
+        RunError
+            For a run without provenance, or opened without a Spark session.
+        """
+        from graphquery.distributed.graph import SparkGraph
+
+        snapshot = self._with_provenance()
+        return SparkGraph.build(
+            self._tables.session(),
+            snapshot.segments.values(),
+            snapshot.edges,
+            lambda file: str(snapshot.path(file)),
+            os.fspath(folder),
+            columns=lambda file, column: snapshot.read(file, [column]).column(column),
+            **limits,
+        )
+
+    def _with_provenance(self) -> Snapshot:
+        if not self.tracked:
+            raise RunError(
+                f"The run in {self.path} has no provenance: it ran with tracked=False.\n"
+                "Run the workflow with tracked=True into another store."
+            )
+        return self.snapshot
+
+    def __repr__(self) -> str:
+        kind = "tracked" if self.tracked else "plain"
+        return f"<{kind} run of {self.workflow.name} in {self.path}: {self.executions} executions>"
+
+
+def invocations(shape: Shape, execution: int) -> tuple[Invocation, ...]:
+    """The invocations of an execution, in the order whose outcome it has."""
+    return tuple(
+        Invocation(shape.nodes[node], execution * total + number, node, execution)
+        for node, (number, total) in invocation_numbers(shape).items()
+    )
+
+
+def _only(names: Collection[str], what: str, argument: str) -> str:
+    if len(names) != 1:
+        raise RunError(
+            f"There are {len(names)} {what}: {', '.join(names) or 'none'}.\n"
+            f"Say which: {argument}..."
+        )
+    return next(iter(names))
+
+
+def run(
+    workflow: Workflow,
+    session: Session | SparkSession | None,
+    inputs: Sequence[Mapping[str, Any]],
+    *,
+    store: Path,
+    state: Mapping[str, Mapping[str, Any]],
+    first: int,
+    tracked: bool,
+    parallelism: int,
+) -> Run:
+    """Run executions; see :meth:`Workflow.run`."""
+    if session is None:
+        with open_session() as own_session:
+            finished = run(
+                workflow,
+                own_session,
+                inputs,
+                store=store,
+                state=state,
+                first=first,
+                tracked=tracked,
+                parallelism=parallelism,
+            )
+            return Run(workflow, finished._store)
+    spark = session.spark if isinstance(session, Session) else session
+    if parallelism < 1:
+        raise RunError(f"parallelism is at least 1, not {parallelism}.")
+    opened = Store.open(store) if is_store(store) else Store.create(store)
+    with (
+        opened.writer() as writer,
+        Runner(workflow, spark, writer, tracked=tracked, parallelism=parallelism) as runner,
+    ):
+        runner.begin(state)
+        runner.run(inputs, first)
+    return Run(workflow, opened, spark)
+
+
+def is_store(path: Path) -> bool:
+    """Whether a path is a store, whatever is in it."""
+    from graphquery.store.format import FORMAT_FILE
+
+    return (path / FORMAT_FILE).exists()
+
+
+@checked
+def open_run(
+    path: str | os.PathLike[str], spark: SparkSession | None = None, *, imports: Imports = ()
+) -> Run:
+    """Open a run that is stored.
+
+    Parameters
+    ----------
+    path
+        The directory that was the store of ``workflow.run``.
+    spark
+        Outputs and states are data frames of this session; None: Arrow tables.
+    imports
+        Modules whose functions may be imported when its workflow runs again; see
+        :meth:`Workflow.read`. What it has stored is read without any.
+
+    Raises
+    ------
+    RunError
+        When the store holds no run.
+    graphquery.store.StoreError
+        When the directory is no store.
+    """
+    from lipstick.workflow.definition.file import parse
+
+    store = Store.open(path)
+    snapshot = store.snapshot()
+    document = documents(snapshot)
+    remember_structs(snapshot.records[TYPES])
+    return Run(parse(document["text"], Path(path) / "workflow", imports), store, spark)

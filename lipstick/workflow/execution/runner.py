@@ -1,0 +1,275 @@
+"""The runner: invocations in an order that the graph allows, each stored when it is done.
+
+They are stored one after the other while the next ones run; an execution is over when all of its
+invocations are stored.
+
+An invocation waits for its predecessors in the execution, and for the invocation before it of the
+same module, whose state it starts from. What is ready may run at a time: the outcome is that of
+:func:`lipstick.workflow.definition.shape.execution_order`, because nothing else decides what an
+invocation sees, and how it is called. A run that is interrupted has stored whole invocations, each
+with all that it waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from graphquery.store import Writer
+from lipstick.workflow.definition.conditions import flows
+from lipstick.workflow.definition.shape import dependencies, invocation_numbers
+from lipstick.workflow.errors import RunError
+from lipstick.workflow.execution import ledger
+from lipstick.workflow.execution.beginning import check_beginning, store_beginning
+from lipstick.workflow.execution.benches import Benches
+from lipstick.workflow.execution.given import given_input, given_state
+from lipstick.workflow.execution.invocation import Arriving, Invocation, Leaving, Outcome
+from lipstick.workflow.execution.invoke import invoke
+from lipstick.workflow.execution.state import StateRelation
+from lipstick.workflow.execution.tables import check_key
+
+if TYPE_CHECKING:
+    from lipstick.workflow.definition.workflow import Workflow
+
+
+class Runner:
+    """Runs executions of a workflow into a store, to be used as a context.
+
+    Parameters
+    ----------
+    spark
+        Its settings are those of the sessions that queries run in.
+    writer
+        Of the store.
+    """
+
+    def __init__(
+        self,
+        workflow: Workflow,
+        spark: SparkSession,
+        writer: Writer,
+        *,
+        tracked: bool,
+        parallelism: int,
+    ) -> None:
+        self._workflow = workflow
+        self._shape = workflow.shape
+        self._numbers = invocation_numbers(self._shape)
+        self._waits = dependencies(self._shape)
+        self._spark = spark
+        self._writer = writer
+        self._tracked = tracked
+        self._parallelism = parallelism
+        self._benches = Benches(spark, tracked=tracked)
+        self._states: dict[str, dict[str, StateRelation]] = {}
+        self._given: Mapping[tuple[str, str], pa.Table] = {}
+        self._outputs: dict[tuple[str, str], Leaving] = {}
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._benches.close()
+
+    # -- before anything runs --------------------------------------------------------------
+
+    def begin(self, state: Mapping[str, Mapping[str, Any]]) -> None:
+        """Store the workflow and its initial state, or check that they are those stored.
+
+        Raises
+        ------
+        RunError
+            When the store holds the run of another workflow, or with another initial state.
+        InputError
+            For a state that does not fit.
+        """
+        states = given_state(self._spark, self._workflow.modules, state)
+        snapshot = self._writer.snapshot()
+        if ledger.WORKFLOW in snapshot.records:
+            check_beginning(snapshot, self._workflow, states, tracked=self._tracked)
+            return
+        self._prepare()
+        store_beginning(self._writer, self._workflow, states, tracked=self._tracked)
+
+    def _prepare(self) -> None:
+        """Understand and check the queries of every specification, before anything runs."""
+        for module in self._shape.nodes.values():
+            self._benches.prepare(module.specification)
+
+    # -- executions ------------------------------------------------------------------------
+
+    def run(self, inputs: Sequence[Mapping[str, Any]], first: int) -> None:
+        """Run executions from the first invocation that is not stored.
+
+        Raises
+        ------
+        InputError
+            For an input that does not fit.
+        RunError
+            For an execution whose predecessor is not done, or that was begun with another input.
+        """
+        for execution, given in enumerate(inputs, start=first):
+            tables = given_input(self._spark, self._shape, execution, given)
+            pending = self._pending(execution)
+            if not pending and self._known(execution, tables):
+                continue
+            if execution and self._pending(execution - 1):
+                raise RunError(
+                    f"Execution {execution} starts from the state after execution {execution - 1}, "
+                    f"which is not done.\nGive the inputs from execution {execution - 1} on."
+                )
+            self._prepare()
+            if not self._known(execution, tables):
+                self._store_input(execution, tables)
+            self._given = tables
+            self._execute(execution, pending)
+
+    def _known(self, execution: int, tables: Mapping[tuple[str, str], pa.Table]) -> bool:
+        """Whether the input of an execution is stored, and is this one."""
+        record = self._writer.state.records.get(ledger.input_record(execution))
+        if record is None:
+            return False
+        snapshot = self._writer.snapshot()
+        for (node, name), table in tables.items():
+            declared = self._shape.nodes[node].inputs[name]
+            segment = ledger.input_segment(execution, node, name)
+            stored = ledger.stored_table(snapshot, segment, declared, record[node][name])
+            if not stored.equals(table):
+                raise RunError(
+                    f"Execution {execution} was begun with another {name} at node {node}.\n"
+                    "Give the same input to go on, or another store."
+                )
+        return True
+
+    def _store_input(self, execution: int, tables: Mapping[tuple[str, str], pa.Table]) -> None:
+        with self._writer.transaction() as transaction:
+            record: dict[str, dict[str, int]] = {}
+            for (node, name), table in tables.items():
+                ledger.put_tokens(
+                    transaction,
+                    ledger.input_segment(execution, node, name),
+                    name,
+                    self._shape.nodes[node].inputs[name],
+                    table,
+                    execution=execution,
+                )
+                record.setdefault(node, {})[name] = table.num_rows
+            transaction.put(ledger.input_record(execution), record)
+            transaction.commit()
+
+    # -- invocations -----------------------------------------------------------------------
+
+    def _invocation(self, execution: int, node: str) -> Invocation:
+        number, total = self._numbers[node]
+        return Invocation(self._shape.nodes[node], execution * total + number, node, execution)
+
+    def _pending(self, execution: int) -> dict[str, frozenset[str]]:
+        """The nodes that have not run, and which of these each waits for."""
+        records = self._writer.state.records
+        waits = self._waits
+        missing = [n for n in waits if self._invocation(execution, n).name not in records]
+        return {node: waits[node] & frozenset(missing) for node in missing}
+
+    def _execute(self, execution: int, pending: Mapping[str, frozenset[str]]) -> None:
+        waiting = {node: set(before) for node, before in pending.items()}
+        running: dict[Future[Outcome], Invocation] = {}
+        self._outputs.clear()
+        stored: list[Future[None]] = []
+        with ThreadPoolExecutor(1) as storing, ThreadPoolExecutor(self._parallelism) as pool:
+            try:
+                while waiting or running:
+                    ready = [node for node, before in waiting.items() if not before]
+                    for node in ready[: self._parallelism - len(running)]:
+                        del waiting[node]
+                        invocation = self._invocation(execution, node)
+                        arguments = self._arriving(invocation), self._state(invocation)
+                        running[pool.submit(self._invoke, invocation, *arguments)] = invocation
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        invocation, outcome = running.pop(future), future.result()
+                        self._pass_on(invocation, outcome)
+                        stored.append(storing.submit(self._store, invocation, outcome, stored[-1:]))
+                        for before in waiting.values():
+                            before.discard(invocation.node)
+                    _check(each for each in stored if each.done())
+            finally:
+                for future in running:
+                    future.cancel()
+        _check(stored)
+
+    def _invoke(
+        self,
+        invocation: Invocation,
+        inputs: Mapping[str, Arriving],
+        state: Mapping[str, StateRelation],
+    ) -> Outcome:
+        with self._benches.idle(invocation.module.specification) as bench:
+            return invoke(bench, invocation, inputs, state)
+
+    def _pass_on(self, invocation: Invocation, outcome: Outcome) -> None:
+        """Pass an invocation's outputs to the invocations that wait for them."""
+        for name, leaving in outcome.outputs.items():
+            self._outputs[invocation.node, name] = leaving
+        state = self._states[invocation.module.name]
+        for name, change in outcome.changes.items():
+            state[name] = change.state
+
+    def _store(
+        self, invocation: Invocation, outcome: Outcome, before: Sequence[Future[None]]
+    ) -> None:
+        """Store an invocation, unless those `before` it could not be."""
+        _check(before)
+        with self._writer.transaction() as transaction:
+            ledger.put_outcome(transaction, invocation, outcome)
+            transaction.commit()
+
+    def _arriving(self, invocation: Invocation) -> dict[str, Arriving]:
+        """The input of an invocation, from the execution's input or along the edges."""
+        execution, node = invocation.execution, invocation.node
+        parts: dict[str, list[tuple[str, Leaving]]] = {
+            name: [] for name in invocation.module.inputs
+        }
+        if node in self._shape.inputs:
+            for name in invocation.module.inputs:
+                segment = ledger.input_segment(execution, node, name)
+                parts[name].append((segment, Leaving(self._given[node, name])))
+        for edge in self._shape.incoming(node):
+            source = self._invocation(execution, edge.source)
+            for output, name in flows(self._shape, edge).items():
+                leaving = self._output(source, output)
+                parts[name].append((f"{source.name}/{output}", leaving))
+        arriving = {}
+        for name, given in parts.items():
+            declared = invocation.module.inputs[name]
+            arriving[name] = ledger.arriving(declared, given)
+            where = f"Input {name} of {invocation.name} (node {node})"
+            check_key(arriving[name].table, declared.key, where, "Declare another key for it.")
+        return arriving
+
+    def _output(self, source: Invocation, relation: str) -> Leaving:
+        if (source.node, relation) not in self._outputs:
+            leaving = ledger.stored_output(self._writer.snapshot(), source, relation)
+            self._outputs[source.node, relation] = leaving
+        return self._outputs[source.node, relation]
+
+    def _state(self, invocation: Invocation) -> Mapping[str, StateRelation]:
+        module = invocation.module
+        if module.name not in self._states:
+            snapshot = self._writer.snapshot()
+            self._states[module.name] = ledger.stored_state(snapshot, module, invocation.number - 1)
+        return dict(self._states[module.name])
+
+
+def _check(stored: Iterable[Future[None]]) -> None:
+    """Raise what kept something from being stored."""
+    for each in stored:
+        each.result()

@@ -1,0 +1,151 @@
+"""What people do every day: rows of the plain answer, tables in memory, statements, notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+
+from lipstick.errors import (
+    CapabilityError,
+    InternalError,
+    LipstickError,
+    NeedsSparkError,
+    SourceError,
+)
+from lipstick.sessions import Session, session
+from lipstick.tracking import tables_in_memory
+from rewriter.errors import UnsupportedError
+
+pytestmark = pytest.mark.engines("memory")
+
+TABLE = pa.table({"id": [1, 2, 3], "x": ["a", "a", "b"], "d": ["2024-01-01", "2025-02-01", None]})
+
+
+@pytest.fixture(scope="module")
+def ls(spark: SparkSession) -> Iterator[Session]:
+    with session(spark) as opened:
+        opened.track("w", TABLE, key="id")
+        yield opened
+
+
+def test_rows_of_the_plain_answer(ls: Session, capsys: pytest.CaptureFixture[str]) -> None:
+    query = ls.sql("SELECT x, count(*) AS n FROM w GROUP BY x ORDER BY x")
+    rows = [{"x": "a", "n": 2}, {"x": "b", "n": 1}]
+    assert [row.asDict() for row in query.collect()] == rows
+    assert query.count() == 2
+    assert query.columns == ["x", "n"]
+    assert query.toArrow().to_pylist() == rows
+    assert query.toPandas().to_dict("records") == rows
+    query.show(1)
+    assert "only showing top 1 row" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["table", "batch", "pandas"])
+def test_tables_in_memory(ls: Session, kind: str) -> None:
+    source: Any = {"table": TABLE, "batch": TABLE.to_batches()[0], "pandas": TABLE.to_pandas()}[
+        kind
+    ]
+    ls.track("t", source, key="id")
+    (row, annotation), *_ = ls.sql("SELECT x FROM t WHERE x = 'b'").polynomials()
+    assert (row, str(annotation)) == ({"x": "b"}, "t:3")
+    ls.untrack("t")
+
+
+def test_large_tables_are_written_first(ls: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables_in_memory, "MOST_BYTES", 10)
+    for source in (TABLE, TABLE.to_pandas()):
+        with pytest.raises(SourceError, match=r"too large to travel in every plan(.|\n)*Parquet"):
+            ls.track("t", source, key="id")
+    with pytest.raises(LipstickError, match=r"DataFrame \| Table \| RecordBatch \| PandasFrame"):
+        ls.track("t", [1, 2], key="id")
+
+
+@pytest.mark.classic
+def test_what_is_no_query_is_parsed_by_spark(ls: Session) -> None:
+    """The error is at the place of the user's text, and no command is run."""
+    with pytest.raises(ParseException, match="SELEC") as raised:
+        ls.sql("SELEC 1")
+    assert "EXPLAIN" not in str(raised.value)
+    assert "line 1, pos 0" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("statement", "advice"),
+    [
+        ("CREATE OR REPLACE TEMP VIEW v AS SELECT * FROM w", "Make the view with spark.sql"),
+        ("CREATE VIEW v AS SELECT * FROM w", "Make the view with spark.sql"),
+        ("CREATE TABLE IF NOT EXISTS t AS SELECT * FROM w", "Leave IF NOT EXISTS out"),
+        ("FROM w INSERT INTO a SELECT id INSERT INTO b SELECT x", "a statement for each table"),
+        ("INSERT OVERWRITE DIRECTORY '/x' USING csv SELECT * FROM w", "q.write.parquet"),
+    ],
+)
+def test_statements_are_refused_with_what_to_write(
+    ls: Session, statement: str, advice: str
+) -> None:
+    with pytest.raises(UnsupportedError, match=advice):
+        ls.sql(statement)
+
+
+@pytest.mark.classic
+def test_queries_read_through_views(ls: Session) -> None:
+    """As the advice says."""
+    ls.spark.sql("CREATE OR REPLACE TEMP VIEW shown AS SELECT x FROM w WHERE id > 2")
+    try:
+        [(row, annotation)] = ls.sql("SELECT * FROM shown").polynomials()
+        assert (row, str(annotation)) == ({"x": "b"}, "w:3")
+    finally:
+        ls.spark.catalog.dropTempView("shown")
+
+
+@pytest.mark.parametrize("format", ["csv", "json", "text"])
+def test_formats_without_types_are_refused(ls: Session, format: str, tmp_path: Path) -> None:
+    """Before anything is written, with the call that writes plain rows."""
+    path = tmp_path / "rows"
+    with pytest.raises(UnsupportedError, match=rf"q\.df\.write\.{format}\("):
+        getattr(ls.sql("SELECT x FROM w").write, format)(path)
+    assert not path.exists()
+
+
+def test_a_display_without_annotations_has_rows(
+    ls: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason stands below them."""
+    query = ls.sql("SELECT x FROM w WHERE id = 3")
+
+    def refused(*_: object) -> None:
+        raise CapabilityError("no annotations of this")
+
+    monkeypatch.setattr(query, "polynomials", refused)
+    shown = query._repr_html_()
+    assert "<td>b</td>" in shown
+    assert shown.index("<td>b</td>") < shown.index("no annotations of this")
+
+
+def test_tracebacks_in_notebooks() -> None:
+    """Of a user's error the message alone; of one of ours everything."""
+    assert SourceError("no table\nName one.")._render_traceback_() == [
+        "SourceError: no table\nName one."
+    ]
+    with pytest.raises(InternalError) as raised:
+        raise InternalError("broken", "Report it.", "SELECT 1")
+    assert any("test_everyday" in line for line in raised.value._render_traceback_())
+
+
+def test_questions_to_open_sessions_say_what_is_not_possible(ls: Session) -> None:
+    """And do not ask for the Spark that is there."""
+    query = ls.sql(
+        "SELECT date_format(r.d, 'yyyy') AS y, count(r.id) AS n FROM w LEFT JOIN w r "
+        "ON r.id = w.id + 1 GROUP BY date_format(r.d, 'yyyy')"
+    )
+    said = r"DATE_FORMAT(.|\n)*answered in the session's process(.|\n)*Spark answers what_if"
+    for ask in (lambda: query.tensors("n"), lambda: query.what_if_many([{"w": [2]}])):
+        with pytest.raises(NeedsSparkError, match=said) as raised:
+            ask()
+        assert "lipstick.open" not in str(raised.value)
+    assert [tuple(row) for row in query.what_if({"w": [2]}).df.collect()] == [(None, 0)]

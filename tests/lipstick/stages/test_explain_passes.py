@@ -1,0 +1,52 @@
+"""What a frame says of the passes that rewrote its query."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from lipstick import Session
+from lipstick.stages.explain import SWITCH
+from rewriter.passes import LOGGER
+
+
+@pytest.fixture
+def ls(spark, tmp_path):
+    session = Session(spark, store=tmp_path / "store")
+    session.track("a", spark.createDataFrame([(1, 2), (2, 3)], "id int, v int"), key="id")
+    session.track("b", spark.createDataFrame([(1, 5)], "id int, w int"), key="id")
+    return session
+
+
+def test_passes_are_explained(ls: Session) -> None:
+    """What was done to the query comes after the account of its blocks, then what was not."""
+    frame = ls.sql("SELECT a.v FROM a LEFT JOIN b ON a.id = b.id WHERE b.w > 1")
+    plain, explained = frame.explain(), frame.explain(passes=True)
+    assert explained.startswith(f"{plain}\npasses:\neliminate_outer_joins:\n")
+    assert "  + " in explained
+    idle = "nothing to do: fuse_scalar_subqueries, push_predicates, prune_groups, reduce_semijoins"
+    assert f"\n{idle}\nblocks:\nb0: rows, identity " in explained
+
+
+def test_conditions_on_unions_are_explained(ls: Session) -> None:
+    """A condition is pushed through a union whose columns Spark says are of one type."""
+    union = "WITH u AS (SELECT id, v FROM a GROUP BY id, v UNION ALL SELECT id, w FROM b)"
+    frame = ls.sql(f"{union} SELECT x.v FROM u x, u y WHERE x.id = 1 AND y.id = 2")
+    assert "members where" in frame.explain(passes=True)
+
+
+def test_passes_are_logged_where_asked(
+    spark, tmp_path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the environment variable they are written, once each, to the standard error."""
+    monkeypatch.setenv(SWITCH, "1")
+    try:
+        for name in ("one", "two"):
+            session = Session(spark, store=tmp_path / name)
+        session.track("t", spark.createDataFrame([(1, 2)], "id int, v int"), key="id")
+        session.sql("SELECT (SELECT max(v) FROM t) AS a, (SELECT min(v) FROM t) AS b")
+    finally:
+        LOGGER.handlers = [handler for handler in LOGGER.handlers if handler.name != SWITCH]
+        LOGGER.setLevel(logging.NOTSET)
+    assert capsys.readouterr().err.count("fuse_scalar_subqueries:") == 1

@@ -1,0 +1,43 @@
+"""Slices held against execution: what a slice leaves out never changes what it is about."""
+
+from __future__ import annotations
+
+import ast
+import os
+
+import numpy as np
+import pytest
+
+from lipstick.systems.scripts import text_provenance
+from tests.lipstick.systems.scripts.execution import NotEndedError, changed, run, shown
+from tests.lipstick.systems.scripts.programs import VARIABLES, program
+
+PROGRAMS = int(os.environ.get("LIPSTICK_SCRIPTS", "4"))
+"""Programs per part; with more of them the oracles look further."""
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_changes_outside_of_a_slice_do_not_matter(part: int) -> None:
+    compared = 0
+    for seed in range(part * PROGRAMS, (part + 1) * PROGRAMS):
+        text = program(seed, 4)
+        tree = ast.parse(text)
+        random = np.random.default_rng(seed)
+        try:
+            whole = run(tree)
+        except NotEndedError:
+            continue
+        provenance = text_provenance(text)
+        for name in VARIABLES:
+            lines = {line.number for line in provenance.depends(name).lines}
+            for _ in range(3):
+                other = changed(tree, lines, random)
+                if other is None:
+                    break
+                try:
+                    after = run(other[0])
+                except NotEndedError:
+                    continue
+                assert shown(after[name]) == shown(whole[name]), f"seed {seed}, {name}: {other[1]}"
+                compared += 1
+    assert compared > PROGRAMS * 10
