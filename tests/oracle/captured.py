@@ -88,7 +88,7 @@ def check_captured(
 @contextmanager
 def connected(database: Database) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to DuckDB with the relations, in which statements of captures run."""
-    with duckdb.connect() as connection:
+    with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         connection.execute("CREATE MACRO rand() AS random()")

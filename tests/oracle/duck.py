@@ -22,7 +22,7 @@ class Duck:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._connection = duckdb.connect()
+        self._connection = duckdb.connect(config={"threads": 1})
         self._connection.execute("SET TimeZone = 'UTC'")
         self._gone: dict[str, frozenset[Key]] = {}
 

@@ -151,8 +151,7 @@ class _Engine:
         self._relations = relations
         self._order = "ORDER BY _place DESC" if backwards else "ORDER BY _place"
         self._sql = to_duckdb(sql)
-        self._connection = duckdb.connect()
-        self._connection.execute("SET threads = 1")
+        self._connection = duckdb.connect(config={"threads": 1})
         self._connection.execute("SET TimeZone = 'UTC'")
         self._connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         if len(relations) <= _FEW:

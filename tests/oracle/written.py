@@ -88,7 +88,7 @@ def _write_datasets(
 ) -> dict[tuple[str, str], pa.Table]:
     """Write the datasets of a capture, and return them by block and name."""
     datasets: dict[tuple[str, str], pa.Table] = {}
-    with duckdb.connect() as connection:
+    with duckdb.connect(config={"threads": 1}) as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         for relation in database.relations.values():

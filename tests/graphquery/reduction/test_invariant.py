@@ -18,7 +18,7 @@ from tests.graphquery.reduction.oracle import job_labels, job_pairs, labels, swe
 from tests.graphquery.reduction.random import check
 from tests.graphquery.reduction.streams import edges_of, messages, through
 
-SAMPLE = int(os.environ.get("LIPSTICK_REDUCED", "100"))
+SAMPLE = int(os.environ.get("LIPSTICK_REDUCED", "30"))
 """How many random jobs the tests take; the command takes any number."""
 
 

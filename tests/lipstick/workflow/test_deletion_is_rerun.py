@@ -120,7 +120,7 @@ def left(graph: ProvenanceGraph, run: Run) -> dict[tuple[int, str, str], Counter
 
 
 @settings(
-    max_examples=12,
+    max_examples=5,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

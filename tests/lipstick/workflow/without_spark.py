@@ -100,7 +100,7 @@ class DuckBench:
             if step.role == "relation":
                 columns[step.name] = names
         self.columns = columns
-        self.database = duckdb.connect()
+        self.database = duckdb.connect(config={"threads": 1})
 
     def expect(self, rows: int) -> None:
         """Nothing is prepared."""

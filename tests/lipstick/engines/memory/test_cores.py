@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
@@ -32,7 +33,9 @@ from tests.oracle.generator import generate
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 from tests.oracle.written import schema_of
 
-SEEDS = range(40)
+SEEDS = range(int(os.environ.get("LIPSTICK_GENERATED", "15")))
+"""Generated queries; with more of them the test looks further."""
+
 LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
 NAN = math.nan
 ROWS = {

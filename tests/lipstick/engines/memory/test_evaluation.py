@@ -60,7 +60,7 @@ NUMBERED = [
     for semiring in semirings.ALL
     if isinstance(semiring, Quotient | semirings.Which | semirings.Sensitivity)
 ]
-SEEDS = [4012, 4013, 4016, 4043, 4090]
+SEEDS = [4012, 4016, 4043, 4090]
 """Generated queries of several blocks without conditions, which have values in all semirings."""
 
 OBJECTS = [evaluation, sparse]
@@ -88,14 +88,14 @@ def test_generated_queries_have_the_values_of_elements_as_objects(
 
 def _compare(capture: Capture, patch: pytest.MonkeyPatch, rng: random.Random) -> None:
     for semiring in NUMBERED:
-        for valuation in (None, *(_given(capture, semiring, rng) for _ in range(2))):
-            for merged in (False, True):
-                actual = _evaluated(capture, semiring, valuation, merged)
-                with patch.context() as patched:
-                    for module in OBJECTS:
-                        patched.setattr(module, "columns_of", ArrayColumns)
-                    expected = _evaluated(capture, semiring, valuation, merged)
-                assert actual == expected, (semiring.name, valuation)
+        given = _given(capture, semiring, rng)
+        for valuation, merged in ((None, True), (given, False), (given, True)):
+            actual = _evaluated(capture, semiring, valuation, merged)
+            with patch.context() as patched:
+                for module in OBJECTS:
+                    patched.setattr(module, "columns_of", ArrayColumns)
+                expected = _evaluated(capture, semiring, valuation, merged)
+            assert actual == expected, (semiring.name, valuation)
 
 
 def _given(capture: Capture, semiring: Semiring[Any], rng: random.Random) -> dict[str, Any]:

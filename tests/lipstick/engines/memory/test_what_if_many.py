@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from tests.oracle.deletion import deletion_sets
 from tests.oracle.generator import generate
 from tests.oracle.many import check_many
 from tests.oracle.written import write_capture
+
+GENERATED = int(os.environ.get("LIPSTICK_GENERATED", "8"))
+"""Generated queries; with more of them the test looks further."""
 
 CARS = Relation(
     "cars",
@@ -125,7 +129,7 @@ def test_many_scenarios_are_each_of_them(
 def test_generated_queries(tmp_path: Path) -> None:
     """Many blocks, and what cannot be answered in memory is the same error."""
     answered = changed = 0
-    for seed in range(1_000_000, 1_000_016):
+    for seed in range(1_000_000, 1_000_000 + GENERATED):
         case = generate(seed)
         try:
             written_capture = write_capture(case.sql, case.database, tmp_path / str(seed))
@@ -149,7 +153,7 @@ def test_generated_queries(tmp_path: Path) -> None:
         except NeedsSparkError:
             with pytest.raises(NeedsSparkError):
                 _ask_each(written_capture, tokens)
-    assert answered > 30
+    assert answered > 2 * GENERATED
     assert changed > answered / 4
 
 

@@ -128,7 +128,7 @@ def test_every_combination(size: int) -> None:
     """Every function, partition, order and frame, over no row, one row and many."""
     data = table(size, size)
     columns = resolve(data)
-    with duckdb.connect() as connection:
+    with duckdb.connect(config={"threads": 1}) as connection:
         connection.register("m", data)
         for statement, calls in statements():
             expected = {row[0]: row[1:] for row in connection.execute(statement).fetchall()}

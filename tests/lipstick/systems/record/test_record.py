@@ -39,7 +39,7 @@ traced = pytest.mark.skipif(shutil.which("strace") is None, reason="there is no 
 
 def test_versions_say_what_flowed_where_and_have_no_cycles() -> None:
     compared = 0
-    for seed in range(int(os.environ.get("LIPSTICK_RECORDINGS", "600"))):
+    for seed in range(int(os.environ.get("LIPSTICK_RECORDINGS", "200"))):
         random = np.random.default_rng(seed)
         events = random_events(random, int(random.integers(1, 60)))
         versions = Versions().add(events)
@@ -61,7 +61,7 @@ def test_versions_say_what_flowed_where_and_have_no_cycles() -> None:
                 wanted = {name.removesuffix(" again") for name in expected[path]}
                 assert names == wanted, f"seed {seed}: {path}"
                 compared += 1
-    assert compared > 1000
+    assert compared > 500
 
 
 def _recording(versions: Versions) -> CommandRecording:
@@ -74,7 +74,7 @@ def _recording(versions: Versions) -> CommandRecording:
 
 def test_what_hosts_sent_each_other_is_joined_by_its_bytes(tmp_path: Path) -> None:
     compared = crossed = 0
-    for seed in range(int(os.environ.get("LIPSTICK_RECORDINGS", "600"))):
+    for seed in range(int(os.environ.get("LIPSTICK_RECORDINGS", "200"))):
         random = np.random.default_rng(seed)
         hosts, expected = random_hosts(random, int(random.integers(2, 4)), 50)
         each = [Versions().add(events) for events in hosts]
@@ -102,8 +102,8 @@ def test_what_hosts_sent_each_other_is_joined_by_its_bytes(tmp_path: Path) -> No
         crossed += len(crossings)
         if seed % 100 == 0:
             _check_stored(tmp_path / str(seed), recordings, expected, each)
-    assert compared > 1000
-    assert crossed > 1000
+    assert compared > 500
+    assert crossed > 500
 
 
 def _check_stored(

@@ -12,7 +12,7 @@ from lipstick.systems.scripts import text_provenance
 from tests.lipstick.systems.scripts.execution import NotEndedError, changed, run, shown
 from tests.lipstick.systems.scripts.programs import VARIABLES, program
 
-PROGRAMS = int(os.environ.get("LIPSTICK_SCRIPTS", "4"))
+PROGRAMS = int(os.environ.get("LIPSTICK_SCRIPTS", "2"))
 """Programs per part; with more of them the oracles look further."""
 
 
