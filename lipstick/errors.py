@@ -12,6 +12,7 @@ __all__ = [
     "CaptureDamagedError",
     "CaptureError",
     "CaptureNotHereError",
+    "ColumnValueError",
     "InternalError",
     "LipstickError",
     "NotUnderstoodError",
@@ -59,6 +60,10 @@ class InternalError(UnsupportedError):
 
 class CaptureError(LipstickError):
     """A capture that cannot be written, read, or asked this question."""
+
+
+class ColumnValueError(CaptureError):
+    """A new value that the type of its column cannot hold."""
 
 
 class NeedsSparkError(CaptureError):

@@ -21,6 +21,26 @@ from rewriter.emit.statements import lookup_sql
 POSITION = "_position"
 
 
+def source_rows(spark: SparkSession, record: RelationRecord) -> DataFrame:
+    """Return the rows of a captured relation, from its source.
+
+    Raises
+    ------
+    SourceChangedError
+        When its files are others than when the query was captured.
+    """
+    rows = spark.table(record.view)
+    # The rows of a derived relation are kept beside its capture, and never change.
+    pinned = record.derived is None and record.fingerprint
+    if pinned and fingerprint(spark, rows) != record.fingerprint:
+        raise SourceChangedError(
+            f"The source of {record.name!r} ({record.description}) changed since the capture, "
+            "and this question reads it.\nCapture the query again; questions by keys of rows that "
+            "took part in it are answered from a capture with copied values."
+        )
+    return rows
+
+
 class ValueLookup:
     """Computes member columns anew, for the members asked for alone.
 
@@ -80,14 +100,7 @@ class ValueLookup:
                     "in this SparkSession any more.\nUse the session that saved the capture, or "
                     "save with values='copy'."
                 )
-            if record.derived is not None:
-                continue  # its rows are kept beside its capture, and never change
-            now = fingerprint(self._spark, self._spark.table(record.view))
-            if record.fingerprint and now != record.fingerprint:
-                raise SourceChangedError(
-                    f"The source of {name!r} ({record.description}) changed since the capture, "
-                    "which has its values by reference.\nSave the capture again."
-                )
+            source_rows(self._spark, record)
 
     def _view(self, frame: DataFrame, name: str) -> str:
         view = f"_lipstick_lookup_{uuid.uuid4().hex[:8]}_{plain_word(name)}"

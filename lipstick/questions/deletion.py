@@ -22,6 +22,7 @@ from pyspark.sql.types import (
 )
 
 from lipstick.capture.files import arrow_of, in_arrow
+from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import TrackingError
 
@@ -92,7 +93,7 @@ def resolve_deletion(
         names = [columns] if isinstance(columns, str) else list(columns)
         parents = _frame(spark, tokens[above.name])
         gone = parents.toDF(*(f"_p{i}" for i in range(len(above.token))))
-        rows = spark.table(record.view)
+        rows = source_rows(spark, record)
         match = [rows[f"`{column}`"] == gone[f"_p{number}"] for number, column in enumerate(names)]
         lost = rows.join(gone, match, "left_semi").select(*_columns(record.token))
         known = tokens.get(record.name)
@@ -175,7 +176,7 @@ def _tokens(
         if schema is not None:
             return _of_table_or_keys(record, what, schema)
     check_readable(spark, record)
-    rows = spark.table(record.view)
+    rows = source_rows(spark, record)
     if isinstance(what, pa.Table):
         what = spark.createDataFrame(what)
     if isinstance(what, DataFrame):

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory import Deleted, Memory, Scenarios, order
 from lipstick.engines.memory.keys import distinct
@@ -211,7 +212,7 @@ def _each(
     else:
         names = dict.fromkeys([*record.token, *by])
         columns = [F.col(f"`{name}`") for name in names]
-        table = spark.table(record.view).select(*columns).toArrow()
+        table = source_rows(spark, record).select(*columns).toArrow()
     labels, numbers = groups(table, by)
     tokens = table.select(list(record.token)).combine_chunks()
     return Scenarios(labels, {record.name: Deleted(tokens, numbers)})

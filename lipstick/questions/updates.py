@@ -9,11 +9,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import (
+    DataType,
+    DecimalType,
+    FractionalType,
+    IntegralType,
+    NullType,
+    StringType,
+    StructField,
+)
 
+from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory import Updated, Updates
+from lipstick.engines.memory.lossless import Declared, lossless, misfit
 from lipstick.errors import TrackingError
 from lipstick.questions.deletion import record_of
 from lipstick.questions.scenarios import (
@@ -24,7 +36,11 @@ from lipstick.questions.scenarios import (
     tables_by_scenario,
     tabulated,
 )
+from lipstick.tracking.tracker import Tracked, comparable
 
+_LOST = "_lost_"
+_EXACT = {"exact": ("double", "decimal(38,18)"), "date": ("timestamp_ntz",)}
+"""Types that show what a text loses on its way to another type."""
 _WITH_SPARK = "lipstick.open(path, spark=spark)."
 
 
@@ -99,17 +115,26 @@ def resolve_updates(
     return Updates(pa.array(names), tuple(parts))
 
 
-def updated_view(spark: SparkSession, view: str, token: Sequence[str], update: pa.Table) -> str:
-    """Return a view of the rows of a view, with new values.
+def updated_view(spark: SparkSession, tracked: Tracked, update: pa.Table) -> str:
+    """Return a view of the rows of a relation, with new values.
 
     Parameters
     ----------
-    token
-        The columns that tell the rows apart.
     update
-        What :func:`resolve_update` returns of a relation.
+        The table of a relation that :func:`resolve_update` returns.
+
+    Raises
+    ------
+    ColumnValueError
+        For a value that the type of its column cannot hold.
     """
-    rows = spark.table(view)
+    rows, token = spark.table(tracked.view), tracked.token
+    for index, name in enumerate(update.column_names):
+        if name not in token:
+            kind, field = to_arrow_type(rows.schema[name].dataType), rows.schema[name]
+            values = update.column(index).combine_chunks()
+            new = lossless(tracked.name, name, values, kind, Declared.of(field.metadata))
+            update = update.set_column(index, name, new)
     new = spark.createDataFrame(update).select(
         *(F.col(f"`{name}`").alias(f"_new_{name}") for name in update.column_names),
         F.lit(True).alias("_is_new"),
@@ -170,13 +195,21 @@ def _evaluated(
     what: Mapping[str, Any],
     by: Sequence[str] = (),
 ) -> pa.Table:
-    """The tuples that expressions change, with the new values cast as an UPDATE would.
+    """Return the tuples that expressions change, with the new values in the columns' types.
 
-    ``by`` are columns that are wanted too, as they are in the relation.
+    Parameters
+    ----------
+    by
+        Further columns of the relation to return.
+
+    Raises
+    ------
+    ColumnValueError
+        For a value that the type of its column cannot hold.
     """
-    rows = spark.table(record.view)
+    rows = source_rows(spark, record)
     by_name = {name.lower(): name for name in rows.columns}
-    columns, changed = [], F.lit(False)
+    columns, lost, changed = [], [], F.lit(False)
     try:
         for name, expression in what.items():
             known = by_name.get(name.lower())
@@ -185,12 +218,58 @@ def _evaluated(
                     f"{record.name!r} has no column {name!r}; it has {', '.join(rows.columns)}."
                 )
             value = F.expr(expression) if isinstance(expression, str) else expression
-            value = value.cast(rows.schema[known].dataType)
-            columns.append(value.alias(known))
-            changed = changed | ~value.eqNullSafe(F.col(f"`{known}`"))
+            field = rows.schema[known]
+            fitted, misfits = _fitted(value, rows.select(value).schema[0].dataType, field)
+            columns.append(fitted.alias(known))
+            lost.append(F.when(misfits, value.cast("string")).alias(f"{_LOST}{known}"))
+            changed = changed | misfits | ~fitted.eqNullSafe(F.col(f"`{known}`"))
         keys = [F.col(f"`{name}`") for name in dict.fromkeys([*record.token, *by])]
-        return rows.where(changed).select(*keys, *columns).toArrow()
+        table = rows.where(changed).select(*keys, *columns, *lost).toArrow()
     except PySparkException as error:
         raise TrackingError(
             f"The new values {dict(what)} cannot be computed over {record.name!r}: {error}"
         ) from error
+    for name in [name for name in table.column_names if name.startswith(_LOST)]:
+        known = name.removeprefix(_LOST)
+        for value in table.column(name).drop_null()[:1]:
+            field = rows.schema[known]
+            type_ = Declared.of(field.metadata).text or field.dataType.simpleString().upper()
+            raise misfit(record.name, known, value, type_)
+        table = table.drop_columns([name])
+    return table
+
+
+def _fitted(value: Column, source: DataType, field: StructField) -> tuple[Column, Column]:
+    """Return a value in the type of a field, and whether it is then another value.
+
+    See :func:`lipstick.engines.memory.lossless.lossless` for what may be rounded.
+    """
+    target, declared = field.dataType, Declared.of(field.metadata)
+    new = value.try_cast(target)
+    if isinstance(target, StringType):
+        if declared.length is None:
+            return new, F.lit(False)
+        padded = F.rpad(new, declared.length, " ") if declared.pads else new
+        return padded, F.coalesce(F.length(new) > declared.length, F.lit(False))
+    if source in (target, NullType()):
+        return new, F.lit(False)
+    lost = value.isNotNull() & new.isNull()
+    if isinstance(source, StringType):
+        for exact in _EXACT.get(_kind(target), ()):
+            other = value.try_cast(exact) != new.try_cast(exact)
+            lost = lost | F.coalesce(other, F.lit(False))
+    elif isinstance(target, FractionalType) and isinstance(source, FractionalType):
+        infinite = [F.abs(side.try_cast("double")) == float("inf") for side in (new, value)]
+        lost = lost | F.coalesce(infinite[0] & ~infinite[1], F.lit(False))
+        if isinstance(target, DecimalType):
+            lost = lost | ~new.try_cast(source).eqNullSafe(value)
+    else:
+        back = comparable(new.try_cast(source), source)
+        lost = lost | ~back.eqNullSafe(comparable(value, source))
+    return new, lost
+
+
+def _kind(type_: DataType) -> str:
+    if isinstance(type_, IntegralType | DecimalType):
+        return "exact"
+    return type_.typeName()

@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.tracking.naming import stored_key
 from semiring.base import Semiring
@@ -148,7 +149,7 @@ def block_of_columns(
             f"The columns {', '.join(columns)} of {record.name!r} are no keys, which needs Spark: "
             "lipstick.open(path, spark=spark).\nOr give blocks as a mapping from keys."
         )
-    frame = spark.table(record.view)
+    frame = source_rows(spark, record)
     known = {name.lower() for name in frame.columns}
     missing = [name for name in columns if name.lower() not in known]
     if missing:
@@ -187,10 +188,10 @@ def _table(spark: SparkSession | None, record: RelationRecord, spec: Any) -> Any
             "lipstick.open(path, spark=spark)."
         )
     if isinstance(spec, OfRow):
-        return _by_row(spark.table(record.view), record, spec)
+        return _by_row(source_rows(spark, record), record, spec)
     value = F.expr(spec) if isinstance(spec, str) else spec
     try:
-        frame = spark.table(record.view).select(
+        frame = source_rows(spark, record).select(
             *(F.col(f"`{column}`") for column in record.token), value.alias("_value")
         )
         return _plain(frame.toArrow())

@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.questions.deletion import Deletion, check_readable, without
 from lipstick.tables.comparison import Comparison
@@ -109,6 +110,7 @@ class Hypothesis:
             if view is None:
                 known = capture.cluster.readable[name]
                 check_readable(self._spark, known)
+                source_rows(self._spark, known)
                 view = known.view
             if name in gone:
                 view = without(self._spark, view, *gone[name])

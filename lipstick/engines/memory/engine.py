@@ -12,6 +12,7 @@ import pyarrow as pa
 from lipstick.capture.manifest import Manifest
 from lipstick.engines.memory.elements import ElementRows
 from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.lossless import Declared
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members, ValueLookup
 from lipstick.engines.memory.state import Context, Rows, State
@@ -24,9 +25,6 @@ from rewriter.analysis.shown_lists import shown_lists
 from rewriter.blocks import Block, Kind, topological
 from rewriter.passes.split_generators import captured_name, is_written, split_generators
 from semiring.base import Array
-
-_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
-"""Where Spark keeps, beside the type of a text, that it is CHAR."""
 
 
 class Engine:
@@ -105,8 +103,8 @@ class Engine:
     def _padding(self) -> frozenset[str]:
         def lengths(block: Block) -> Mapping[str, str]:
             members = self.manifest.schemas.get(block.name, {}).get("members", {"fields": []})
-            kinds = {f["name"]: str(f["metadata"].get(_LENGTH, "")) for f in members["fields"]}
-            return {name: kind for name, kind in kinds.items() if kind.startswith("char(")}
+            declared = {f["name"]: Declared.of(f["metadata"]) for f in members["fields"]}
+            return {name: kind.text.lower() for name, kind in declared.items() if kind.pads}
 
         return padding(self.root, lengths)
 

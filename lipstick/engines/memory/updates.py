@@ -1,8 +1,8 @@
-"""The answer had columns of some input tuples had other values, in one scenario or in many."""
+"""The answer with other values in columns of some input tuples, in one scenario or in many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.lossless import Declared, lossless
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.regroup import Moved
 from lipstick.engines.memory.scenarios import Updated, pairs
@@ -80,6 +81,8 @@ def follow(engine: Engine, updated: Iterable[Updated]) -> NewValues:
     CaptureError
         For queries of several blocks, and for columns that something else than an aggregate reads:
         what would then be joined, selected or grouped is not in the capture.
+    ColumnValueError
+        For values that the type of their column cannot hold.
     """
     rows = engine.rows(engine.root.name)
     if not isinstance(rows, GroupRows) or not rows.members.alone:
@@ -92,13 +95,19 @@ def follow(engine: Engine, updated: Iterable[Updated]) -> NewValues:
             "The capture has the groups that HAVING keeps, and other values may bring others.\n"
             "Capture the query without HAVING, and compare its aggregates."
         )
+    schema = engine.manifest.schemas.get(engine.root.name, {}).get("members", {"fields": []})
+    metadata = {field["name"]: field["metadata"] for field in schema["fields"]}
     new_columns: dict[tuple[str, str], list[_Column]] = {}
+
+    def declared(column: str) -> Declared:
+        return Declared.of(metadata.get(column))
+
     for update in updated:
         record = engine.manifest.relations[update.relation]
         tokens = engine.tokens(update.relation, update.table)
         for name in update.table.column_names:
             if name not in record.token:
-                for column_name, column in _columns(rows.members, update, name, tokens):
+                for column_name, column in _columns(rows.members, update, name, tokens, declared):
                     new_columns.setdefault((update.relation, column_name), []).append(column)
     return NewValues(
         rows,
@@ -142,7 +151,11 @@ def evaluate_update(engine: Engine, updates: Mapping[str, pa.Table]) -> State:
 
 
 def _columns(
-    members: Members, updated: Updated, name: str, tokens: pa.Table
+    members: Members,
+    updated: Updated,
+    name: str,
+    tokens: pa.Table,
+    declared: Callable[[str], Declared],
 ) -> Iterator[tuple[str, _Column]]:
     """The member columns that hold a column of a relation, with their new values."""
     relation = updated.relation
@@ -162,10 +175,5 @@ def _columns(
         assert members.dataset is not None
         positions, owners = members.tokens.index(number).pairs(keys)
         kind = members.dataset.type(column_name)
-        try:
-            new = values.take(pa.array(owners)).cast(kind)
-        except pa.ArrowException as error:
-            raise CaptureError(
-                f"The new values of {name!r} are not of its type {kind}: {error}"
-            ) from error
+        new = lossless(relation, name, values, kind, declared(column_name)).take(pa.array(owners))
         yield column_name, _Column(pairs(updated.scenarios[owners], positions, members.count), new)

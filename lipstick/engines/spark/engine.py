@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 from lipstick.capture import local_rows
 from lipstick.capture.files import in_arrow
 from lipstick.capture.local_rows import LEFT_TO_SPARK, computes_alike
-from lipstick.capture.lookup import ValueLookup
+from lipstick.capture.lookup import ValueLookup, source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.capture.writer import needs_rows
 from lipstick.engines.memory import MemoryWhatIf
@@ -193,8 +193,9 @@ class SparkEngine:
 
     def rows_of(self, name: str) -> DataFrame | None:
         """The rows of a relation of the ancestry; None: this session cannot read them."""
-        view = self.readable[name].view
-        return self._spark.table(view) if self._spark.catalog.tableExists(view) else None
+        record = self.readable[name]
+        known = self._spark.catalog.tableExists(record.view)
+        return source_rows(self._spark, record) if known else None
 
     def what_if(
         self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool

@@ -254,8 +254,7 @@ class StreamResults(AnnotatedFrame):
         spark = self._session.spark
         known = {name.lower(): tracked for name, tracked in self._known.items()}
         views = {
-            name: updated_view(spark, known[name.lower()].view, known[name.lower()].token, table)
-            for name, table in update.items()
+            name: updated_view(spark, known[name.lower()], table) for name, table in update.items()
         }
         batches = self._reruns.moved(views) or self._batches
         capture = self._with_watermarks(batches)

@@ -1,6 +1,7 @@
 """Captures: whole or not at all, readable with pyarrow alone, the same answers everywhere."""
 
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -300,6 +301,44 @@ def test_changed_source_ends_lookups_by_reference(
     file.write_bytes(file.read_bytes() + b" ")
     with pytest.raises(SourceChangedError, match="changed since the capture"):
         c.what_if({"t": [1]}).df.collect()
+
+
+@pytest.mark.parametrize("kind", ["folder", "table"])
+def test_an_opened_capture_reads_no_changed_source(
+    ls: lipstick.Session, spark: Any, tmp_path: Path, kind: str
+) -> None:
+    """Questions that need the source refuse it; those that need the capture alone do not."""
+    path = tmp_path / "t.parquet"
+    spark.createDataFrame([(1, "a", 5), (2, "b", 7)], "id int, g string, v int").coalesce(
+        1
+    ).write.parquet(str(path))
+    if kind == "table":
+        spark.sql(f"CREATE TABLE pinned USING parquet LOCATION '{path}'").collect()
+    try:
+        ls.track("pinned", str(path) if kind == "folder" else None, key="id")
+        c = ls.sql("SELECT g, sum(v) AS s FROM pinned GROUP BY g").save(tmp_path / "c")
+        if kind == "folder":
+            file = next(path.glob("*.parquet"))
+            file.write_bytes(file.read_bytes() + b" ")
+        else:
+            spark.sql("INSERT INTO pinned VALUES (3, 'c', 1)").collect()
+        opened = lipstick.open(tmp_path / "c", spark)
+        questions: list[Callable[[], object]] = [
+            lambda: opened.what_if({"pinned": "v = 5"}),
+            lambda: opened.what_if({"pinned": [99]}),
+            lambda: opened.what_if_updated({"pinned": {"v": "v + 1"}}),
+            lambda: opened.what_if_many(lipstick.each("pinned", by="g")),
+            lambda: opened.evaluate(lipstick.semirings.Counting(), {"pinned": "v"}),
+            opened.lineage,
+        ]
+        for question in questions:
+            with pytest.raises(SourceChangedError, match=r"'pinned' .* since the capture"):
+                question()
+        assert rows(opened.df) == rows(c.df)
+        assert lipstick.open(tmp_path / "c").what_if({"pinned": [1]}).df.num_rows == 1
+    finally:
+        if kind == "table":
+            spark.sql("DROP TABLE pinned").collect()
 
 
 def test_limits_are_numbers_of_rows(dealer: lipstick.Session) -> None:
