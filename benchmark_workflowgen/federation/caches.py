@@ -16,8 +16,8 @@ import numpy as np
 from benchmark_workflowgen.federation.stores import Exchange
 from benchmark_workflowgen.federation.ways import BATCHED, Network
 from graphquery.federation import Federation
-from graphquery.federation.cache import Cache, Worth
-from graphquery.federation.wire import Message
+from graphquery.federation.members.cache import Cache, Worth
+from graphquery.federation.wire.messages import Message
 
 EXPONENTS = (0.8, 1.1)
 SHARES = (0.05, 0.2)

@@ -23,8 +23,8 @@ from benchmark_workflowgen.federation.ways import (
     stores_on_paths,
 )
 from graphquery.federation import Federation
-from graphquery.federation.boundary import relation_of_table
-from graphquery.federation.relation import Relation
+from graphquery.federation.crossings.boundary import relation_of_table
+from graphquery.federation.crossings.relation import Relation
 from graphquery.store import Store
 from graphquery.store.crossing import exports, imports
 

@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from graphquery.federation import crossing_rows as crossing
-from graphquery.federation import flow
-from graphquery.federation.boundary import relation_of_table
-from graphquery.federation.crossing_rows import Rows
-from graphquery.federation.hashing import Hashes, row_hashes
-from graphquery.federation.question import Question
-from graphquery.federation.transport import Incoming, Transport
-from graphquery.federation.wire import REQUEST, Message, reader, received
+from graphquery.federation.crossings import rows as crossing
+from graphquery.federation.crossings.boundary import relation_of_table
+from graphquery.federation.crossings.hashing import Hashes, row_hashes
+from graphquery.federation.crossings.rows import Rows
+from graphquery.federation.questions import flow
+from graphquery.federation.questions.question import Question
+from graphquery.federation.wire.messages import REQUEST, Message, reader, received
+from graphquery.federation.wire.transport import Incoming, Transport
 from graphquery.store import Store
 from graphquery.store.crossing import exports
 from semiring.base import Array

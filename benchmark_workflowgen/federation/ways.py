@@ -13,10 +13,10 @@ import numpy as np
 
 from benchmark_workflowgen.federation.released import Released, filters_of_stores, reading
 from graphquery.federation import Cache, Cost, Federation, LocalTransport, Options, Verdict
-from graphquery.federation import requests as messages
-from graphquery.federation.crossing_rows import difference, union
-from graphquery.federation.transport import Exchange, Incoming, Transport
-from graphquery.federation.wire import Message
+from graphquery.federation.crossings.rows import difference, union
+from graphquery.federation.wire import requests as messages
+from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.transport import Exchange, Incoming, Transport
 from semiring.base import Array
 
 BATCHED = "batched per store and round"

@@ -7,7 +7,27 @@ Provenance Stores* (CLADE 2010), with boundary graphs beside its sketches.
 
 from __future__ import annotations
 
-from graphquery.federation.answer import (
+from graphquery.federation.copies.copies import copy_store
+from graphquery.federation.crossings.crossing import Summaries, export, import_rows
+from graphquery.federation.crossings.dataset import (
+    checksums_of,
+    export_dataset,
+    is_dataset,
+    read_dataset,
+)
+from graphquery.federation.crossings.offer import Offer, offer_of
+from graphquery.federation.errors import (
+    CrossingError,
+    CutOffError,
+    FederationError,
+    IncompleteError,
+    WireError,
+)
+from graphquery.federation.federation import Federation
+from graphquery.federation.members.cache import Cache
+from graphquery.federation.members.members import Member, read_members
+from graphquery.federation.members.opening import open_federation
+from graphquery.federation.questions.answer import (
     Answer,
     Cost,
     Missing,
@@ -17,25 +37,10 @@ from graphquery.federation.answer import (
     Verdict,
     VerdictAnswer,
 )
-from graphquery.federation.cache import Cache
-from graphquery.federation.copies import copy_store
-from graphquery.federation.crossing import Summaries, export, import_rows
-from graphquery.federation.dataset import checksums_of, export_dataset, is_dataset, read_dataset
-from graphquery.federation.disclosure import Disclosure
-from graphquery.federation.errors import (
-    CrossingError,
-    CutOffError,
-    FederationError,
-    IncompleteError,
-    WireError,
-)
-from graphquery.federation.federation import Federation
-from graphquery.federation.members import Member, read_members
-from graphquery.federation.merged import merged_graph
-from graphquery.federation.offer import Offer, offer_of
-from graphquery.federation.opening import open_federation
-from graphquery.federation.question import Options
-from graphquery.federation.transport import LocalTransport, Transport, TransportError
+from graphquery.federation.questions.merged import merged_graph
+from graphquery.federation.questions.question import Options
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.wire.transport import LocalTransport, Transport, TransportError
 
 __all__ = [
     "Answer",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
-    from graphquery.federation.answer import Missing
+    from graphquery.federation.questions.answer import Missing
 
 __all__ = [
     "CrossingError",

@@ -7,8 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from graphquery.federation import closure, flow, paths, requests, values
-from graphquery.federation.answer import (
+from graphquery.federation.copies.copies import CopiedTransport, ObjectTransport
+from graphquery.federation.crossings.boundary import BoundaryGraph
+from graphquery.federation.crossings.relation import Relation
+from graphquery.federation.errors import FederationError
+from graphquery.federation.members.cache import Cache, lineage_ranks
+from graphquery.federation.members.directory import Directory
+from graphquery.federation.members.refresh import fetch_boundary, fetch_directory
+from graphquery.federation.questions import closure, flow, paths, values
+from graphquery.federation.questions.answer import (
     Answer,
     Cost,
     Missing,
@@ -18,17 +25,11 @@ from graphquery.federation.answer import (
     Verdict,
     VerdictAnswer,
 )
-from graphquery.federation.boundary import BoundaryGraph
-from graphquery.federation.cache import Cache, lineage_ranks
-from graphquery.federation.copies import CopiedTransport, ObjectTransport
-from graphquery.federation.directory import Directory
-from graphquery.federation.errors import FederationError
-from graphquery.federation.merged import SEPARATOR, merged_graph, merged_on_spark
-from graphquery.federation.question import Options, Question
-from graphquery.federation.refreshing import fetch_boundary, fetch_directory
-from graphquery.federation.relation import Relation
-from graphquery.federation.transport import Exchange, LocalTransport, Transport
-from graphquery.federation.wire import REPLY, Limits
+from graphquery.federation.questions.merged import SEPARATOR, merged_graph, merged_on_spark
+from graphquery.federation.questions.question import Options, Question
+from graphquery.federation.wire import requests
+from graphquery.federation.wire.messages import REPLY, Limits
+from graphquery.federation.wire.transport import Exchange, LocalTransport, Transport
 from graphquery.graph import ProvenanceGraph
 from graphquery.store import Snapshot, Store
 from semiring.base import Semiring, TokenValuation

@@ -20,7 +20,7 @@ from benchmark_workflowgen.federation.ways import (
     SKETCHES,
     Network,
 )
-from graphquery.federation.hashing import row_hashes
+from graphquery.federation.crossings.hashing import row_hashes
 
 
 def test_every_way_is_measured_and_the_boundary_graph_takes_two_rounds(tmp_path: Path) -> None:

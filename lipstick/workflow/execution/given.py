@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from graphquery.federation.dataset import is_dataset, read_dataset
+from graphquery.federation.crossings.dataset import is_dataset, read_dataset
 from lipstick.capture.files import arrow_of
 from lipstick.workflow.definition.module import Module
 from lipstick.workflow.definition.relation import Relation

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation.crossing import import_rows
-from graphquery.federation.offer import Offer
+from graphquery.federation.crossings.crossing import import_rows
+from graphquery.federation.crossings.offer import Offer
 from graphquery.model import Kind, Segment
 from graphquery.store import Snapshot, Transaction
 from lipstick.capture.files import arrow_of

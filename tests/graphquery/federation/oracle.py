@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from graphquery import ProvenanceGraph
-from graphquery.federation.answer import NodesAnswer, Verdict
 from graphquery.federation.federation import Federation
-from graphquery.federation.node_sets import StoredNodes
-from graphquery.federation.question import Options
-from graphquery.federation.transport import LocalTransport
+from graphquery.federation.questions.answer import NodesAnswer, Verdict
+from graphquery.federation.questions.node_sets import StoredNodes
+from graphquery.federation.questions.question import Options
+from graphquery.federation.wire.transport import LocalTransport
 from semiring import semirings
 
 COUNTING = semirings.Counting()

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from graphquery.federation.crossing import Summaries, export, import_rows
-from graphquery.federation.offer import Offer, offer_of
+from graphquery.federation.crossings.crossing import Summaries, export, import_rows
+from graphquery.federation.crossings.offer import Offer, offer_of
 from graphquery.model import EdgeSet, Kind, Port, Segment
 from graphquery.store import Store, Writer
 from tests.graphquery.store.workload import Unsynced

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from graphquery import ProvenanceGraph
-from graphquery.federation.boundary import BoundaryGraph, sketches_of
-from graphquery.federation.contraction import contract
-from graphquery.federation.crossing import stored_sketches
-from graphquery.federation.hashing import row_hashes
-from graphquery.federation.offer import offer_of
-from graphquery.federation.relation import Relation, relation_of
+from graphquery.federation.crossings.boundary import BoundaryGraph, sketches_of
+from graphquery.federation.crossings.crossing import stored_sketches
+from graphquery.federation.crossings.hashing import row_hashes
+from graphquery.federation.crossings.offer import offer_of
+from graphquery.federation.crossings.relation import Relation, contract, relation_of
 from graphquery.store import Snapshot, Store
 from graphquery.store.crossing import exports, imports
 from tests.graphquery.federation.oracle import federation_of

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from graphquery.federation import Federation, FederationError, LocalTransport, Options
-from graphquery.federation.cache import Cache, Worth, lineage_ranks
-from graphquery.federation.precaching import Copies, Net, Placement, nets_of
-from graphquery.federation.wire import Message
+from graphquery.federation.copies.placement import Copies, Net, Placement, nets_of
+from graphquery.federation.members.cache import Cache, Worth, lineage_ranks
+from graphquery.federation.wire.messages import Message
 from tests.graphquery.federation.oracle import check_question
 from tests.graphquery.federation.stores import random_stores
 

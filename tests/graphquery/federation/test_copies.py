@@ -11,15 +11,10 @@ import pytest
 from pyarrow import fs
 
 from graphquery import Kind, Segment
-from graphquery.federation import (
-    FederationError,
-    Verdict,
-    copies,
-    copy_store,
-    open_federation,
-)
-from graphquery.federation.head import head_of
-from graphquery.federation.site import Site
+from graphquery.federation import FederationError, Verdict, copy_store, open_federation
+from graphquery.federation.copies import copies
+from graphquery.federation.crossings.head import head_of
+from graphquery.federation.serving.site import Site
 from graphquery.store import Store, StoreDamagedError, fsck
 from tests.graphquery.federation.oracle import check_question, federation_of
 from tests.graphquery.federation.stores import example

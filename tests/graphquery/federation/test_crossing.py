@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphquery.federation.answer import UNTRUSTED
-from graphquery.federation.crossing import Summaries, export, import_rows
+from graphquery.federation.crossings.crossing import Summaries, export, import_rows
+from graphquery.federation.crossings.offer import MANIFEST, Offer, offer_of
 from graphquery.federation.errors import CrossingError, FederationError
 from graphquery.federation.federation import Federation
-from graphquery.federation.offer import MANIFEST, Offer, offer_of
+from graphquery.federation.questions.answer import UNTRUSTED
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.store import Store, StoreError, fsck
 from graphquery.store.crossing import EXPORT, IMPORT, channel_id, exports, imports

@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphquery.federation import requests
-from graphquery.federation.answer import REFUSED, Verdict
-from graphquery.federation.crossing import Summaries, export, import_rows
-from graphquery.federation.disclosure import Disclosure
+from graphquery.federation.crossings.crossing import Summaries, export, import_rows
+from graphquery.federation.crossings.offer import offer_of
 from graphquery.federation.errors import FederationError
 from graphquery.federation.federation import Federation
-from graphquery.federation.offer import offer_of
-from graphquery.federation.responder import Responder
-from graphquery.federation.wire import Message, received
+from graphquery.federation.questions.answer import REFUSED, Verdict
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.serving.responder import Responder
+from graphquery.federation.wire import requests
+from graphquery.federation.wire.messages import Message, received
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.store import Store
 from graphquery.store.crossing import channel_id

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from graphquery import ProvenanceGraph
-from graphquery.federation.answer import (
+from graphquery.federation.errors import FederationError, IncompleteError
+from graphquery.federation.federation import Federation
+from graphquery.federation.questions.answer import (
     BEHIND,
     DAMAGED,
     INTERRUPTED,
@@ -18,10 +20,8 @@ from graphquery.federation.answer import (
     UNREACHABLE,
     Verdict,
 )
-from graphquery.federation.disclosure import Disclosure
-from graphquery.federation.errors import FederationError, IncompleteError
-from graphquery.federation.federation import Federation
-from graphquery.federation.question import Options
+from graphquery.federation.questions.question import Options
+from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.store import Store
 from graphquery.store.log import entry_path
 from tests.graphquery.federation.oracle import COUNTING, OPTIONS, drawn, federation_of, ids_of

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphquery.federation.answer import UNTRUSTED, NodesAnswer, Verdict, VerdictAnswer
 from graphquery.federation.federation import Federation
-from graphquery.federation.transport import Incoming, LocalTransport
-from graphquery.federation.wire import Message, reader, received
+from graphquery.federation.questions.answer import UNTRUSTED, NodesAnswer, Verdict, VerdictAnswer
+from graphquery.federation.wire.messages import Message, reader, received
+from graphquery.federation.wire.transport import Incoming, LocalTransport
 from tests.graphquery.federation.oracle import COUNTING, OPTIONS, WHY
 from tests.graphquery.federation.unreliable import Unreliable
 

@@ -9,11 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphquery.federation.boundary import relation_of_table, relation_table
+from graphquery.federation.crossings.boundary import (
+    decode_gaps,
+    encode_gaps,
+    encoded_edges,
+    relation_of_table,
+    relation_table,
+)
+from graphquery.federation.crossings.relation import Relation
 from graphquery.federation.errors import WireError
-from graphquery.federation.gaps import decoded, encoded
-from graphquery.federation.relation import Relation
-from graphquery.federation.relation_code import encoded_edges
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -21,8 +25,8 @@ def test_integers_are_read_as_they_were_written(seed: int) -> None:
     random = np.random.default_rng(seed)
     most = int(10.0 ** random.uniform(0, 12))
     gaps = random.integers(0, most, int(random.integers(0, 400)))
-    data = b"before" + encoded(gaps)
-    read_gaps, end = decoded(data + b"after", 6, len(gaps))
+    data = b"before" + encode_gaps(gaps)
+    read_gaps, end = decode_gaps(data + b"after", 6, len(gaps))
     assert (read_gaps.tolist(), end) == (gaps.tolist(), len(data))
 
 
@@ -30,7 +34,7 @@ def test_random_sets_take_half_a_bit_more_than_they_must() -> None:
     random = np.random.default_rng(0)
     numbers = np.sort(random.choice(100_000, 3_000, replace=False))
     least = log2(comb(100_000, 3_000)) / 3_000
-    assert least < 8 * len(encoded(np.diff(numbers, prepend=0))) / 3_000 < least + 0.5
+    assert least < 8 * len(encode_gaps(np.diff(numbers, prepend=0))) / 3_000 < least + 0.5
 
 
 def test_relations_of_random_rows_take_little_more_than_they_must() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphquery.federation.answer import UNREACHABLE, Missing, Verdict
+from graphquery.federation.crossings.filters import filters_of
+from graphquery.federation.crossings.hashing import row_hashes
 from graphquery.federation.federation import Federation
-from graphquery.federation.filters import filters_of
-from graphquery.federation.hashing import row_hashes
-from graphquery.federation.question import Options
+from graphquery.federation.questions.answer import UNREACHABLE, Missing, Verdict
+from graphquery.federation.questions.question import Options
 from graphquery.store.crossing import channel_id
 from tests.graphquery.federation.oracle import federation_of
 from tests.graphquery.federation.unreliable import Unreliable

@@ -18,16 +18,15 @@ from graphquery.federation import (
     LocalTransport,
     copy_store,
     open_federation,
-    requests,
 )
-from graphquery.federation.fetching import PeerFiles
-from graphquery.federation.gossip import gossip
-from graphquery.federation.head import head_of
-from graphquery.federation.http import HttpTransport
-from graphquery.federation.peers import Peers
-from graphquery.federation.responder import Responder
-from graphquery.federation.server import Server
-from graphquery.federation.site import Site
+from graphquery.federation.copies.gossip import PeerFiles, gossip
+from graphquery.federation.crossings.head import head_of
+from graphquery.federation.serving.peers import Peers
+from graphquery.federation.serving.responder import Responder
+from graphquery.federation.serving.server import Server
+from graphquery.federation.serving.site import Site
+from graphquery.federation.wire import requests
+from graphquery.federation.wire.client import HttpTransport
 from graphquery.store import Store, StoreDamagedError, fsck
 from lipstick.cli import main
 from tests.graphquery.federation.oracle import check_question

@@ -14,14 +14,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphquery.federation import requests
-from graphquery.federation.answer import REFUSED, TIMEOUT, UNREACHABLE, Verdict
-from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import FederationError
 from graphquery.federation.federation import Federation
-from graphquery.federation.http import HttpTransport
-from graphquery.federation.peers import Peer, Peers, new_token, read_peers, read_token, token_digest
-from graphquery.federation.server import CONTENT_TYPE, PATH, Server, Settings
+from graphquery.federation.questions.answer import REFUSED, TIMEOUT, UNREACHABLE, Verdict
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.serving.peers import (
+    Peer,
+    Peers,
+    new_token,
+    read_peers,
+    read_token,
+    token_digest,
+)
+from graphquery.federation.serving.server import CONTENT_TYPE, PATH, Server, Settings
+from graphquery.federation.wire import requests
+from graphquery.federation.wire.client import HttpTransport
 from tests.graphquery.federation.oracle import check_question, check_values, federation_of
 from tests.graphquery.federation.stores import random_stores
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import FederationError
-from graphquery.federation.members import read_members
-from graphquery.federation.opening import open_federation
+from graphquery.federation.members.members import read_members
+from graphquery.federation.members.opening import open_federation
+from graphquery.federation.serving.disclosure import Disclosure
 
 IDENTITY = "0a" * 16
 

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from graphquery.federation import keys, requests
-from graphquery.federation.answer import UNTRUSTED
-from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import FederationError
 from graphquery.federation.federation import Federation
-from graphquery.federation.http import HttpTransport
-from graphquery.federation.keys import Signer, is_sealed_by
-from graphquery.federation.opening import open_federation
-from graphquery.federation.peers import Peers
-from graphquery.federation.pins import forget, pins_file, read_pins
-from graphquery.federation.server import Server
-from graphquery.federation.wire import Message, reader, received
+from graphquery.federation.members.opening import open_federation
+from graphquery.federation.members.pins import forget, pins_file, read_pins
+from graphquery.federation.questions.answer import UNTRUSTED
+from graphquery.federation.serving import keys
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.serving.keys import Signer, is_sealed_by
+from graphquery.federation.serving.peers import Peers
+from graphquery.federation.serving.server import Server
+from graphquery.federation.wire import requests
+from graphquery.federation.wire.client import HttpTransport
+from graphquery.federation.wire.messages import Message, reader, received
 from tests.graphquery.federation.stores import store_of
 
 OPEN = Peers(Disclosure.NODES)

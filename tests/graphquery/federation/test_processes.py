@@ -19,13 +19,13 @@ import numpy as np
 import pytest
 
 from graphquery import ProvenanceGraph
-from graphquery.federation.answer import INTERRUPTED, TIMEOUT, UNREACHABLE
-from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.federation import Federation
-from graphquery.federation.http import HttpTransport
-from graphquery.federation.peers import Peers
-from graphquery.federation.question import Options
-from graphquery.federation.server import Server
+from graphquery.federation.questions.answer import INTERRUPTED, TIMEOUT, UNREACHABLE
+from graphquery.federation.questions.question import Options
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.serving.peers import Peers
+from graphquery.federation.serving.server import Server
+from graphquery.federation.wire.client import HttpTransport
 from tests.graphquery.federation.oracle import drawn, federation_of
 from tests.graphquery.federation.stores import random_stores
 from tests.graphquery.federation.test_failures import check_partial

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from graphquery.federation.errors import CutOffError, WireError
-from graphquery.federation.wire import Limits, Message, reader, received
+from graphquery.federation.wire.messages import Limits, Message, reader, received
 
 MESSAGE = Message(
     {"op": "head", "text": "ü"},

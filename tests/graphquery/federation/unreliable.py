@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from graphquery.federation.answer import UNREACHABLE
-from graphquery.federation.disclosure import Disclosure
-from graphquery.federation.transport import Incoming, LocalTransport, TransportError
+from graphquery.federation.questions.answer import UNREACHABLE
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.wire.transport import Incoming, LocalTransport, TransportError
 
 
 class Unreliable(LocalTransport):

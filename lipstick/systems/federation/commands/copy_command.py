@@ -27,9 +27,9 @@ def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
     copy answers while the member does not.
     """
     from graphquery.federation import Federation, copy_store, read_members
-    from graphquery.federation.gossip import source_of
-    from graphquery.federation.members import Member
-    from graphquery.federation.opening import transport_to
+    from graphquery.federation.copies.gossip import source_of
+    from graphquery.federation.members.members import Member
+    from graphquery.federation.members.opening import transport_to
 
     with reported():
         members = read_members(file)
@@ -54,7 +54,7 @@ def gossip(file: Path, timeout: float | None) -> None:
 
     The table [precaching] of FILE says where to, and how much at most. To be run now and then.
     """
-    from graphquery.federation.gossip import gossip as talk
+    from graphquery.federation.copies.gossip import gossip as talk
 
     with reported():
         outcome = talk(file, timeout=timeout)

@@ -103,9 +103,10 @@ def serve(
     """
     import logging
 
-    from graphquery.federation import Disclosure, keys
-    from graphquery.federation.peers import Peers, read_peers
-    from graphquery.federation.server import Server, Settings
+    from graphquery.federation import Disclosure
+    from graphquery.federation.serving import keys
+    from graphquery.federation.serving.peers import Peers, read_peers
+    from graphquery.federation.serving.server import Server, Settings
     from graphquery.store.format import check_format
 
     if verbose:
@@ -143,7 +144,7 @@ def serve(
 @click.argument("member")
 def forget(file: Path, member: str) -> None:
     """Trust MEMBER of the federation FILE anew: the next contact counts as the first."""
-    from graphquery.federation import pins
+    from graphquery.federation.members import pins
 
     with reported():
         pins.forget(file, member)
@@ -153,7 +154,7 @@ def forget(file: Path, member: str) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def token(file: Path) -> None:
     """Write a new token to FILE, for a peer; what is printed belongs in the server's --peers."""
-    from graphquery.federation.peers import new_token
+    from graphquery.federation.serving.peers import new_token
 
     with reported():
         click.echo(f'token_sha256 = "{new_token(file)}"')

@@ -1,0 +1,1 @@
+"""Copies of members' stores, and which of them a host takes ahead."""

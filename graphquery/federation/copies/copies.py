@@ -1,0 +1,272 @@
+"""Copies of stores, verified against the sealed log of their owner; from wherever files are read.
+
+A store is files that never change and a log of sealed commits, each with the checksum of the one
+before and of its files. A copy therefore says by itself whether it is whole, whoever gave it, once
+it is known which commit its owner has: it answers questions as the store does, up to its version.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+from pyarrow import fs
+
+from graphquery.federation.crossings.head import Head
+from graphquery.federation.errors import FederationError
+from graphquery.federation.questions import answer as reasons
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.wire.messages import REQUEST, reader, received
+from graphquery.federation.wire.transport import (
+    Incoming,
+    LocalTransport,
+    Transport,
+    TransportError,
+)
+from graphquery.store import log
+from graphquery.store.commit import FileEntry
+from graphquery.store.errors import StoreDamagedError, StoreError
+from graphquery.store.file_system import Files
+from graphquery.store.format import FOLDERS, FORMAT_FILE, LOG, check_format
+from graphquery.store.state import State
+from semiring.errors import LipstickError
+
+_UNREADABLE = (OSError, pa.ArrowException)
+
+
+class Source(Protocol):
+    """Where files are read: a `pyarrow.fs.FileSystem`, or a server (`PeerFiles`)."""
+
+    def open_input_stream(self, path: str) -> contextlib.AbstractContextManager[Any]:
+        """A file, to be read within the context; `FileNotFoundError` where there is none."""
+        ...
+
+
+def copy_store(files: Source, location: str, folder: str | Path, head: Head | None = None) -> int:
+    """Copy a store, or what a copy lacks of it.
+
+    Parameters
+    ----------
+    files, location
+        Where the store is, or another copy of it.
+    folder
+        Of the copy: empty, not there, or an earlier copy of the same store.
+    head
+        What the owner says that it has; None: whoever is asked is the owner.
+
+    Returns
+    -------
+    int
+        The version that the copy has then.
+
+    Raises
+    ------
+    FederationError
+        The folder has another store, or what is copied is not what the owner has.
+    StoreDamagedError
+        What is copied is not what was committed; the copy is as it was before.
+    OSError
+        The store cannot be read.
+
+    Notes
+    -----
+    Files come first, then the commits that name them: a copy that is interrupted is an older one,
+    and is continued by calling this again.
+    """
+    root, local = Path(folder), Files()
+    data = _read(files, f"{location}/{FORMAT_FILE}")
+    with tempfile.TemporaryDirectory(prefix="lipstick-copy-") as beside:
+        (Path(beside) / FORMAT_FILE).write_bytes(data)
+        store = check_format(Path(beside)).store
+    if (root / FORMAT_FILE).is_file():
+        if check_format(root).store != store:
+            raise FederationError(f"{root} has another store than {location}, {store}.")
+    elif root.is_dir() and any(root.iterdir()):
+        raise FederationError(f"{root} is not empty.\nGive an empty folder for the copy.")
+    if head is not None and head.store != store:
+        raise FederationError(f"{location} is the store {store}, not {head.store}.")
+    for name in FOLDERS:
+        local.make_folder(root / name)
+    if not (root / FORMAT_FILE).is_file():
+        local.publish(root / FORMAT_FILE, data)
+    return _advance(files, location, root, head, local)
+
+
+def _advance(files: Source, location: str, root: Path, head: Head | None, local: Files) -> int:
+    """Copy the commits that a copy lacks, and their files."""
+    state = log.load(root) if log.versions(root) else State(check_format(root).store)
+    first = state.version
+    entries: dict[int, bytes] = {}
+    with tempfile.TemporaryDirectory(prefix="lipstick-copy-") as beside:
+        staged = Path(beside)
+        (staged / LOG).mkdir()
+        last = None if head is None else head.version
+        while last is None or state.version < last:
+            version = state.version + 1
+            name = log.entry_path(staged, version).name
+            try:
+                entries[version] = _read(files, f"{location}/{LOG}/{name}")
+            except FileNotFoundError:
+                break
+            log.entry_path(staged, version).write_bytes(entries[version])
+            state.apply(*log.read_entry(staged, version))
+    if head is not None and (state.version, state.checksum) != (head.version, head.checksum):
+        raise FederationError(
+            f"{location} is not what its owner has: commit {head.version} is another, or is not "
+            "there.\nCopy it from its owner."
+        )
+    for name, entry in state.files.items():
+        if not (root / name).is_file():
+            _copy_file(files, f"{location}/{name}", root / name, entry, local)
+    for version in range(first + 1, state.version + 1):
+        with contextlib.suppress(FileExistsError):  # by another process that copies
+            local.publish(log.entry_path(root, version), entries[version])
+    return state.version
+
+
+def _copy_file(files: Source, source: str, target: Path, entry: FileEntry, local: Files) -> None:
+    try:
+        data = _read(files, source)
+    except FileNotFoundError as error:
+        raise StoreDamagedError(
+            f"{source} is gone.\nThe store was compacted or cleaned meanwhile: copy it again."
+        ) from error
+    if len(data) != entry.size or hashlib.sha256(data).hexdigest() != entry.sha256:
+        raise StoreDamagedError(f"{source} is not what was committed: run fsck on the store.")
+    local.make_folder(target.parent)
+    local.replace(target, data)
+
+
+def _read(files: Source, path: str) -> bytes:
+    with files.open_input_stream(path) as stream:
+        data: bytes = stream.read()
+    return data
+
+
+def file_system(location: str) -> tuple[fs.FileSystem, str]:
+    """The file system of a location, such as ``s3://bucket/store``, and the path in it.
+
+    Raises
+    ------
+    FederationError
+        Of which none is known, or that cannot be reached.
+    """
+    try:
+        files, path = fs.FileSystem.from_uri(location)
+    except (ValueError, *_UNREADABLE) as error:
+        raise FederationError(
+            f"{location} names no file system that can be used here: {error}\n"
+            "Use a folder, file://, s3://, gs://, abfs:// or hdfs://, or an address, http(s)://."
+        ) from error
+    return files, path.rstrip("/")
+
+
+def default_folder(location: str) -> Path:
+    """Where copies of a store at a location are kept unless told otherwise."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    name = hashlib.sha256(location.encode()).hexdigest()[:32]
+    return Path(base) / "lipstick" / "stores" / name
+
+
+class ObjectTransport:
+    """To a store on an object store or another file system, through a copy that follows it.
+
+    Parameters
+    ----------
+    files, location
+        Where it is, as of `pyarrow.fs`.
+    folder
+        Of the copy.
+    level
+        What of it is looked at.
+    """
+
+    remote = True
+
+    def __init__(
+        self,
+        files: fs.FileSystem,
+        location: str,
+        folder: str | Path,
+        level: Disclosure = Disclosure.NODES,
+    ) -> None:
+        self._files = files
+        self._location = location
+        self.path = Path(folder)
+        self._local = LocalTransport(folder, level)
+
+    @contextlib.contextmanager
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
+        """See `Transport`; when the newest version is asked for, the copy is brought up to it."""
+        header = received(reader(request), REQUEST).header
+        if header.get("version") is None:
+            try:
+                copy_store(self._files, self._location, self.path)
+            except (StoreDamagedError, FederationError) as error:
+                raise TransportError(reasons.DAMAGED, str(error)) from error
+            except StoreError as error:
+                raise TransportError(reasons.UNREACHABLE, str(error)) from error
+            except _UNREADABLE as error:
+                text = f"{self._location} cannot be read: {error}"
+                raise TransportError(reasons.UNREACHABLE, text) from error
+        with self._local.exchange(request, timeout) as incoming:
+            yield incoming
+
+    def close(self) -> None:
+        """See `Transport`."""
+        self._local.close()
+
+
+class CopiedTransport:
+    """To a store, or, while it does not answer, to a copy of it.
+
+    Parameters
+    ----------
+    origin
+        The way to the store.
+    folder
+        Of the copy. What it lacks of a version that the owner had is missing, `behind`.
+    level
+        What of the copy is looked at.
+    """
+
+    def __init__(
+        self, origin: Transport, folder: str | Path, level: Disclosure = Disclosure.NODES
+    ) -> None:
+        self.origin = origin
+        """The way to the store itself."""
+        self._copy = LocalTransport(folder, level)
+        self.remote = origin.remote
+
+    @property
+    def path(self) -> Path:
+        """The folder of the store, or where that cannot be read here, of the copy."""
+        origin = self.origin
+        there = isinstance(origin, LocalTransport) and (origin.path / FORMAT_FILE).is_file()
+        return origin.path if there else self._copy.path  # type: ignore[attr-defined]
+
+    @contextlib.contextmanager
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
+        """See `Transport`."""
+        with contextlib.ExitStack() as stack:
+            try:
+                incoming = stack.enter_context(self.origin.exchange(request, timeout))
+            except TransportError as error:
+                if error.reason not in (reasons.UNREACHABLE, reasons.TIMEOUT):
+                    raise
+                try:
+                    incoming = stack.enter_context(self._copy.exchange(request, timeout))
+                except LipstickError:
+                    raise error from None
+            yield incoming
+
+    def close(self) -> None:
+        """See `Transport`."""
+        self.origin.close()
+        self._copy.close()

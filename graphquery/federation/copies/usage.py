@@ -1,0 +1,60 @@
+"""Which members the questions of a host needed, and the copies that it keeps of them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+
+from graphquery.federation.errors import FederationError
+from graphquery.federation.members.members import Member, Precaching
+from graphquery.store.format import FORMAT_FILE
+
+_QUESTIONS = "questions.jsonl"
+
+
+def noting(given: Precaching) -> Callable[[Collection[str]], None]:
+    """A function that notes a question by the members that it needed."""
+    path = given.folder / _QUESTIONS
+
+    def note(needed: Collection[str]) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps({"time": time.time(), "needed": sorted(needed)}) + "\n"
+        with path.open("a", encoding="utf-8") as file:
+            file.write(line)
+
+    return note
+
+
+def questions(given: Precaching) -> Iterator[tuple[float, list[str]]]:
+    """The time of each question, in seconds since 1970, and the members that it needed.
+
+    Raises
+    ------
+    FederationError
+        A line that is none of `noting`'s; one that was cut off at the end is passed over.
+    """
+    path = given.folder / _QUESTIONS
+    if not path.exists():
+        return
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines[:-1], start=1):
+        try:
+            noted = json.loads(line)
+            yield float(noted["time"]), [str(each) for each in noted["needed"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise FederationError(f"{path}:{number} is no question: {error!r}.") from error
+
+
+def held(given: Precaching, members: Mapping[str, Member]) -> list[str]:
+    """The members that there are copies of."""
+    return [alias for alias in members if (given.folder / alias / FORMAT_FILE).is_file()]
+
+
+def with_copies(members: Mapping[str, Member], given: Precaching) -> dict[str, Member]:
+    """Members, those that there are copies of with their folder, to be asked in their place."""
+    copied = [alias for alias in held(given, members) if members[alias].copy is None]
+    return dict(members) | {
+        alias: replace(members[alias], copy=given.folder / alias) for alias in copied
+    }

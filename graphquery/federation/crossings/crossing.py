@@ -1,0 +1,265 @@
+"""Exports and imports of a store: what its own commits say of rows that cross.
+
+channel = export(writer, "dealer1#3/Counts", "sales.counts", "3")
+offer_of(writer.snapshot(), channel).write("/data/sales/counts")
+...
+with other.transaction() as transaction:
+    import_rows(transaction, Offer.read("/data/sales/counts"), segment)
+    transaction.commit()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.federation.crossings.boundary import relation_bytes, sketches_of
+from graphquery.federation.crossings.filters import check_blocks
+from graphquery.federation.crossings.offer import Offer
+from graphquery.federation.crossings.relation import Relation, relation_of
+from graphquery.federation.crossings.sketches import BLOCKS, Sketches
+from graphquery.federation.errors import CrossingError
+from graphquery.model import Kind, Segment
+from graphquery.store.crossing import EXPORT, IMPORT, Export, Import, Part, channel_id
+from graphquery.store.crossing import exports as exports_of
+from graphquery.store.crossing import imports as imports_of
+from graphquery.store.format import check_format
+from graphquery.store.snapshot import Snapshot
+from graphquery.store.transaction import Transaction
+from graphquery.store.writer import Writer
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """Which summaries an export gets.
+
+    Parameters
+    ----------
+    sketches
+        Whether rows get sketches of their ancestors.
+    boundary
+        Whether the export adds to the boundary graph of the store.
+    blocks
+        Blocks of 32 bytes of a sketch that is a filter; a power of two, one per federation.
+    """
+
+    sketches: bool = True
+    boundary: bool = True
+    blocks: int = BLOCKS
+
+
+def export(
+    writer: Writer,
+    segment: str,
+    name: str,
+    version: str = "1",
+    *,
+    key: bytes = b"",
+    checksums: Mapping[str, str] | None = None,
+    summaries: Summaries | None = None,
+) -> str:
+    """Let others import the nodes of a segment, as a commit of their store.
+
+    From then on, nothing may be added that they are made from. Exporting the same segment again
+    under the same name and version changes nothing.
+
+    Parameters
+    ----------
+    segment
+        Its nodes are the rows of the channel, in their order.
+    name, version
+        Of the dataset that they are.
+    key
+        Of the federation, if it has one.
+    checksums
+        Of the data's files, by name.
+
+    Returns
+    -------
+    str
+        The identity of the channel.
+
+    Raises
+    ------
+    CrossingError
+        The store has no such segment, or exported another one under this name and version.
+
+    Notes
+    -----
+    The time is that of building the graph behind the segment, back to what was exported or
+    imported before.
+    """
+    wanted = summaries or Summaries()
+    check_blocks(wanted.blocks)
+    store = check_format(writer.root).store
+    channel = channel_id(store, name, version, key)
+    with writer.exclusive() as snapshot:
+        known = exports_of(snapshot.records).get(channel)
+        if known is not None and known.segment == segment:
+            return channel
+        if known is not None:
+            raise CrossingError(
+                f"{name} {version} was exported as {known.segment}.\n"
+                f"Give {segment} another version."
+            )
+        if segment not in snapshot.segments:
+            raise CrossingError(f"The store {writer.root} has no segment {segment!r} to export.")
+        relation = relation_of(snapshot, segment, channel)
+        record = Export(
+            segment=segment,
+            count=relation.count,
+            name=name,
+            version=version,
+            commit=snapshot.version + 1,
+            keyed=bool(key),
+            checksums=dict(checksums or {}),
+            channels=ancestor_channels(snapshot, relation),
+        )
+        with writer.transaction() as transaction:
+            if wanted.boundary:
+                file = _add_boundary(transaction, relation)
+                record = replace(record, boundary=file, sources=relation.channels)
+            if wanted.sketches:
+                known_before = stored_sketches(snapshot, relation.channels)
+                column = sketches_of(relation, known_before, wanted.blocks)
+                file = transaction.add_table(column.to_arrow(), "sketches")
+                record = replace(record, sketches=file, blocks=wanted.blocks)
+            transaction.put(EXPORT + channel, record.to_json())
+            transaction.commit()
+    return channel
+
+
+def import_rows(
+    transaction: Transaction,
+    offer: Offer,
+    segment: Segment,
+    table: pa.Table | None = None,
+    rows: str | None = None,
+    *,
+    key: bytes = b"",
+) -> str:
+    """Add rows of another store's channel as tokens.
+
+    Parameters
+    ----------
+    segment
+        Of tokens: all rows of the channel in their order, or those that `rows` says.
+    table
+        The values of the tokens, if they have any.
+    rows
+        The column of `table` that has the row of the channel that each token is.
+    key
+        Of the federation, if the export was made with one.
+
+    Returns
+    -------
+    str
+        The identity of the channel.
+
+    Raises
+    ------
+    CrossingError
+        An offer that contradicts itself or an earlier one of the same channel; rows that the
+        channel does not have; a segment of another kind than tokens.
+    """
+    offer.check(key)
+    if segment.kind is not Kind.TOKEN:
+        raise CrossingError(
+            f"Segment {segment.name} is of kind {segment.kind.value}.\nImport rows as tokens."
+        )
+    if rows is None and segment.count != offer.count:
+        raise CrossingError(
+            f"Segment {segment.name} has {segment.count} nodes for the {offer.count} rows of "
+            f"{offer.name}.\nSay in a column which row each is."
+        )
+    if rows is not None:
+        _check_rows(offer, segment, table, rows)
+    name = IMPORT + offer.channel
+    document = transaction.get(name)
+    known = None if document is None else Import.from_json(document, f"Record {name}")
+    if known is not None:
+        _check_same(offer, known)
+    part = Part(transaction.add_segment(segment, table).name, rows)
+    if known is None:
+        imported = _new_import(transaction, offer, part)
+    else:
+        imported = replace(known, parts=(*known.parts, part))
+    transaction.put(name, imported.to_json())
+    return offer.channel
+
+
+def ancestor_channels(snapshot: Snapshot, relation: Relation) -> tuple[str, ...]:
+    """The channels that rows of a channel are made from, at any distance."""
+    exported, taken = exports_of(snapshot.records), imports_of(snapshot.records)
+    used = np.unique(relation.source_channels).tolist()
+    direct = [relation.channels[number] for number in used if number < len(relation.channels) - 1]
+    behind = dict.fromkeys(direct)
+    for channel in direct:
+        record = exported.get(channel) or taken.get(channel)
+        behind.update(dict.fromkeys(() if record is None else record.channels))
+    return tuple(behind)
+
+
+def stored_sketches(snapshot: Snapshot, channels: Iterable[str]) -> dict[str, Sketches]:
+    """The sketches of the rows of channels that a store has exported or imported, by channel."""
+    exported, taken = exports_of(snapshot.records), imports_of(snapshot.records)
+    sketches = {}
+    for channel in channels:
+        record = exported.get(channel) or taken.get(channel)
+        if record is not None and record.sketches is not None:
+            sketches[channel] = Sketches.from_arrow(snapshot.read(record.sketches), record.blocks)
+    return sketches
+
+
+def _check_same(offer: Offer, known: Import) -> None:
+    """Raise unless an offer says the same as an earlier one of its channel."""
+    offered = (offer.store, offer.name, offer.version, offer.commit, offer.count)
+    if (known.store, known.name, known.version, known.commit, known.count) != offered:
+        raise CrossingError(
+            f"{offer.name} {offer.version} was imported before, and was described otherwise: "
+            f"{known.count} rows of commit {known.commit}, now {offer.count} of {offer.commit}.\n"
+            "The exporting store was replaced or restored: ask its owner."
+        )
+
+
+def _new_import(transaction: Transaction, offer: Offer, part: Part) -> Import:
+    imported = Import(
+        store=offer.store,
+        name=offer.name,
+        version=offer.version,
+        commit=offer.commit,
+        count=offer.count,
+        parts=(part,),
+        channels=offer.channels,
+    )
+    if offer.relation is not None:
+        file = _add_boundary(transaction, offer.relation)
+        imported = replace(imported, boundary=file, sources=offer.relation.channels)
+    if offer.sketches is not None:
+        file = transaction.add_table(offer.sketches.to_arrow(), f"sketches-{offer.channel}")
+        imported = replace(imported, sketches=file, blocks=offer.sketches.blocks)
+    return imported
+
+
+def _add_boundary(transaction: Transaction, relation: Relation) -> str:
+    path = transaction.folder / f"boundary-{relation.channels[-1]}.parquet"
+    path.write_bytes(relation_bytes(relation))
+    return transaction.add_file(path)
+
+
+def _check_rows(offer: Offer, segment: Segment, table: pa.Table | None, rows: str) -> None:
+    if table is None or rows not in table.column_names:
+        raise CrossingError(f"The values of {segment.name} have no column {rows!r}.")
+    column = table.column(rows)
+    if not pa.types.is_integer(column.type) or column.null_count:
+        raise CrossingError(f"Column {rows!r} of {segment.name} is not of row numbers.")
+    numbers: Array = column.to_numpy()
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < offer.count:
+        outside = int(numbers.min()) if numbers.min() < 0 else int(numbers.max())
+        raise CrossingError(
+            f"{segment.name} imports row {outside} of {offer.name}, which has {offer.count} rows."
+        )

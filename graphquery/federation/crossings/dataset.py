@@ -1,0 +1,117 @@
+"""Data that is handed over with its description, so that who reads it knows where it comes from.
+
+A dataset is a folder with one Parquet file of the rows in the order of the channel, and the
+manifest beside it. Other files in the folder are no part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphquery.federation.crossings.crossing import Summaries, export
+from graphquery.federation.crossings.offer import MANIFEST, Offer, offer_of
+from graphquery.federation.errors import CrossingError
+from graphquery.store.writer import Writer
+
+DATA = "part-00000.parquet"
+
+
+def export_dataset(
+    writer: Writer,
+    segment: str,
+    name: str,
+    version: str,
+    folder: str | Path,
+    *,
+    key: bytes = b"",
+    summaries: Summaries | None = None,
+    rows: pa.Table | None = None,
+) -> str:
+    """Export a segment, and write the values of its nodes to a folder with the manifest.
+
+    Parameters
+    ----------
+    folder
+        That is not there, or empty.
+    rows
+        A row for each node, to be written in the place of its values.
+
+    Returns
+    -------
+    str
+        The identity of the channel.
+
+    Raises
+    ------
+    CrossingError
+        The segment has no values, or not as many nodes as there are rows, or the folder has
+        something in it.
+    """
+    snapshot = writer.snapshot()
+    known = snapshot.segments.get(segment)
+    if known is None or (rows is None and known.file is None):
+        raise CrossingError(f"The store {writer.root} has no segment {segment!r} with values.")
+    if rows is not None and len(rows) != known.count:
+        raise CrossingError(f"Segment {segment!r} has {known.count} nodes for {len(rows)} rows.")
+    root = Path(folder)
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        raise CrossingError(f"{root} is not empty.\nGive a folder for the dataset alone.")
+    root.mkdir(parents=True, exist_ok=True)
+    table = snapshot.values(segment) if rows is None else rows
+    pq.write_table(table, root / DATA, compression="zstd")
+    checksums = checksums_of(root, [DATA])
+    channel = export(
+        writer, segment, name, version, key=key, checksums=checksums, summaries=summaries
+    )
+    offered = offer_of(writer.snapshot(), channel)
+    if offered.checksums != checksums:
+        raise CrossingError(
+            f"{name} {version} was exported with other data.\nGive it another version."
+        )
+    offered.write(root)
+    return channel
+
+
+def is_dataset(path: object) -> bool:
+    """Whether a path is a folder here whose data has a manifest beside it."""
+    return isinstance(path, str | Path) and (Path(path) / MANIFEST).is_file()
+
+
+def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
+    """The rows of a dataset in the order of its channel, and its description.
+
+    Raises
+    ------
+    CrossingError
+        The data is not what was described.
+    """
+    root = Path(folder)
+    offered = Offer.read(root)
+    parts = []
+    for name, checksum in offered.checksums.items():
+        path = root / name
+        if Path(name).name != name or not path.is_file():
+            raise CrossingError(f"{root} has no file {name!r}, which its manifest names.")
+        if _sha256(path) != checksum:
+            raise CrossingError(
+                f"{path} is not what was exported: its checksum is another.\nGet it again."
+            )
+        parts.append(pq.read_table(path, partitioning=None))
+    if sum(len(part) for part in parts) != offered.count:
+        raise CrossingError(f"{root} does not have the {offered.count} rows of {offered.name}.")
+    return pa.concat_tables(parts), offered
+
+
+def checksums_of(folder: str | Path, names: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of files in a folder, by name, in hexadecimal."""
+    return {name: _sha256(Path(folder) / name) for name in names}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,239 @@
+"""What an exporter hands over with data: which channel the rows are of, and their summaries.
+
+Beside data in a folder it is ``_lipstick_export.json`` and, where summaries were made, two Parquet
+files; names that start with ``_`` are passed over by whoever reads the folder as a dataset.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphquery.federation.crossings.boundary import relation_bytes, relation_of_table
+from graphquery.federation.crossings.relation import Relation
+from graphquery.federation.crossings.sketches import Sketches
+from graphquery.federation.errors import CrossingError, WireError
+from graphquery.store.crossing import channel_id, exports
+from graphquery.store.errors import StoreError
+from graphquery.store.format import check_format
+from graphquery.store.snapshot import Snapshot
+
+MANIFEST = "_lipstick_export.json"
+VERSION = 1
+_BOUNDARY = "_lipstick_boundary.parquet"
+_SKETCHES = "_lipstick_sketches.parquet"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Offer:
+    """One channel, as its exporter describes it.
+
+    Parameters
+    ----------
+    channel
+        Its identity.
+    store, name, version
+        Of the exporter, and of the dataset.
+    commit
+        The version of the exporting store that made the channel.
+    count
+        How many rows.
+    keyed
+        Whether the identity was made with the key of a federation.
+    channels
+        The channels that the rows were made from.
+    checksums
+        Of the data's files, by name.
+    sketches, relation
+        The summaries of the rows' ancestors; None where they were not made, or are not told.
+    """
+
+    channel: str
+    store: str
+    name: str
+    version: str
+    commit: int
+    count: int
+    keyed: bool = False
+    channels: tuple[str, ...] = ()
+    checksums: Mapping[str, str] = field(default_factory=dict)
+    sketches: Sketches | None = None
+    relation: Relation | None = None
+
+    def check(self, key: bytes = b"") -> None:
+        """Raise unless the identity is that of the exporter and dataset named.
+
+        Raises
+        ------
+        CrossingError
+            It is another, or cannot be told without the key.
+        """
+        if self.keyed and not key:
+            raise CrossingError(
+                f"{self.name} was exported within a federation that has a key.\nGive the key."
+            )
+        try:
+            expected = channel_id(self.store, self.name, self.version, key if self.keyed else b"")
+        except StoreError as error:
+            raise CrossingError(str(error)) from error
+        if self.channel != expected:
+            raise CrossingError(
+                f"The description of {self.name} {self.version} names a channel that is not that "
+                "of its exporter.\nIt was altered, or the key is another: get it again."
+            )
+
+    def without(self, *, sketches: bool = False, boundary: bool = False) -> Offer:
+        """The offer without some summaries, for those who are not to have them."""
+        return Offer(
+            self.channel,
+            self.store,
+            self.name,
+            self.version,
+            self.commit,
+            self.count,
+            self.keyed,
+            self.channels,
+            self.checksums,
+            None if sketches else self.sketches,
+            None if boundary else self.relation,
+        )
+
+    def write(self, folder: str | Path) -> Path:
+        """Write it beside data, and return the path of the manifest, which is written last."""
+        root = Path(folder)
+        document = {
+            "format": VERSION,
+            "channel": self.channel,
+            "store": self.store,
+            "name": self.name,
+            "version": self.version,
+            "commit": self.commit,
+            "count": self.count,
+            "keyed": self.keyed,
+            "channels": list(self.channels),
+            "checksums": dict(self.checksums),
+        }
+        if self.sketches is not None:
+            data = _parquet(self.sketches.to_arrow())
+            (root / _SKETCHES).write_bytes(data)
+            document["sketches"] = {"blocks": self.sketches.blocks, "sha256": _sha256(data)}
+        if self.relation is not None:
+            data = relation_bytes(self.relation)
+            (root / _BOUNDARY).write_bytes(data)
+            sources = list(self.relation.channels)
+            document["boundary"] = {"channels": sources, "sha256": _sha256(data)}
+        path = root / MANIFEST
+        unfinished = root / f"{MANIFEST}.tmp"
+        unfinished.write_text(json.dumps(document, indent=1, ensure_ascii=False), encoding="utf-8")
+        unfinished.replace(path)
+        return path
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Offer:
+        """Read what is beside data.
+
+        Raises
+        ------
+        CrossingError
+            There is nothing, or it is not what was written.
+        """
+        root = Path(folder)
+        path = root / MANIFEST
+        try:
+            document = json.loads(path.read_bytes())
+            if document["format"] != VERSION:
+                raise CrossingError(
+                    f"{path} has version {document['format']}; this version of lipstick reads "
+                    f"{VERSION}.\nUpgrade lipstick-spark."
+                )
+            return cls._of_document(document, root)
+        except FileNotFoundError as error:
+            raise CrossingError(
+                f"{root} does not say where its rows come from: {error.filename} is not there.\n"
+                "Export the dataset with its manifest, or import it as rows of no other store."
+            ) from error
+        except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
+            raise CrossingError(f"{path} cannot be understood: {error!r}.") from error
+
+    @classmethod
+    def _of_document(cls, document: dict[str, object], root: Path) -> Offer:
+        sketches: Sketches | None = None
+        relation: Relation | None = None
+        values = {name: document[name] for name in cls.__slots__ if name in document}
+        count = int(str(document["count"]))
+        summary = document.get("sketches")
+        if isinstance(summary, dict):
+            table = _read(root / _SKETCHES, summary["sha256"])
+            sketches = Sketches.from_arrow(table, summary["blocks"])
+            if len(sketches) != count:
+                raise WireError(f"There are {len(sketches)} sketches of {count} rows.")
+        summary = document.get("boundary")
+        if isinstance(summary, dict):
+            table = _read(root / _BOUNDARY, summary["sha256"])
+            relation = relation_of_table(table, summary["channels"], count)
+        values |= {"channels": tuple(_texts(document["channels"]))}
+        values |= {"sketches": sketches, "relation": relation}
+        return cls(**values)  # type: ignore[arg-type]
+
+
+def offer_of(snapshot: Snapshot, channel: str) -> Offer:
+    """What a store hands over with the rows of a channel.
+
+    Raises
+    ------
+    CrossingError
+        The store exports no such channel.
+    """
+    exported = exports(snapshot.records)
+    if channel not in exported:
+        raise CrossingError(f"The store {snapshot.root} exports no channel {channel}.")
+    export = exported[channel]
+    sketches = relation = None
+    if export.sketches is not None:
+        sketches = Sketches.from_arrow(snapshot.read(export.sketches), export.blocks)
+    if export.boundary is not None:
+        table = snapshot.read(export.boundary)
+        relation = relation_of_table(table, export.sources, export.count)
+    return Offer(
+        channel,
+        check_format(snapshot.root).store,
+        export.name,
+        export.version,
+        export.commit,
+        export.count,
+        export.keyed,
+        export.channels,
+        export.checksums,
+        sketches,
+        relation,
+    )
+
+
+def _parquet(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def _read(path: Path, checksum: str) -> pa.Table:
+    data = path.read_bytes()
+    if _sha256(data) != checksum:
+        raise CrossingError(f"{path} is not what was written with the data: get it again.")
+    return pq.read_table(pa.BufferReader(data))
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _texts(value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ValueError("channels are a list of texts")
+    return value

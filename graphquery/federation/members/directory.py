@@ -1,0 +1,247 @@
+"""What a federation knows of its members before it asks about nodes: who exports, who imports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from graphquery.federation.crossings.head import Exported, Head
+from graphquery.federation.crossings.rows import Rows
+from graphquery.federation.questions.answer import BEHIND, OUTSIDE, UNTRUSTED, Missing
+from graphquery.federation.wire.transport import Failure
+from graphquery.store.crossing import channel_id
+from graphquery.store.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """Heads of members, and why others have none.
+
+    Parameters
+    ----------
+    heads
+        By alias.
+    absent
+        By alias, the members without a head.
+    identities
+        By alias, the identities of stores as far as they are known, heads or not.
+    exporters
+        By channel, the alias of who exports it.
+    importers
+        By channel, the aliases of who imports it, in their order.
+    disputes
+        By importer and channel, why that crossing is not followed.
+    """
+
+    heads: Mapping[str, Head]
+    absent: Mapping[str, Failure]
+    identities: Mapping[str, str]
+    exporters: Mapping[str, str] = field(default_factory=dict)
+    importers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    disputes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        heads: Mapping[str, Head],
+        absent: Mapping[str, Failure],
+        expected: Mapping[str, str | None],
+    ) -> Directory:
+        """Return the directory of the heads that fit each other.
+
+        A member whose head is refuted is left out as untrusted: it is another store than it is to
+        be, claims the identity or the dataset of another, or makes a dataset from itself. Where an
+        exporter and an importer contradict each other about one channel, that crossing is disputed,
+        and is not followed.
+
+        Parameters
+        ----------
+        expected
+            By alias, the identity that a member is to have; None for any.
+        """
+        identities = {alias: store for alias, store in expected.items() if store is not None}
+        refuted = _false_identities(heads, identities)
+        refuted |= _false_exports({a: head for a, head in heads.items() if a not in refuted})
+        trusted = {alias: head for alias, head in heads.items() if alias not in refuted}
+        identities |= {alias: head.store for alias, head in trusted.items()}
+        exporters = {channel: a for a, head in trusted.items() for channel in head.exports}
+        importers: dict[str, list[str]] = {}
+        for alias, head in trusted.items():
+            for channel in head.imports:
+                importers.setdefault(channel, []).append(alias)
+        failures = {alias: Failure(UNTRUSTED, text) for alias, text in refuted.items()}
+        return cls(
+            trusted,
+            {**absent, **failures},
+            identities,
+            exporters,
+            {channel: tuple(each) for channel, each in importers.items()},
+            _disputes(trusted, exporters),
+        )
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """The version of each member that has a head."""
+        return {alias: head.version for alias, head in self.heads.items()}
+
+    @property
+    def made_of(self) -> dict[str, tuple[str, ...]]:
+        """By channel that a member with a head exports, the channels that it is made of."""
+        heads = self.heads.values()
+        return {c: each.channels for head in heads for c, each in head.exports.items()}
+
+    def exported(self, channel: str) -> Exported | None:
+        """A channel as its exporter describes it, if that has a head."""
+        alias = self.exporters.get(channel)
+        return None if alias is None else self.heads[alias].exports[channel]
+
+    def may_export(self, alias: str, channel: str) -> bool:
+        """Whether a channel is a member's, or may be one that its head does not have yet."""
+        if channel in self.exporters:
+            return self.exporters[channel] == alias
+        owners = {
+            head.imports[channel].store for head in self.heads.values() if channel in head.imports
+        }
+        return not owners or self.identities.get(alias) in owners
+
+    def reason(self, importer: str, rows: Rows) -> Iterable[Missing]:
+        """Why rows that a member imports cannot be followed to who exports them."""
+        aliases = {store: alias for alias, store in self.identities.items()}
+        for channel, numbers in rows.items():
+            taken = self.heads[importer].imports[channel]
+            dispute = self.disputes.get((importer, channel))
+            if dispute is not None:
+                yield Missing(self.exporters[channel], UNTRUSTED, channel, numbers, dispute)
+                continue
+            alias = aliases.get(taken.store)
+            unknown = [each for each in self.absent if each not in self.identities]
+            if alias is None and unknown:
+                # Who has not said which store it is may be this one.
+                for each in unknown:
+                    failure = self.absent[each]
+                    yield Missing(each, failure.reason, channel, numbers, failure.message)
+            elif alias is None:
+                message = f"{taken.name} is of a store that is no member"
+                yield Missing(taken.store, OUTSIDE, channel, numbers, message)
+            elif alias in self.absent:
+                failure = self.absent[alias]
+                yield Missing(alias, failure.reason, channel, numbers, failure.message)
+            else:
+                message = (
+                    f"{alias} is at commit {self.heads[alias].version}, and {taken.name} of commit "
+                    f"{taken.commit} was imported from it"
+                )
+                yield Missing(alias, BEHIND, channel, numbers, message)
+
+    def all_absent(self) -> list[Missing]:
+        """All members without a head: what they import is not known."""
+        return [
+            Missing(alias, failure.reason, message=failure.message)
+            for alias, failure in self.absent.items()
+        ]
+
+
+def _false_identities(heads: Mapping[str, Head], identities: Mapping[str, str]) -> dict[str, str]:
+    """Return why members are not the stores that they claim to be, by alias.
+
+    Of two members of one identity the one that was expected to have it is believed; where neither
+    was, neither is.
+    """
+    refuted: dict[str, str] = {}
+    owners: dict[str, list[str]] = {}
+    for alias, store in identities.items():
+        owners.setdefault(store, []).append(alias)
+    for alias, head in heads.items():
+        expected = identities.get(alias)
+        if expected is not None and expected != head.store:
+            refuted[alias] = (
+                f"{alias} is to be the store {expected}, but {head.store} is there.\nCorrect the "
+                "location, or the identity in the file of the federation; or forget the store that "
+                f"was there before: lipstick federation forget FILE {alias}."
+            )
+    claims: dict[str, list[str]] = {}
+    for alias, head in heads.items():
+        if alias not in refuted:
+            claims.setdefault(head.store, []).append(alias)
+    for store, aliases in claims.items():
+        for alias, others in _disbelieved(aliases, owners.get(store, [])):
+            refuted[alias] = (
+                f"{alias} and {others} claim to be one store, {store}.\nOne of them is a copy, or "
+                "lies: leave it out, or give both their `store` in the file."
+            )
+    return refuted
+
+
+def _false_exports(heads: Mapping[str, Head]) -> dict[str, str]:
+    """Return why exports of members cannot be theirs, by alias.
+
+    The channel of a dataset is a hash of its exporter's identity, so that a claim to another's is
+    refuted by computing it; only members know the key of a channel that has one, and there the
+    exporter that importers name is believed.
+    """
+    refuted: dict[str, str] = {}
+    claims: dict[str, list[str]] = {}
+    for alias, head in heads.items():
+        for channel, export in head.exports.items():
+            claims.setdefault(channel, []).append(alias)
+            if channel in export.channels:
+                refuted[alias] = (
+                    f"{alias} says that {export.name} is made from itself: there is a cycle."
+                )
+    for channel, aliases in claims.items():
+        owners = _owners(heads, channel, aliases) if len(aliases) > 1 else aliases
+        for alias, others in _disbelieved(aliases, owners):
+            refuted[alias] = (
+                f"{alias} and {others} both export channel {channel}.\nOne of them is a copy of "
+                "the other, or lies: leave it out."
+            )
+    return refuted
+
+
+def _disbelieved(claimants: Sequence[str], owners: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the members whose claim to one thing fails, each with its rivals as a text.
+
+    The one owner, where there is one, is believed; of several claimants without one, none is.
+    """
+    everyone = list(dict.fromkeys([*owners, *claimants]))
+    for alias in claimants:
+        if len(everyone) > 1 and list(owners) != [alias]:
+            yield alias, " and ".join(each for each in everyone if each != alias)
+
+
+def _owners(heads: Mapping[str, Head], channel: str, aliases: Iterable[str]) -> list[str]:
+    """Return the members, among those that claim a channel, whose claim is borne out."""
+    computed = []
+    for alias in aliases:
+        export = heads[alias].exports[channel]
+        with suppress(StoreError):
+            if channel_id(heads[alias].store, export.name, export.version) == channel:
+                computed.append(alias)
+    named = {head.imports[channel].store for head in heads.values() if channel in head.imports}
+    return computed or [alias for alias in aliases if heads[alias].store in named]
+
+
+def _disputes(
+    heads: Mapping[str, Head], exporters: Mapping[str, str]
+) -> dict[tuple[str, str], str]:
+    """Return, by importer and channel, how the exporter and the importer contradict each other."""
+    disputes: dict[tuple[str, str], str] = {}
+    for alias, head in heads.items():
+        for channel, taken in head.imports.items():
+            if channel not in exporters:
+                continue
+            owner = heads[exporters[channel]]
+            export = owner.exports[channel]
+            if taken.count > export.count:
+                disputes[alias, channel] = (
+                    f"{alias} imports {taken.count} rows of {taken.name}, which has "
+                    f"{export.count}.\nThe exporting store was replaced, or the import is false."
+                )
+            elif owner.store != taken.store or export.commit != taken.commit:
+                disputes[alias, channel] = (
+                    f"{alias} imports {taken.name} of commit {taken.commit} of store "
+                    f"{taken.store}, but it was exported by commit {export.commit} of "
+                    f"{owner.store}.\nThe exporting store was replaced or restored: ask its owner."
+                )
+    return disputes

@@ -1,0 +1,1 @@
+"""Questions that cross stores, while they are asked, and their answers."""

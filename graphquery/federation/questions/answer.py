@@ -1,0 +1,192 @@
+"""Answers of a federation: what was found, of which versions, at what cost, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from graphquery.federation.errors import IncompleteError
+from graphquery.federation.questions.node_sets import StoredNodes
+from semiring.base import Array
+
+UNREACHABLE = "unreachable"
+TIMEOUT = "timeout"
+INTERRUPTED = "interrupted"
+REFUSED = "refused"
+BEHIND = "behind"
+DAMAGED = "damaged"
+OUTSIDE = "outside"
+UNTRUSTED = "untrusted"
+UNABLE = "unable"
+"""Why something is missing: the store cannot be reached, did not answer in time, was stopped within
+its reply, does not disclose it, is older than what was imported from it, cannot be read, is no
+member of the federation, is not the store that it claims to be or contradicts others, or has no
+answer to such a question, as a reduced graph has none to a deletion."""
+
+
+class Verdict(Enum):
+    """Yes, no, or unknown: never a guess."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+    def __bool__(self) -> bool:
+        raise TypeError("A verdict may be unknown: compare it with Verdict.YES or Verdict.NO.")
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something that an answer lacks.
+
+    Parameters
+    ----------
+    store
+        The alias of the store that was not asked or did not answer; of one that is no member, its
+        identity.
+    reason
+        One of the constants of this module.
+    channel
+        The channel whose rows were to be followed; None: whatever the store has to say.
+    rows
+        Which rows of it, if that is known.
+    message
+        For people.
+    """
+
+    store: str
+    reason: str
+    channel: str | None = None
+    rows: Array = field(default_factory=lambda: np.empty(0, np.int64), compare=False)
+    message: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        what = "" if self.channel is None else f", {len(self.rows):,} rows of {self.channel}"
+        return f"{self.store}: {self.reason}{what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was sent and received.
+
+    Parameters
+    ----------
+    requests
+        To stores.
+    rounds
+        Of requests made at once, each waiting for the round before.
+    sent, received
+        Bytes.
+    """
+
+    requests: int = 0
+    rounds: int = 0
+    sent: int = 0
+    received: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """Bytes both ways."""
+        return self.sent + self.received
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            self.requests + other.requests,
+            self.rounds + other.rounds,
+            self.sent + other.sent,
+            self.received + other.received,
+        )
+
+    def __sub__(self, other: Cost) -> Cost:
+        return Cost(
+            self.requests - other.requests,
+            self.rounds - other.rounds,
+            self.sent - other.sent,
+            self.received - other.received,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What all answers have.
+
+    Parameters
+    ----------
+    versions
+        The version of each store that the answer is about, by alias.
+    missing
+        What it lacks; nothing if it is complete.
+    cost
+        Of this question.
+    """
+
+    versions: Mapping[str, int]
+    missing: tuple[Missing, ...]
+    cost: Cost
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is the answer that the merged graph would give."""
+        return not self.missing
+
+    def checked(self, strict: bool) -> None:
+        """Raise if it is to be complete and is not.
+
+        Raises
+        ------
+        IncompleteError
+            With what is missing.
+        """
+        if strict and self.missing:
+            raise IncompleteError(
+                f"The answer is not complete: {'; '.join(map(str, self.missing))}.\nAsk again when "
+                "these stores answer, or without strict for what there is.",
+                self.missing,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class NodesAnswer(Answer):
+    """Nodes of several stores; if it is not complete, some of them.
+
+    Parameters
+    ----------
+    nodes
+        By alias.
+    """
+
+    nodes: Mapping[str, StoredNodes]
+
+    def __len__(self) -> int:
+        return sum(len(each) for each in self.nodes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictAnswer(Answer):
+    """Yes, no or unknown; unknown only if something is missing."""
+
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class PathsAnswer(VerdictAnswer):
+    """Paths, the shortest first, each as the names of its nodes.
+
+    Parameters
+    ----------
+    verdict
+        Whether there is a path, though none of those that are may be known here.
+    """
+
+    paths: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesAnswer(Answer):
+    """Annotations by the name of the node; none if they depend on what is missing."""
+
+    values: Mapping[str, Any]

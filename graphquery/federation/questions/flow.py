@@ -1,0 +1,285 @@
+"""Whether data could have flowed from some nodes to others.
+
+The walk goes backwards from the targets, from crossing row to crossing row. A row that the sources
+lead to inside their own store settles it; a row whose sketch has none of these is dropped; rows of
+channels whose boundary graph is at hand are followed without a request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphquery.federation.crossings import rows as crossing
+from graphquery.federation.crossings.hashing import Hashes, row_hashes
+from graphquery.federation.crossings.rows import Rows
+from graphquery.federation.crossings.sketches import Sketches
+from graphquery.federation.errors import FederationError
+from graphquery.federation.questions.answer import OUTSIDE, Missing, Verdict
+from graphquery.federation.questions.question import Question
+from graphquery.federation.wire import requests
+from graphquery.federation.wire.messages import Message
+from semiring.base import Array
+
+
+@dataclass(slots=True)
+class Flow:
+    """How far a walk from targets to sources has come.
+
+    Attributes
+    ----------
+    sources, targets
+        The names of nodes, by alias.
+    exported
+        The rows that sources lead to inside their stores.
+    known
+        Whether `exported` is all of them: a source's store may not have answered.
+    visited
+        The rows that may be on the way, as far as they were followed.
+    found
+        Whether data could have flowed, for certain.
+    """
+
+    sources: dict[str, list[str]]
+    targets: dict[str, list[str]]
+    exported: dict[str, Array] = field(default_factory=dict)
+    known: bool = True
+    visited: dict[str, Array] = field(default_factory=dict)
+    found: bool = False
+
+
+def flow(
+    question: Question, sources: Collection[str], targets: Collection[str], every: bool = False
+) -> tuple[Verdict, Flow]:
+    """Whether any of some nodes is an ancestor of any of others.
+
+    Parameters
+    ----------
+    every
+        Whether to go on when it is settled, for all rows on the way.
+
+    Returns
+    -------
+    verdict
+        YES whoever is down, if a way is known; NO if there is none and nothing that matters is
+        missing.
+    flow
+        What was found out on the way.
+    """
+    state = Flow(question.by_alias(sources), question.by_alias(targets))
+    lost = bool(question.missing)
+    state.known = not lost and not _behind(question, state)
+    if not lost and not _chained(question, state):
+        shared = state.sources.keys() & state.targets.keys()
+        if not shared:
+            return Verdict.NO, state
+        state.sources = {alias: state.sources[alias] for alias in state.sources if alias in shared}
+        state.targets = {alias: state.targets[alias] for alias in state.targets if alias in shared}
+    frontier = _ends(question, state)
+    while frontier and (every or not state.found):
+        frontier = _step(question, state, frontier)
+    if state.found:
+        return Verdict.YES, state
+    return (Verdict.UNKNOWN if question.missing else Verdict.NO), state
+
+
+def _chained(question: Question, state: Flow) -> bool:
+    """Whether channels lead from a source's store to a target's; they say so without a request."""
+    if any(question.zoomed.values()):
+        return True
+    return any(
+        question.directory.may_export(alias, channel)
+        for channel in _behind_targets(question, state)
+        for alias in state.sources
+    )
+
+
+def _behind(question: Question, state: Flow) -> bool:
+    """Whether a source's store may have exported more on the way than its head says."""
+    directory = question.directory
+    return any(
+        channel not in directory.exporters and directory.may_export(alias, channel)
+        for channel in _behind_targets(question, state)
+        for alias in state.sources
+    )
+
+
+def _behind_targets(question: Question, state: Flow) -> set[str]:
+    """The channels that the stores of the targets import, and those that these are made of."""
+    channels = set()
+    for alias in state.targets:
+        for channel, taken in question.directory.heads[alias].imports.items():
+            channels.update([channel, *taken.channels])
+    return channels
+
+
+def _ends(question: Question, state: Flow) -> Frontier:
+    """Ask the stores of both ends at once; return where the walk begins."""
+    batch = {
+        alias: requests.ends(
+            question.version(alias),
+            state.sources.get(alias, ()),
+            state.targets.get(alias, ()),
+            question.zoom(alias),
+            sketched=_sketched(question, alias),
+        )
+        for alias in {**state.sources, **state.targets}
+    }
+    replies = question.ask(batch)
+    state.known &= all(alias in replies for alias in state.sources)
+    arriving: list[Arriving] = []
+    for alias, reply in replies.items():
+        state.found |= bool(reply.header.get("joined"))
+        out = _rows(question, alias, reply, "exported", "exports")
+        state.exported = crossing.union([state.exported, out])
+        into = _rows(question, alias, reply, "imported", "imports")
+        arriving.append((alias, into, _sketches(question, reply, into)))
+    return _arrived(question, state, arriving)
+
+
+@dataclass(slots=True)
+class Frontier:
+    """Rows to follow: by boundary graphs at hand, or into the stores that export them."""
+
+    local: list[Rows] = field(default_factory=list)
+    asked: dict[str, list[Rows]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.local or self.asked)
+
+
+Arriving = tuple[str, Rows, Sketches | None]
+"""Rows that a member imports, and their sketches in that order."""
+
+
+def _arrived(question: Question, state: Flow, arriving: list[Arriving]) -> Frontier:
+    """What of rows that stores import is to be followed further."""
+    frontier = Frontier()
+    for alias, rows, column in arriving:
+        hits = crossing.intersection(rows, state.exported)
+        state.found |= bool(hits)
+        following = _promising(question, state, alias, rows, column)
+        fresh = crossing.difference(following, state.visited)
+        state.visited = crossing.union([state.visited, hits, fresh])
+        _follow(question, frontier, alias, fresh)
+    return frontier
+
+
+def _follow(question: Question, frontier: Frontier, alias: str, rows: Rows) -> None:
+    """Put rows that a member imports where they are followed; the others are missing."""
+    known = at_hand(question)
+    local = {channel: numbers for channel, numbers in rows.items() if channel in known}
+    if local:
+        frontier.local.append(local)
+    rest = {channel: numbers for channel, numbers in rows.items() if channel not in known}
+    for other, part in question.to_exporters(alias, rest).items():
+        frontier.asked.setdefault(other, []).append(part)
+
+
+def _promising(
+    question: Question, state: Flow, alias: str, rows: Rows, column: Sketches | None
+) -> Rows:
+    """The rows that may have been made from rows that sources lead to."""
+    if not state.known or any(question.zoomed.values()):
+        return rows
+    taken = question.directory.heads[alias].imports
+    hashes = None if column is None else _hashes(state.exported)
+    kept = {}
+    start = 0
+    for channel, numbers in rows.items():
+        index = np.arange(start, start + len(numbers))
+        start += len(numbers)
+        if state.exported.keys().isdisjoint(taken[channel].channels):
+            continue
+        if column is not None and hashes is not None:
+            numbers = numbers[column.take(index).may_contain(hashes)]  # noqa: PLW2901
+        if len(numbers):
+            kept[channel] = numbers
+    return kept
+
+
+def _step(question: Question, state: Flow, frontier: Frontier) -> Frontier:
+    """Follow rows one step: through all boundary graphs at hand, and by a round of requests."""
+    further = Frontier()
+    for rows in frontier.local:
+        _by_boundary(question, state, rows, further)
+    batch = {
+        alias: requests.reach(
+            question.version(alias),
+            (),
+            crossing.union(parts),
+            forwards=False,
+            want=requests.ROWS,
+            sketched=question.options.sketches,
+            zoomed=question.zoom(alias),
+        )
+        for alias, parts in frontier.asked.items()
+    }
+    arriving: list[Arriving] = []
+    for alias, reply in question.ask(batch).items():
+        rows = question.crossed(alias, reply, imported=True)
+        arriving.append((alias, rows, _sketches(question, reply, rows)))
+    arrived = _arrived(question, state, arriving)
+    for alias, parts in arrived.asked.items():
+        further.asked.setdefault(alias, []).extend(parts)
+    further.local += arrived.local
+    return further
+
+
+def _by_boundary(question: Question, state: Flow, rows: Rows, further: Frontier) -> None:
+    """All rows behind some, as far as boundary graphs at hand go; what is behind waits."""
+    behind = question.boundary.reached(rows, forwards=False)
+    state.found |= bool(crossing.intersection(behind, state.exported))
+    fresh = crossing.difference(behind, state.visited)
+    state.visited = crossing.union([state.visited, fresh])
+    for channel, numbers in fresh.items():
+        if channel in question.boundary.known:
+            continue
+        importers = question.directory.importers.get(channel, ())
+        exporter = question.directory.exporters.get(channel)
+        if importers:
+            _follow(question, further, importers[0], {channel: numbers})
+        elif exporter is not None:
+            further.asked.setdefault(exporter, []).append({channel: numbers})
+        else:
+            question.add([Missing("?", OUTSIDE, channel, numbers, "no member exports it")])
+
+
+def _sketched(question: Question, alias: str) -> bool:
+    """Whether sketches of rows that a member imports may be of use: boundary graphs say more."""
+    imports = question.directory.heads[alias].imports
+    return question.options.sketches and not imports.keys() <= at_hand(question)
+
+
+def at_hand(question: Question) -> frozenset[str]:
+    """The channels whose boundary graphs may be used."""
+    if not question.options.boundary or any(question.zoomed.values()):
+        return frozenset()
+    return question.boundary.known
+
+
+def _rows(
+    question: Question, alias: str, reply: Message, channels: str, table: str
+) -> dict[str, Array]:
+    """Rows of a reply under names of their own."""
+    header = {"channels": reply.header.get(channels)}
+    tables = {"rows": reply.tables[table]} if table in reply.tables else {}
+    return question.crossed(alias, Message(header, tables), imported=table == "imports")
+
+
+def _sketches(question: Question, reply: Message, rows: Rows) -> Sketches | None:
+    """The sketches of a reply's rows, in their order; None without."""
+    if not question.options.sketches or "sketches" not in reply.tables:
+        return None
+    try:
+        column = Sketches.from_arrow(reply.tables["sketches"], int(reply.header["blocks"]))
+    except (FederationError, KeyError, OverflowError, TypeError, ValueError):
+        return None  # of what cannot be read, anything may be behind
+    return column if len(column) == crossing.count(rows) else None
+
+
+def _hashes(rows: Mapping[str, Array]) -> Hashes:
+    parts = [row_hashes(channel, numbers) for channel, numbers in rows.items()]
+    return np.concatenate([*parts, np.empty(0, np.uint64)])

@@ -1,0 +1,212 @@
+"""One question to a federation while it is being answered: whom to ask, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphquery.federation.crossings import rows as crossing
+from graphquery.federation.crossings.boundary import BoundaryGraph
+from graphquery.federation.crossings.rows import Rows
+from graphquery.federation.errors import FederationError, WireError
+from graphquery.federation.members.directory import Directory
+from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED, Cost, Missing
+from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.replies import fault
+from graphquery.federation.wire.transport import Exchange, Failure, printable
+from semiring.base import Array
+
+SEPARATOR = "::"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How questions are answered; every way gives the same answers at other costs.
+
+    Parameters
+    ----------
+    sketches
+        Whether sketches decide which rows need not be followed.
+    boundary
+        Whether the boundary graphs that are at hand are used.
+    strict
+        Whether an answer that is not complete is an error.
+    """
+
+    sketches: bool = True
+    boundary: bool = True
+    strict: bool = False
+
+
+@dataclass(slots=True)
+class Question:
+    """What all questions share.
+
+    Parameters
+    ----------
+    directory
+        Who exports and imports what, at which versions.
+    exchange
+        Sends requests.
+    boundary
+        The boundary graphs at hand.
+    options
+        How to answer.
+    zoomed
+        By alias, the modules zoomed out.
+    """
+
+    directory: Directory
+    exchange: Exchange
+    boundary: BoundaryGraph
+    options: Options
+    zoomed: Mapping[str, frozenset[str]]
+    missing: dict[tuple[str, str, str | None], Missing] = field(default_factory=dict)
+    before: Cost = field(default_factory=Cost)
+    noted: Callable[[Collection[str]], None] | None = None
+    needed: set[str] = field(default_factory=set)
+    """The aliases of the members that were asked, or were to be."""
+
+    def note(self) -> None:
+        """Tell whoever wants to know which members were needed."""
+        if self.noted is not None:
+            lost = {each.store for each in self.missing.values()}
+            self.noted(sorted(self.needed | (self.directory.absent.keys() & lost)))
+
+    def version(self, alias: str) -> int:
+        """The version that a member is asked about."""
+        return self.directory.heads[alias].version
+
+    def zoom(self, alias: str) -> frozenset[str]:
+        """The modules of a member that are zoomed out."""
+        return self.zoomed.get(alias, frozenset())
+
+    @property
+    def cost(self) -> Cost:
+        """Of the question so far."""
+        return self.exchange.cost - self.before
+
+    def by_alias(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Names of nodes, ``alias::name``, by alias; members without a head are missing.
+
+        Raises
+        ------
+        FederationError
+            A name without an alias, or with one that no member has.
+        """
+        names_by_alias: dict[str, list[str]] = {}
+        for name in names:
+            alias, separator, own_name = name.partition(SEPARATOR)
+            if not separator:
+                raise FederationError(
+                    f"{name!r} names no member.\nNodes are called ALIAS{SEPARATOR}NODE."
+                )
+            if alias in self.directory.absent:
+                self.lose(alias, self.directory.absent[alias])
+            elif alias not in self.directory.heads:
+                members = ", ".join([*self.directory.heads, *self.directory.absent])
+                raise FederationError(f"There is no member {alias!r}.\nThere are {members}.")
+            else:
+                names_by_alias.setdefault(alias, []).append(own_name)
+        return names_by_alias
+
+    def ask(self, requests: Mapping[str, Message]) -> dict[str, Message]:
+        """Send a request to each of some members at once, and return the replies there are."""
+        self.needed |= requests.keys()
+        replies = self.exchange.round(list(requests.items()))
+        replies_by_alias = {}
+        for (alias, request), reply in zip(requests.items(), replies, strict=True):
+            wrong = None if isinstance(reply, Failure) else fault(request, reply)
+            failure = reply if isinstance(reply, Failure) else Failure(DAMAGED, wrong or "")
+            if isinstance(reply, Message) and wrong is None:
+                replies_by_alias[alias] = reply
+            else:
+                self.lose(alias, failure, _rows_asked(request))
+        return replies_by_alias
+
+    def lose(self, alias: str, failure: Failure, rows: Rows | None = None) -> None:
+        """Write down that a member did not answer, and which rows were to be followed there."""
+        if not rows:
+            self.add([Missing(alias, failure.reason, message=failure.message)])
+        for channel, numbers in (rows or {}).items():
+            self.add([Missing(alias, failure.reason, channel, numbers, failure.message)])
+
+    def add(self, missing: Iterable[Missing]) -> None:
+        """Write down what is missing, each store, reason and channel once."""
+        for each in missing:
+            key = (each.store, each.reason, each.channel)
+            known = self.missing.get(key)
+            rows = each.rows if known is None else np.union1d(known.rows, each.rows)
+            message = each.message
+            self.missing[key] = Missing(each.store, each.reason, each.channel, rows, message)
+
+    def to_exporters(self, alias: str, rows: Rows) -> dict[str, dict[str, Array]]:
+        """Rows that a member imports, by the alias of who exports them; others are missing."""
+        rows_by_exporter: dict[str, dict[str, Array]] = {}
+        lost = {}
+        for channel, numbers in rows.items():
+            exporter = self.directory.exporters.get(channel)
+            if exporter is None or (alias, channel) in self.directory.disputes:
+                lost[channel] = numbers
+            else:
+                rows_by_exporter.setdefault(exporter, {})[channel] = numbers
+        self.add(self.directory.reason(alias, lost))
+        return rows_by_exporter
+
+    def to_importers(self, rows: Rows) -> dict[str, dict[str, Array]]:
+        """Exported rows by the aliases of who imports their channels.
+
+        Members without a head may do so too, and are missing.
+        """
+        rows_by_importer: dict[str, dict[str, Array]] = {}
+        for channel, numbers in rows.items():
+            for importer in self.directory.importers.get(channel, ()):
+                dispute = self.directory.disputes.get((importer, channel))
+                if dispute is None:
+                    rows_by_importer.setdefault(importer, {})[channel] = numbers
+                else:
+                    self.add([Missing(importer, UNTRUSTED, channel, numbers, dispute)])
+        if rows:
+            self.add(self.directory.all_absent())
+        return rows_by_importer
+
+    def crossed(self, alias: str, reply: Message, *, imported: bool) -> dict[str, Array]:
+        """The crossing rows of a reply: of channels that the member imports, or exports.
+
+        Others are not followed, and the member is missing as damaged.
+        """
+        head = self.directory.heads[alias]
+        known = head.imports if imported else head.exports
+        try:
+            rows, _ = crossing.from_table(reply.header.get("channels"), reply.tables.get("rows"))
+        except WireError as error:
+            self.lose(alias, Failure(DAMAGED, str(error)))
+            return {}
+        counts = {channel: known[channel].count for channel in rows if channel in known}
+        for channel, numbers in rows.items():
+            if channel not in counts:
+                text = f"It speaks of channel {channel}, which is not among those of its head."
+            elif int(numbers[-1]) >= counts[channel]:
+                text = (
+                    f"It speaks of row {int(numbers[-1])} of {known[channel].name}, which has "
+                    f"{counts[channel]} rows by its head."
+                )
+            else:
+                continue
+            self.lose(alias, Failure(DAMAGED, printable(text)))
+        return {
+            channel: numbers[numbers < counts[channel]]
+            for channel, numbers in rows.items()
+            if channel in counts
+        }
+
+
+def _rows_asked(request: Message) -> Rows:
+    """The rows that a request asks to follow."""
+    header = request.header
+    for channels, table in (("channels", "rows"), ("leaving", "exits"), ("entering", "entries")):
+        if header.get(channels):
+            return crossing.from_table(header[channels], request.tables[table])[0]
+    return {}

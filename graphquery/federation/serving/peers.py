@@ -1,0 +1,137 @@
+"""Whom a server tells what: peers by their tokens.
+
+    format = 1
+    everyone = "channels"
+
+    [peers.reports]
+    token_sha256 = "…"
+    disclosure = "boundary"
+
+`everyone` is what is told without a token, by default nothing. Tokens themselves are in no file of
+the server.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graphquery.federation.errors import FederationError
+from graphquery.federation.serving.disclosure import Disclosure
+
+VERSION = 1
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_TOKEN_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Someone who asks: what it is called in the log, and what it is told."""
+
+    name: str
+    level: Disclosure
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    """Peers by the SHA-256 of their tokens.
+
+    Parameters
+    ----------
+    everyone
+        What those without a token are told.
+    known
+        By digest, in hexadecimal.
+    """
+
+    everyone: Disclosure = Disclosure.NOTHING
+    known: Mapping[str, Peer] = field(default_factory=dict)
+
+    def of(self, token: str | None) -> Peer | None:
+        """The peer of a token; None if the token is none of theirs."""
+        if token is None:
+            return Peer("everyone", self.everyone)
+        digest = token_digest(token)
+        matching = None
+        for known, peer in self.known.items():
+            # All are compared, so that time does not tell which came close.
+            if hmac.compare_digest(known, digest):
+                matching = peer
+        return matching
+
+
+def token_digest(token: str) -> str:
+    """The SHA-256 of a token, as the file of peers has it."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def new_token(path: str | os.PathLike[str]) -> str:
+    """Write a new token to a file that only its owner can read; return its digest.
+
+    Raises
+    ------
+    FederationError
+        There is such a file.
+    """
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError as error:
+        raise FederationError(f"There is a file {path} already; it is not overwritten.") from error
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(token + "\n")
+    return token_digest(token)
+
+
+def read_token(path: str | os.PathLike[str]) -> str:
+    """The token in a file.
+
+    Raises
+    ------
+    FederationError
+        There is none.
+    """
+    try:
+        token = Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise FederationError(f"The token in {path} cannot be read: {error.strerror}.") from error
+    if not token or not token.isascii() or not token.isprintable():
+        raise FederationError(f"{path} has no token in it.")
+    return token
+
+
+def read_peers(path: str | os.PathLike[str]) -> Peers:
+    """The peers in a file.
+
+    Raises
+    ------
+    FederationError
+        The file says something else.
+    """
+    file = Path(path)
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise FederationError(f"{file} cannot be read: {error}.") from error
+    if document.get("format") != VERSION:
+        raise FederationError(f"{file} has no `format = {VERSION}`: it is no file of peers.")
+    known: dict[str, Peer] = {}
+    for name, fields in document.get("peers", {}).items():
+        digest = fields.get("token_sha256", "") if isinstance(fields, dict) else ""
+        if not isinstance(digest, str) or _DIGEST.fullmatch(digest) is None:
+            raise FederationError(
+                f"Peer {name!r} of {file} has no token_sha256 of 64 hexadecimal digits.\n"
+                "Make a token with lipstick federation token."
+            )
+        if digest in known:
+            raise FederationError(f"{known[digest].name} and {name} of {file} have one token.")
+        known[digest] = Peer(name, Disclosure.named(str(fields.get("disclosure", "nothing"))))
+    everyone = Disclosure.named(str(document.get("everyone", "nothing")))
+    return Peers(everyone, known)

@@ -1,0 +1,148 @@
+"""Answers requests about one store: the only place where a federation's questions meet its nodes.
+
+What may be told is decided before a request is looked into. Questions that cannot be answered are
+replies with an ``error``; the kinds are those of `REASONS`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from graphquery.errors import GraphDataError
+from graphquery.federation.crossings.head import head_of
+from graphquery.federation.errors import FederationError, WireError
+from graphquery.federation.serving import evaluation as evaluating
+from graphquery.federation.serving import files as giving
+from graphquery.federation.serving import reachability as reaching
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.serving.site import Site
+from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.requests import PROTOCOL, needed
+from graphquery.graph import ProvenanceGraph
+from graphquery.store import Store, StoreDamagedError, StoreError
+from semiring.errors import LipstickError
+
+REASONS = ("question", "refused", "behind", "damaged", "malformed", "failed")
+"""Why a store does not answer: the question is wrong, it is not told, the version is not there,
+what is stored cannot be read, the request cannot, or something unforeseen."""
+
+_KEPT = 2
+"""Versions of a store that stay in memory."""
+
+Handler: TypeAlias = Callable[
+    [Site, ProvenanceGraph, Mapping[str, Any], Mapping[str, Any]], Message
+]
+
+_HANDLERS: Mapping[str, Handler] = {
+    "boundary": reaching.boundary,
+    "sketches": reaching.sketches,
+    "reach": reaching.reach,
+    "ends": reaching.ends,
+    "between": reaching.between,
+    "remove": evaluating.remove,
+    "evaluate": evaluating.evaluate,
+    "names": evaluating.names,
+    "file": giving.file,
+}
+_WITHOUT_GRAPH = frozenset({"boundary", "sketches", "file"})
+
+
+class Responder:
+    """Answers about a store in a folder; may be used by several threads.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._store = Store.open(path)
+        self._sites: OrderedDict[int, Site] = OrderedDict()
+        self._mutex = threading.Lock()
+
+    def answer(self, request: Message, level: Disclosure = Disclosure.NODES) -> Message:
+        """The reply to a request by a peer that a level is disclosed to.
+
+        Errors are replies too; what they say is as little as the peer may know.
+        """
+        try:
+            return self._answer(request, level)
+        except LipstickError as error:
+            kind, text = _kind(error), str(error)
+        except (KeyError, TypeError, ValueError) as error:
+            kind, text = "malformed", f"The request cannot be understood: {error!r}."
+        except OSError as error:
+            kind, text = "failed", f"The store cannot be read: {error.strerror}."
+        if level < Disclosure.NODES and kind not in ("refused", "behind"):
+            text = "The request cannot be answered."
+        # Crossing nodes have no names to be told.
+        text = "\n".join(line for line in text.splitlines() if "\0" not in line)
+        return refusal(kind, text)
+
+    def _answer(self, request: Message, level: Disclosure) -> Message:
+        header = request.header
+        if level is Disclosure.NOTHING or needed(request) > level:
+            return refusal("refused", "The store does not disclose this.")
+        if header.get("protocol") != PROTOCOL:
+            raise WireError(f"This store speaks version {PROTOCOL} of the protocol.")
+        site = self._site(header.get("version"))
+        op = header["op"]
+        if op == "head":
+            return Message({"head": head_of(site).to_json()})
+        if op not in _HANDLERS:
+            raise WireError(f"There is no request {op!r}.")
+        if op in _WITHOUT_GRAPH:
+            # A graph is not built for what is stored.
+            return _HANDLERS[op](site, None, header, request.tables)  # type: ignore[arg-type]
+        graph = site.graph
+        if header.get("zoomed"):
+            graph = graph.zoom_out(_texts(header["zoomed"]))
+        return _HANDLERS[op](site, graph, header, request.tables)
+
+    def _site(self, version: Any) -> Site:
+        if version is not None and (not isinstance(version, int) or version < 0):
+            raise WireError("The version of a request is no number.")
+        with self._mutex:
+            newest = self._store.snapshot()
+            wanted = newest.version if version is None else version
+            if wanted > newest.version:
+                raise _BehindError(f"The store is at commit {newest.version}, not {wanted}.")
+            if wanted not in self._sites:
+                snapshot = newest if wanted == newest.version else self._store.snapshot(wanted)
+                self._sites[wanted] = Site(snapshot)
+                while len(self._sites) > _KEPT:
+                    self._sites.popitem(last=False)
+            self._sites.move_to_end(wanted)
+            return self._sites[wanted]
+
+
+class _BehindError(FederationError):
+    """A version that the store does not have yet."""
+
+
+def refusal(kind: str, text: str) -> Message:
+    """A reply that says why there is no answer."""
+    return Message({"error": kind, "message": text})
+
+
+def _kind(error: LipstickError) -> str:
+    if isinstance(error, _BehindError):
+        return "behind"
+    if isinstance(error, (GraphDataError, StoreDamagedError)):
+        return "damaged"
+    if isinstance(error, WireError):
+        return "malformed"
+    if isinstance(error, StoreError):
+        return "damaged"
+    return "question"
+
+
+def _texts(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise WireError("A list of names is not one.")
+    return value

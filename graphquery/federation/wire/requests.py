@@ -1,0 +1,259 @@
+"""Requests that a federation sends to stores.
+
+Each is a message whose header has `op`, the `version` of the store it is about, the modules that
+are zoomed out, and arguments; the functions here make them, and say what is answered. `needed` is
+the disclosure that a store asks for before it looks further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.federation.crossings.rows import Rows, to_table
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.wire.messages import Message
+from semiring.base import Array
+
+PROTOCOL = 2
+"""Version of the protocol; a store that speaks another refuses."""
+
+NODES, ROWS = "nodes", "rows"
+"""What is wanted of nodes reached or removed: which they are, or nothing of them."""
+
+
+def needed(request: Message) -> Disclosure:
+    """Return the disclosure that a request needs: all of it for an unknown request.
+
+    Distances are lengths of paths inside the store, which no level below `NODES` discloses.
+    """
+    header = request.header
+    op = header.get("op")
+    if op == "head":
+        return Disclosure.CHANNELS
+    if op == "sketches":
+        return Disclosure.SKETCH
+    if op == "boundary":
+        return Disclosure.BOUNDARY
+    named = any(header.get(name) for name in ("names", "sources", "targets", "hits", "zoomed"))
+    measured = header.get("distance") is not None or any(
+        "left" in table.column_names for table in request.tables.values()
+    )
+    if op == "reach" and header.get("want") == ROWS and not named and not measured:
+        return Disclosure.BOUNDARY
+    return Disclosure.NODES
+
+
+def head(version: int | None = None) -> Message:
+    """What crosses: version, exports, imports; see :mod:`graphquery.federation.crossings.head`."""
+    return Message({"op": "head", "protocol": PROTOCOL, "version": version})
+
+
+def boundary(version: int, channels: Sequence[str]) -> Message:
+    """The increments of channels to the boundary graph: a table each, called as the channel."""
+    return _message("boundary", version, channels=list(channels))
+
+
+def sketches(version: int, rows: Rows) -> Message:
+    """The sketches of exported or imported rows: table `sketches`, in their order."""
+    channels, table = to_table(rows)
+    return _message("sketches", version, channels=channels, tables={"rows": table})
+
+
+def reach(
+    version: int,
+    names: Collection[str],
+    rows: Rows,
+    *,
+    forwards: bool,
+    want: str,
+    left: Array | None = None,
+    distance: int | None = None,
+    sketched: bool = False,
+    hits: Collection[str] = (),
+    zoomed: Collection[str] = (),
+) -> Message:
+    """All that is reached inside the store from nodes and crossing rows.
+
+    Answered are the nodes as wanted, the crossing rows reached (table `rows`; with distances also
+    how many edges are `left`), whether any of the nodes `hits` is reached (`hit`), and sketches of
+    the rows (table `sketches`) if they are wanted and there.
+
+    Parameters
+    ----------
+    rows
+        Exported rows when going backwards, imported ones when going forwards.
+    left
+        Edges that may be gone from each row, in their order; None for any number.
+    distance
+        Edges that may be gone from the nodes.
+    """
+    more = {} if left is None else {"left": left.astype(np.int32)}
+    channels, table = to_table(rows, **more)
+    return _message(
+        "reach",
+        version,
+        zoomed,
+        names=list(names),
+        channels=channels,
+        forwards=forwards,
+        want=want,
+        distance=distance,
+        sketched=sketched,
+        hits=list(hits),
+        tables={"rows": table} if channels else {},
+    )
+
+
+def ends(
+    version: int,
+    sources: Collection[str],
+    targets: Collection[str],
+    zoomed: Collection[str] = (),
+    *,
+    sketched: bool = True,
+) -> Message:
+    """Both ends of a path: exported rows reached from sources, imported rows that reach targets.
+
+    Answered are `joined` (whether a source reaches a target inside), and the tables `exports` and
+    `imports`, the latter with `sketches` if they are wanted.
+    """
+    return _message(
+        "ends",
+        version,
+        zoomed,
+        sources=list(sources),
+        targets=list(targets),
+        sketched=sketched,
+    )
+
+
+def between(
+    version: int,
+    sources: Collection[str] | None,
+    entries: Rows,
+    targets: Collection[str],
+    exits: Rows,
+    *,
+    keys: bool = False,
+    named: bool = False,
+    zoomed: Collection[str] = (),
+) -> Message:
+    """What lies on ways from nodes and imported rows to nodes and exported rows.
+
+    Parameters
+    ----------
+    sources
+        Names; None: all that is behind the targets and exits, from wherever.
+    keys
+        Whether the keys of tokens are wanted.
+    named
+        Whether the names of the nodes are wanted.
+    """
+    into, table = to_table(entries)
+    out, leaving = to_table(exits)
+    return _message(
+        "between",
+        version,
+        zoomed,
+        sources=None if sources is None else list(sources),
+        targets=list(targets),
+        entering=into,
+        leaving=out,
+        keys=keys,
+        named=named,
+        tables={"entries": table, "exits": leaving},
+    )
+
+
+def remove(
+    version: int,
+    names: Collection[str],
+    rows: Rows,
+    *,
+    want: str,
+    asked: Collection[str] = (),
+    zoomed: Collection[str] = (),
+) -> Message:
+    """What is gone without nodes and imported rows: nodes as wanted, and exported rows.
+
+    Answered is also, of the nodes `asked`, whether each is gone (`gone`).
+    """
+    channels, table = to_table(rows)
+    return _message(
+        "remove",
+        version,
+        zoomed,
+        names=list(names),
+        channels=channels,
+        want=want,
+        asked=list(asked),
+        tables={"rows": table},
+    )
+
+
+def evaluate(
+    version: int,
+    semiring: str,
+    given: Mapping[str, Any],
+    targets: Collection[str],
+    exits: Rows,
+    values: tuple[Rows, pa.Array],
+    zoomed: Collection[str] = (),
+) -> Message:
+    """The annotations of nodes and of exported rows, given those of imported rows.
+
+    Answered are the tables `nodes` and `exits`, each with a column `value` in the order asked for.
+    Imported rows without a value are tokens like others.
+
+    Parameters
+    ----------
+    given
+        Values of tokens by name; 1 for all others.
+    values
+        Imported rows, and their annotations in that order.
+    """
+    channels, table = to_table(values[0])
+    leaving, exiting = to_table(exits)
+    return _message(
+        "evaluate",
+        version,
+        zoomed,
+        semiring=semiring,
+        given=dict(given),
+        targets=list(targets),
+        channels=channels,
+        leaving=leaving,
+        tables={"rows": table.append_column("value", values[1]), "exits": exiting},
+    )
+
+
+def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()) -> Message:
+    """The names of nodes, by the place of their segment and their ordinals: table `names`."""
+    counts = [[segment_number, len(ordinals)] for segment_number, ordinals in nodes.items()]
+    ordinals = np.concatenate([*nodes.values(), np.empty(0, np.int64)])
+    table = pa.table({"ordinal": pa.array(ordinals)})
+    return _message("names", version, zoomed, segments=counts, tables={"nodes": table})
+
+
+def file(name: str, offset: int, size: int) -> Message:
+    """A part of a file of the store: table `content`, where it is `there`; `bytes` of all files."""
+    header = {"op": "file", "protocol": PROTOCOL, "version": None}
+    return Message(header | {"name": name, "offset": offset, "size": size})
+
+
+def _message(
+    op: str,
+    version: int,
+    zoomed: Collection[str] = (),
+    *,
+    tables: Mapping[str, pa.Table] | None = None,
+    **arguments: Any,
+) -> Message:
+    header = {"op": op, "protocol": PROTOCOL, "version": version}
+    if zoomed:
+        header["zoomed"] = sorted(zoomed)
+    return Message(header | arguments, tables or {})

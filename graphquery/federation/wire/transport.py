@@ -1,0 +1,293 @@
+"""How requests get to stores: one protocol, at which requests, rounds and bytes are counted."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from graphquery.federation.errors import CutOffError, FederationError, WireError
+from graphquery.federation.members.cache import Cache
+from graphquery.federation.questions import answer as reasons
+from graphquery.federation.questions.answer import Cost
+from graphquery.federation.serving.disclosure import Disclosure
+from graphquery.federation.serving.responder import Responder
+from graphquery.federation.wire.messages import (
+    REPLY,
+    REQUEST,
+    Limits,
+    Message,
+    Read,
+    reader,
+    received,
+)
+from semiring.errors import LipstickError
+from semiring.render import escape_controls
+
+_AT_ONCE = 64
+"""Requests on their way at a time."""
+
+
+class TransportError(FederationError):
+    """A store that could not be asked.
+
+    Attributes
+    ----------
+    reason
+        As of what is missing of an answer.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+def _trust(reply: Message) -> None:
+    """Take a reply from a folder, whose files this process reads itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A reply on its way.
+
+    Parameters
+    ----------
+    read
+        Reads its bytes.
+    verify
+        Raises a `TransportError` unless the reply, read whole, is by the store that was asked.
+    """
+
+    read: Read
+    verify: Callable[[Message], None] = _trust
+
+
+class Transport(Protocol):
+    """The way to one store.
+
+    What is not a reply by the store itself is a `TransportError`.
+    """
+
+    remote: bool
+    """Whether waiting for it leaves this process free for others."""
+
+    def exchange(
+        self, request: bytes, timeout: float | None
+    ) -> contextlib.AbstractContextManager[Incoming]:
+        """Send a request; within the context, read the reply and verify it.
+
+        Parameters
+        ----------
+        timeout
+            Seconds until the reply has to be whole; None for any time.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what is kept for the next request."""
+        ...
+
+
+class LocalTransport:
+    """To a store in a folder that this process can read; what is said is as if it were sent.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    level
+        What of it is disclosed.
+    """
+
+    remote = False
+
+    def __init__(self, path: str | Path, level: Disclosure = Disclosure.NODES) -> None:
+        self.path = Path(path)
+        self.level = level
+        self._responder: Responder | None = None
+        self._mutex = threading.Lock()
+
+    @contextlib.contextmanager
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
+        """See `Transport`."""
+        try:
+            with self._mutex:
+                if self._responder is None:
+                    self._responder = Responder(self.path)
+        except LipstickError as error:
+            raise TransportError(reasons.UNREACHABLE, str(error)) from error
+        question = received(reader(request), REQUEST)
+        yield Incoming(io.BytesIO(self._responder.answer(question, self.level).to_bytes()).read)
+
+    def close(self) -> None:
+        """See `Transport`."""
+        with self._mutex:
+            self._responder = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no reply: a reason as of what is missing, and a text for people."""
+
+    reason: str
+    message: str
+
+
+class Exchange:
+    """Sends rounds of requests, and counts.
+
+    Parameters
+    ----------
+    transports
+        By alias.
+    timeout
+        Seconds that one reply may take; None for any time.
+    limits
+        Of replies.
+    home
+        The alias of the store that the questions come from: asking it costs nothing.
+    cache
+        Of replies about versions that are pinned; None: every request is sent.
+    """
+
+    def __init__(
+        self,
+        transports: Mapping[str, Transport],
+        timeout: float | None = None,
+        limits: Limits = REPLY,
+        home: str | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        self._transports = transports
+        self._timeout = timeout
+        self._limits = limits
+        self.home = home
+        """The alias of who asks; may be changed between questions."""
+        self._cache = cache
+        self.pinned: Mapping[str, str] = {}
+        """By alias, the checksum of the commit that requests of a version are about."""
+        self._mutex = threading.Lock()
+        self.cost = Cost()
+        """Of all rounds so far."""
+
+    def round(self, requests: Sequence[tuple[str, Message]]) -> list[Message | Failure]:
+        """Send requests to stores at once, and return what became of each.
+
+        Raises
+        ------
+        FederationError
+            A store says that the question is wrong.
+        """
+        if not requests:
+            return []
+        prepared = [(alias, message, message.to_bytes()) for alias, message in requests]
+        known = [self._kept(alias, message, data) for alias, message, data in prepared]
+        sent = [request for request, reply in zip(prepared, known, strict=True) if reply is None]
+        replies = iter(self._sent(sent))
+        return [next(replies) if reply is None else reply for reply in known]
+
+    def _sent(self, requests: Sequence[tuple[str, Message, bytes]]) -> list[Message | Failure]:
+        """Send what is not known."""
+        if any(alias != self.home for alias, _, _ in requests):
+            self._count(Cost(rounds=1))
+        remote = sum(self._transports[alias].remote for alias, _, _ in requests)
+        if remote < 2:
+            return [self._exchanged(*request) for request in requests]
+        with ThreadPoolExecutor(min(len(requests), _AT_ONCE)) as pool:
+            return list(pool.map(lambda request: self._exchanged(*request), requests))
+
+    def _kept(self, alias: str, message: Message, data: bytes) -> Message | None:
+        """The reply to a request, where it was kept."""
+        key = self._key(alias, message, data)
+        return None if self._cache is None or key is None else self._cache.get(key)
+
+    def _key(self, alias: str, message: Message, data: bytes) -> bytes | None:
+        """What tells a reply that never changes from others; None: it may change."""
+        if message.header.get("version") is None or alias not in self.pinned or alias == self.home:
+            return None
+        return hashlib.sha256(f"{alias} {self.pinned[alias]} ".encode() + data).digest()
+
+    def _exchanged(self, alias: str, message: Message, data: bytes) -> Message | Failure:
+        counted = _Counted()
+        try:
+            with self._transports[alias].exchange(data, self._timeout) as incoming:
+                reply = received(counted.of(incoming.read), self._limits)
+                incoming.verify(reply)
+        except TransportError as error:
+            return Failure(error.reason, printable(str(error)))
+        except CutOffError as error:
+            return Failure(reasons.INTERRUPTED, printable(str(error)))
+        except WireError as error:
+            return Failure(reasons.DAMAGED, printable(str(error)))
+        finally:
+            if alias != self.home:
+                self._count(Cost(1, 0, len(data), counted.count))
+        checked_reply = _checked(alias, message, reply)
+        key = self._key(alias, message, data)
+        if self._cache is not None and key is not None and isinstance(checked_reply, Message):
+            header = message.header
+            channels = (*header.get("channels", ()), *header.get("entering", ()))
+            self._cache.put(key, checked_reply, counted.count, channels)
+        return checked_reply
+
+    def _count(self, more: Cost) -> None:
+        with self._mutex:
+            self.cost += more
+
+
+class _Counted:
+    """Counts the bytes that are read."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def of(self, read: Read) -> Read:
+        def counting(size: int) -> bytes:
+            data = read(size)
+            self.count += len(data)
+            return data
+
+        return counting
+
+
+_TEXT = 500
+"""Characters of a text by a member that are shown at most."""
+
+_BY_NAME = ("names", "sources", "targets", "hits", "asked", "given", "zoomed")
+"""Arguments of requests that are names of nodes or modules, which whoever asked wrote."""
+
+
+def printable(text: str) -> str:
+    """Return a text by a member as it may be shown: no control characters, and not too long."""
+    shown = escape_controls(text[: _TEXT + 1])
+    return shown if len(text) <= _TEXT else f"{shown[:_TEXT]}..."
+
+
+def _checked(alias: str, request: Message, reply: Message) -> Message | Failure:
+    """Return a reply, or why a store does not give one.
+
+    Raises
+    ------
+    FederationError
+        The store does not know a name that the question has for it. A store that is asked about
+        rows alone cannot find fault with the question.
+    """
+    kind = reply.header.get("error")
+    if kind is None:
+        return reply
+    text = printable(str(reply.header.get("message", "")))
+    if kind == "question" and any(request.header.get(name) for name in _BY_NAME):
+        raise FederationError(f"{alias}: {text}")
+    known = {
+        "question": reasons.UNABLE,
+        "refused": reasons.REFUSED,
+        "behind": reasons.BEHIND,
+        "failed": reasons.UNREACHABLE,
+    }
+    return Failure(known.get(str(kind), reasons.DAMAGED), text)
