@@ -14,6 +14,7 @@ from benchmark_workflowgen.events.command import events
 from benchmark_workflowgen.federation.command import federation
 from benchmark_workflowgen.graph_cost import main as graph_cost
 from benchmark_workflowgen.grid import KINDS, PRESETS, SPARK, Case, GridError, preset, read_grid
+from benchmark_workflowgen.questions import main as questions
 from benchmark_workflowgen.release import main as release
 from benchmark_workflowgen.results import Results
 from benchmark_workflowgen.semiring_cost import main as semiring_cost
@@ -116,6 +117,7 @@ def report(folder: Path) -> None:
 main.add_command(capture_cost, "capture-cost")
 main.add_command(semiring_cost, "semiring-cost")
 main.add_command(short_queries, "short-queries")
+main.add_command(questions, "questions")
 main.add_command(release, "release")
 main.add_command(worker_cost, "worker-cost")
 main.add_command(graph_cost, "graph-cost")
