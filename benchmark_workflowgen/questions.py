@@ -162,7 +162,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
     raise OverBound
 
 
-def _asked(question: Callable[[], Any], bound: float) -> dict[str, Any]:
+def ask(question: Callable[[], Any], bound: float) -> dict[str, Any]:
     """Ask a question: its seconds and processor seconds, or what became of it."""
     signal.signal(signal.SIGALRM, _stop)
     signal.setitimer(signal.ITIMER_REAL, bound)
@@ -193,13 +193,13 @@ def _work(told: Connection, data: Path, name: str, asked: list[str], bound: floa
         with tempfile.TemporaryDirectory() as folder:
             frame = ls.spark.sql(QUERIES[name])
             frame.write.parquet(f"{folder}/warm")
-            plain = _asked(lambda: frame.write.parquet(f"{folder}/plain"), 10 * bound)
+            plain = ask(lambda: frame.write.parquet(f"{folder}/plain"), 10 * bound)
         told.send(("plain", plain))
         q = ls.sql(QUERIES[name])
-        told.send(("capture", _asked(lambda: q.capture, 10 * bound)))
+        told.send(("capture", ask(lambda: q.capture, 10 * bound)))
         for question in asked:
             told.send((question, None))
-            told.send((question, _asked(partial(QUESTIONS[question], q, column), bound)))
+            told.send((question, ask(partial(QUESTIONS[question], q, column), bound)))
     told.close()
 
 

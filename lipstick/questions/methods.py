@@ -212,8 +212,8 @@ class Questions(Analyses, Generic[T]):
         CaptureError
             When some scenario needs an expression that only Spark evaluates.
 
-        A query of one block costs what the scenarios touch, whatever their number; a predicate
-        costs a Spark job each, so list keys, or tabulate them, where there are many.
+        All scenarios are computed together and cost what they touch; a predicate costs a Spark job
+        each, so list keys, or tabulate them, where there are many.
         """
         with _answered_here(self._captured):
             return self._captured.memory.what_if_many(self._scenarios(scenarios, strict=strict))

@@ -21,7 +21,7 @@ from lipstick.engines.memory.listing import list_members
 from lipstick.engines.memory.many import evaluate_many, evaluate_updates
 from lipstick.engines.memory.members import ValueLookup
 from lipstick.engines.memory.reach import lineage, tokens
-from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updated, Updates
+from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updated, Updates, alone
 from lipstick.engines.memory.store import StoredDatasets
 from lipstick.engines.memory.updates import evaluate_update
 from lipstick.engines.memory.whatif import MemoryWhatIf
@@ -120,7 +120,8 @@ class Memory:
         groups they belong to take; MIN and MAX pass over the members of a group that loses its
         extreme, sums of floats and DISTINCT over those of every touched group.
         """
-        return MemoryWhatIf(self._engine, self._engine.evaluate(deleted))
+        states = self._engine.states({name: alone(table) for name, table in deleted.items()})
+        return MemoryWhatIf(self._engine, states[self._engine.root.name])
 
     def what_if_updated(self, updates: Mapping[str, pa.Table]) -> MemoryWhatIf:
         """The answer had some input tuples had other values.
@@ -138,7 +139,8 @@ class Memory:
 
         Cost: that of deleting these tuples.
         """
-        return MemoryWhatIf(self._engine, evaluate_update(self._engine, updates))
+        updated = [Updated(name, table, alone(table).scenarios) for name, table in updates.items()]
+        return MemoryWhatIf(self._engine, evaluate_update(self._engine, updated))
 
     def what_if_many(self, scenarios: Scenarios) -> WhatIfMany:
         """The answers without the input tuples of each of many scenarios.
@@ -148,9 +150,9 @@ class Memory:
         CaptureError
             As :meth:`what_if` does for one of the scenarios.
 
-        Cost: a query of one block costs what the scenarios touch: O(d log d + d log n) for d
-        deleted tuples in all among n members, and each touched group as in :meth:`what_if`. Of
-        other queries the scenarios that touch a member are evaluated one by one.
+        Cost: what the scenarios touch, in every block: O(d log d + d log n) for d deleted tuples
+        in all among n members, each touched group as in :meth:`what_if`, and the partitions of
+        window functions that have a touched row.
         """
         return WhatIfMany(self._engine, scenarios.labels, evaluate_many(self._engine, scenarios))
 

@@ -44,9 +44,8 @@ SUM_SUFFIX = "__sum"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some members: their positions, the touched group of each, and their columns."""
+    """Some members: the touched group of each, and their columns."""
 
-    positions: Array
     groups: Array
     resolve: Resolve
 

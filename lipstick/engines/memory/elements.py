@@ -10,8 +10,11 @@ from functools import cached_property, partial
 import numpy as np
 import pyarrow as pa
 
+from lipstick.engines.memory.index import spread
 from lipstick.engines.memory.member_rows import MemberRows
-from lipstick.engines.memory.state import Context, Rows, State, contains
+from lipstick.engines.memory.places import beside, matches, pack, positions_of, scenarios_of, union
+from lipstick.engines.memory.scenarios import Deleted
+from lipstick.engines.memory.state import Context, Rows, State, Supposed
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, every
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Generator
@@ -123,7 +126,7 @@ class ElementRows(Rows):
         """The elements without any deletion."""
         inner = self._context(self.inner)
         present = inner.present[self.owners]
-        take = partial(self._take, inner, self.owners, self.known[1], every(len(self.owners)))
+        take = partial(self._take, inner, self.owners, self.known[1], None)
         return State(self.block, len(self.owners), present, take)
 
     def _take(
@@ -131,64 +134,78 @@ class ElementRows(Rows):
         inner: State,
         owners: Array,
         elements: Elements,
-        index: Array,
+        touched: tuple[Array, Array] | None,
         name: str,
-        positions: Array,
+        places: Array,
     ) -> pa.Array:
-        """A column at some positions, of which each has its owner, and an element or none: -1."""
+        """A column at some places.
+
+        Parameters
+        ----------
+        owners
+            The row of every position.
+        touched
+            Sorted places whose elements are others than those of their positions, and the numbers
+            of these elements; -1: none.
+        """
+        positions = positions_of(places)
         if name in self.passed:
-            return inner.take(self.passed[name], owners[positions])
-        chosen = index[positions]
+            return inner.take(self.passed[name], beside(places, owners[positions]))
+        chosen = positions
+        if touched is not None:
+            found, rows = matches(places, touched[0])
+            chosen[found] = touched[1][rows]
         there = chosen >= 0
         if name != self.place:
             column = elements.columns[self.made.index(name)]
             return column.take(pa.array(chosen, mask=~there))
-        places = np.append(elements.places, -1)[chosen]
-        return pa.array(places, pa.int32(), mask=places < 0)
+        numbers = np.append(elements.places, -1)[chosen]
+        return pa.array(numbers, pa.int32(), mask=numbers < 0)
 
     # -- with a deletion -------------------------------------------------------------------
 
-    def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
+    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
         """See :class:`Rows`."""
         del deleted
         inner, old = context(self.inner), self._context(self.inner)
         if inner is old:
             return self.base
-        affected = np.union1d(inner.changed, inner.flipped)
-        if not len(affected):
-            return self.base
-        return self._under(inner, affected)
+        affected = union(inner.changed, inner.flipped)
+        return self._under(inner, affected) if len(affected) else self.base
 
     def _under(self, inner: State, affected: Array) -> State:
         """The elements where some rows are others, or not there, or there."""
         rows, known = self.known
-        now_rows = affected[inner.present[affected]]
-        now = self._taken_apart(inner, now_rows)
-        joined = _joined(known, now)
-        shift = len(known.places)
-        size = np.zeros(inner.size, dtype=np.int64)
-        first = np.zeros(inner.size, dtype=np.int64)
-        size[now_rows], first[now_rows] = now.sizes, shift + now.offsets[:-1]
+        there = inner.there(affected)
+        now = self._taken_apart(inner, affected[there])
+        sizes, first = np.zeros((2, len(affected)), dtype=np.int64)
+        sizes[there] = now.sizes
+        first[there] = len(known.places) + now.offsets[:-1]
         # Elements that were known: at the same place of the array that is there now.
-        numbers = places_of(known.offsets)
-        touched = contains(affected, self.owners)
-        index = every(shift)
-        there = touched & (numbers < size[self.owners])
-        index[touched] = -1
-        index[there] = first[self.owners[there]] + numbers[there]
-        present = np.where(touched, there, inner.present[self.owners])
+        before = np.zeros(len(affected), dtype=np.int64)
+        start = before.copy()
+        at, index = matches(positions_of(affected), rows)
+        before[at], start[at] = known.sizes[index], known.offsets[:-1][index]
+        positions, owner = spread(start, start + before)
+        number = positions - start[owner]
+        kept = number < sizes[owner]
+        old_places = beside(affected[owner], positions)
+        old_index = np.where(kept, first[owner] + number, -1)
         # Elements that were not.
-        before = np.zeros(inner.size, dtype=np.int64)
-        before[rows] = known.sizes
-        more = np.maximum(size[now_rows] - before[now_rows], 0)
-        new_owners = np.repeat(now_rows, more)
-        start = np.repeat(first[now_rows] + before[now_rows], more)
-        new = start + places_of(bounds(more))
-        owners, index = np.concatenate([self.owners, new_owners]), np.concatenate([index, new])
-        present = np.concatenate([present, np.ones(len(new), dtype=np.bool_)])
-        changed = np.concatenate([np.flatnonzero(touched), shift + every(len(new))])
-        take = partial(self._take, inner, owners, joined, index)
-        return State(self.block, len(owners), present, take, self.base, changed)
+        new, maker = spread(np.minimum(before, sizes), sizes)
+        identity = pack(positions_of(affected[maker]), new)
+        distinct_new, codes = np.unique(identity, return_inverse=True)
+        new_places = beside(affected[maker], len(known.places) + codes)
+        touched = np.concatenate([old_places, new_places])
+        index = np.concatenate([old_index, first[maker] + new])
+        by_place = np.argsort(touched)
+        touched, index = touched[by_place], index[by_place]
+        owners = np.concatenate([self.owners, scenarios_of(distinct_new)])
+        take = partial(self._take, inner, owners, _joined(known, now), (touched, index))
+        present = np.append(self.base.present, False)
+        was = present[np.minimum(positions_of(touched), self.base.size)]
+        flipped = touched[was != (index >= 0)]
+        return Supposed(self.base, len(owners), take, touched, flipped)
 
 
 def taken_apart(generator: Generator, arrays: pa.Array) -> Elements:

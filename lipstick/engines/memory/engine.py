@@ -15,6 +15,7 @@ from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.lossless import Declared
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members, ValueLookup
+from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import Context, Rows, State
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, Dataset, Datasets
 from lipstick.engines.memory.unions import UnionRows
@@ -113,13 +114,8 @@ class Engine:
         # One and the same object, by which blocks know that nothing is deleted.
         return self.base
 
-    def evaluate(self, deleted: Mapping[str, pa.Table]) -> State:
-        """The root's rows once tuples are deleted.
-
-        Parameters
-        ----------
-        deleted
-            Per relation the tokens, in the relation's token columns.
+    def states(self, deleted: Mapping[str, Deleted]) -> dict[str, State]:
+        """The rows of every block in scenarios that delete tuples.
 
         Raises
         ------
@@ -127,11 +123,10 @@ class Engine:
             For relations that the query does not read or columns that are not its token's, and
             where an expression must be evaluated that only Spark can.
         """
-        return self.states(deleted)[self.root.name]
-
-    def states(self, deleted: Mapping[str, pa.Table]) -> dict[str, State]:
-        """The rows of every block once tuples are deleted; see :meth:`evaluate`."""
-        tokens = {name: self.tokens(name, table) for name, table in deleted.items()}
+        tokens = {
+            name: Deleted(self.tokens(name, part.tokens), part.scenarios)
+            for name, part in deleted.items()
+        }
         states: dict[str, State] = {}
         for name in self.blocks:
             states[name] = self.rows(name).evaluate(states.__getitem__, tokens)

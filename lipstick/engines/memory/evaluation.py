@@ -18,6 +18,7 @@ from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.member_valuations import sources_of, token_values
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.reach import Reached, Referred, members_of, reach, references, tokens
+from lipstick.engines.memory.scenarios import alone
 from lipstick.engines.memory.sparse import sparse
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.errors import CapabilityError
@@ -158,7 +159,7 @@ def evaluate_potential(
 def _in_world(
     engine: Engine, semiring: Semiring[Any], gone: Mapping[str, pa.Table], ordered: Array
 ) -> Array:
-    states = engine.states(gone)
+    states = engine.states({name: alone(table) for name, table in gone.items()})
     state = states[engine.root.name]
     counts = np.zeros(len(ordered), dtype=np.int64)
     there = np.flatnonzero(state.present[ordered])

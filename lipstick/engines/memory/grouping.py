@@ -128,6 +128,6 @@ def _resolve(
     def column(alias: str, name: str) -> Vector:
         if alias == GROUP:
             return from_arrow(columns[name].take(pa.array(groups)))
-        return from_arrow(members.base(scalars[alias].block.name).scalar(name))
+        return from_arrow(members.base(scalars[alias].block.name).single(name))
 
     return column

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,15 +10,25 @@ import pyarrow as pa
 
 from lipstick.engines.memory.aggregates import Part
 from lipstick.engines.memory.member_groups import MemberGroups
-from lipstick.engines.memory.members import Members, scalar_changed
+from lipstick.engines.memory.members import Members, rescaled
 from lipstick.engines.memory.memberships import all_hold
 from lipstick.engines.memory.patch import Patch, PatchedTake
-from lipstick.engines.memory.regroup import Moved, ResolveIn, regroup
+from lipstick.engines.memory.places import (
+    beside,
+    contains,
+    everywhere,
+    matches,
+    positions_of,
+    union,
+)
+from lipstick.engines.memory.regroup import Moved, Regrouped, ResolveIn, regroup
+from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import (
     SORT,
     Context,
     Rows,
     State,
+    Supposed,
     needs_spark,
     overlay,
     same,
@@ -117,7 +126,7 @@ class GroupRows(Rows):
 
     # -- with a deletion -------------------------------------------------------------------
 
-    def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
+    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
         """See :class:`Rows`."""
         if self.block.copies:
             raise NeedsSparkError(
@@ -133,34 +142,21 @@ class GroupRows(Rows):
         now = members.alive(suspects, context, gone)
         if not members.dependent(valued):
             was, now = was & ~now, now & ~was
-        grouped, groups = self._regroup(suspects[was], suspects[now], context)
-        return self._post(context, grouped, groups)
-
-    def _regroup(self, lost: Array, gained: Array, context: Context) -> tuple[Patch, _Groups]:
-        """Aggregate the groups that lose or gain members anew."""
-        entries = self.grouping.entries(gained)
+        entries = self.grouping.entries(suspects[now])
         codes, new_keys = self.grouping.under(entries, context)
-        zeros = np.zeros(1, dtype=np.int64)
-        regrouped = regroup(
-            self,
-            self.grouping.moved(lost, np.repeat(zeros, len(lost))),
-            Moved(self.grouping.members_at(entries), np.repeat(zeros, len(entries)), codes),
-            context,
-        )
-        size = self.base.size + (len(new_keys[0]) if new_keys else 0)
-        return Patch(regrouped.groups, regrouped.columns), _Groups(size, regrouped.exists, new_keys)
+        gained = Moved(self.grouping.members_at(entries), beside(entries, codes))
+        lost = self.grouping.moved(suspects[was])
+        return self._post(context, regroup(self, lost, gained, context), new_keys)
 
     def updated(self, moved: Moved, resolve: ResolveIn) -> State:
-        """The groups once some members, all of them there, have other values in one scenario.
+        """The groups once some members, all of them there, have other values in some scenarios.
 
         Parameters
         ----------
         resolve
             The columns of members with the new values.
         """
-        regrouped = regroup(self, moved, moved, self._base, resolve)
-        groups = _Groups(self.base.size, regrouped.exists, [])
-        return self._post(self._base, Patch(regrouped.groups, regrouped.columns), groups)
+        return self._post(self._base, regroup(self, moved, moved, self._base, resolve), [])
 
     def stored(self, name: str, groups: Array) -> pa.Array | None:
         """The captured values of an aggregate, NULL for groups that are not captured.
@@ -179,7 +175,7 @@ class GroupRows(Rows):
         """The sums of an aggregate of floats, by chunks of its members; not of grouping sets."""
         if name not in self._float_sums:
             every_one = every(self.members.count)
-            part = Part(every_one, every_one, self.members.resolve(every_one, self.members.base))
+            part = Part(every_one, self.members.resolve(every_one, self.members.base))
             column = part.values(self.calls[name].arguments[0]).fill_null(0.0)
             weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
             codes = self.grouping.codes
@@ -188,74 +184,44 @@ class GroupRows(Rows):
             self._float_sums[name] = ChunkedSums(weights, codes, self.base.size)
         return self._float_sums[name]
 
-    def _post(self, context: Context, grouped: Patch, groups: _Groups) -> State:
+    def _post(self, context: Context, regrouped: Regrouped, new_keys: list[pa.Array]) -> State:
         base = self.base
-        affected = grouped.positions
-        exists = groups.exists
-        post_scalars = (*self._having, *self.outputs.values())
-        if self._post_changed(context, post_scalars):
-            affected, exists = self._everywhere(grouped, groups)
+        size = base.size + (len(new_keys[0]) if new_keys else 0)
+        scalars = rescaled(self._scalars, (*self._having, *self.outputs.values()), context)
+        affected = union(regrouped.places, everywhere(scalars, every(size)))
         if not len(affected):
             return base
-        take = PatchedTake(base, [name for name, _ in self.grouping.keys], grouped, groups.new_keys)
+        exists = positions_of(affected) < self._stored.count
+        exists[matches(affected, regrouped.places)[0]] = regrouped.exists
+        grouped = Patch(regrouped.places, regrouped.columns)
+        take = PatchedTake(base, [name for name, _ in self.grouping.keys], grouped, new_keys)
         there = affected[exists]
-        resolve = self._resolve(there, take, context)
-        present = np.zeros(groups.size, dtype=np.bool_)
-        present[: base.size] = self._present
-        present[affected] = False
-        shown = there[self.having(resolve, len(there))]
-        present[shown] = True
+        shown = there[all_hold(self._having, self._resolve(there, take, context), len(there))]
         resolve = self._resolve(shown, take, context)
         columns = {
-            name: self.output(name, resolve, shown, lambda column: take(column, shown))
+            name: self._output(name, resolve, shown, lambda column: take(column, shown))
             for name in self.outputs
         }
         take.post = Patch(shown, columns)
-        return State(self.block, groups.size, present, take, base, affected)
+        was = np.append(base.before_limit, False)[np.minimum(positions_of(affected), base.size)]
+        return Supposed(base, size, take, affected, affected[was != contains(shown, affected)])
 
-    def having(self, resolve: Resolve, length: int) -> Array:
-        """Boolean array: the groups that HAVING keeps."""
-        return all_hold(self._having, resolve, length)
-
-    @cached_property
-    def _present(self) -> Array:
-        """The groups that HAVING keeps, before LIMIT."""
-        present = np.zeros(self.base.size, dtype=np.bool_)
-        stored = self._stored.column(PRESENT).to_numpy(zero_copy_only=False)
-        present[: self._stored.count] = stored
-        return present
-
-    def _post_changed(self, context: Context, scalars: tuple[Interpreted, ...]) -> bool:
-        return any(
-            scalar_changed(self._scalars[alias], name, context, self._base)
-            for scalar in scalars
-            for alias, name in scalar.columns
-            if alias in self._scalars
-        )
-
-    def _everywhere(self, grouped: Patch, groups: _Groups) -> tuple[Array, Array]:
-        """All groups, with a mask of those that have members."""
-        exists = np.zeros(groups.size, dtype=np.bool_)
-        exists[: self._stored.count] = True
-        exists[grouped.positions] = groups.exists
-        return every(groups.size), exists
-
-    def _resolve(self, positions: Array, take: PatchedTake, context: Context) -> Resolve:
+    def _resolve(self, places: Array, take: PatchedTake, context: Context) -> Resolve:
         taken: dict[tuple[str, str], Vector] = {}
 
         def column(alias: str, name: str) -> Vector:
             if (alias, name) not in taken:
                 if alias == GROUP:
-                    array = take(name, positions)
+                    array = take(name, places)
                 else:
-                    array = context(self._scalars[alias].block.name).scalar(name)
+                    array = context(self._scalars[alias].block.name).scalar(name, places)
                 taken[alias, name] = from_arrow(array)
             return taken[alias, name]
 
         return column
 
-    def output(
-        self, name: str, resolve: Resolve, groups: Array, now: Callable[[str], pa.Array]
+    def _output(
+        self, name: str, resolve: Resolve, places: Array, now: Callable[[str], pa.Array]
     ) -> pa.Array:
         """The values of an output or sort key of some groups.
 
@@ -269,7 +235,7 @@ class GroupRows(Rows):
         CaptureError
             When only Spark can compute it, and something that it reads is not as it was.
         """
-        scalar = self.outputs[name]
+        scalar, groups = self.outputs[name], positions_of(places)
         try:
             return values(scalar, resolve, len(groups), self._stored.type(name))
         except UninterpretableError as error:
@@ -281,18 +247,9 @@ class GroupRows(Rows):
         self, scalar: Interpreted, groups: Array, now: Callable[[str], pa.Array]
     ) -> bool:
         """Whether the stored values of a scalar hold: those it reads are as they were."""
-        if not (groups < self._stored.count).all() or not self._present[groups].all():
+        if not (groups < self._stored.count).all() or not self.base.before_limit[groups].all():
             return False
         return all(
             alias == GROUP and same(self._stored.take(name, groups), now(name)).all()
             for alias, name in scalar.columns
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Groups:
-    """How many positions there are, which touched groups have members, keys of new groups."""
-
-    size: int
-    exists: Array
-    new_keys: list[pa.Array]

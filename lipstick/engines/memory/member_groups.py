@@ -11,6 +11,7 @@ import pyarrow as pa
 from lipstick.engines.memory.index import SortedIndex
 from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.places import beside, positions_of
 from lipstick.engines.memory.regroup import Moved
 from lipstick.engines.memory.state import Context, needs_spark, values
 from lipstick.engines.memory.store import Dataset, every
@@ -55,23 +56,22 @@ class MemberGroups:
         """The entries of some members, member by member."""
         if self.sets == 1:
             return members
-        entries: Array = (members[:, None] * self.sets + every(self.sets)).ravel()
-        return entries
+        entries = positions_of(members)[:, None] * self.sets + every(self.sets)
+        return beside(np.repeat(members, self.sets), entries.ravel())
 
     def members_at(self, entries: Array) -> Array:
         """The member of each entry."""
-        return entries if self.sets == 1 else entries // self.sets
+        return entries if self.sets == 1 else beside(entries, positions_of(entries) // self.sets)
 
     def _resolve_entries(self, entries: Array, context: Context) -> Resolve:
         """The columns that keys read, at some entries."""
         resolve = self.members.resolve(self.members_at(entries), context)
-        return in_sets(resolve, entries % self.sets)
+        return in_sets(resolve, positions_of(entries) % self.sets)
 
-    def moved(self, members: Array, scenarios: Array) -> Moved:
-        """Members, without deletion, and their groups: by scenario, then by position."""
+    def moved(self, members: Array) -> Moved:
+        """Places of members, sorted, and the groups that they have without deletion."""
         entries = self.entries(members)
-        scenarios = np.repeat(scenarios, self.sets)
-        return Moved(self.members_at(entries), scenarios, self._group_of(entries))
+        return Moved(self.members_at(entries), beside(entries, self._group_of(entries)))
 
     @cached_property
     def _table(self) -> KeyTable:
@@ -120,7 +120,7 @@ class MemberGroups:
 
     def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
         dataset = self.members.dataset
-        positions = self.members_at(entries)
+        positions = positions_of(self.members_at(entries))
         resolve = self._resolve_entries(entries, context)
         columns = []
         for name, key in self.keys:
@@ -151,8 +151,9 @@ class MemberGroups:
         count = self.size - self._stored.count
         return KeyTable(self.new_keys, count) if count else None
 
-    def _group_of(self, entries: Array) -> Array:
+    def _group_of(self, places: Array) -> Array:
         """The positions of some entries' groups; few entries are looked up alone."""
+        entries = positions_of(places)
         few = 4 * len(entries) < self.members.count * self.sets
         alone = few and self.members.base_alive is None and bool(self.keys)
         if "_numbered" in self.__dict__ or not alone:
@@ -177,8 +178,8 @@ class MemberGroups:
         return self.members_at(entries), owners
 
     def under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
-        """The groups of entries under a deletion, and the keys of groups that are new."""
-        captured = entries.max(initial=-1) < self.members.count * self.sets
+        """The positions of entries' groups in scenarios, and the keys of groups that are new."""
+        captured = positions_of(entries).max(initial=-1) < self.members.count * self.sets
         if captured and not (self._may_fail or self.members.dependent(k for _, k in self.keys)):
             codes = self._group_of(entries)
             if (codes >= 0).all():

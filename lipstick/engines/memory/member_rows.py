@@ -10,12 +10,15 @@ import pyarrow as pa
 
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.places import positions_of
+from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.state import (
     COPIES,
     SORT,
     Context,
     Rows,
     State,
+    Supposed,
     Take,
     needs_spark,
     same,
@@ -69,26 +72,24 @@ class MemberRows(Rows):
     def _base_take(self, name: str, positions: Array) -> pa.Array:
         return self._take(name, positions, self._base)
 
-    def _take(self, name: str, positions: Array, context: Context) -> pa.Array:
+    def _take(self, name: str, places: Array, context: Context) -> pa.Array:
         scalar = self.outputs[name]
-        resolve = self.members.resolve(positions, context)
+        resolve = self.members.resolve(places, context)
         try:
-            return values(scalar, resolve, len(positions), self.type(name))
+            return values(scalar, resolve, len(places), self.type(name))
         except UninterpretableError as error:
-            if self._stored is None or not self._unchanged(name, scalar, positions, context):
+            if self._stored is None or not self._unchanged(name, scalar, places, context):
                 raise needs_spark(str(error)) from error
-            return self._stored.take(name, self._stored_rows[positions])
+            return self._stored.take(name, self._stored_rows[positions_of(places)])
 
-    def _unchanged(
-        self, name: str, scalar: Interpreted, positions: Array, context: Context
-    ) -> bool:
-        """Whether the stored values of an output hold at some positions."""
-        if not self.block.unique_identity or not self.members.was_alive(positions).all():
+    def _unchanged(self, name: str, scalar: Interpreted, places: Array, context: Context) -> bool:
+        """Whether the stored values of an output hold at some places."""
+        if not self.block.unique_identity or not self.members.was_alive(places).all():
             return False
         if context is self._base or name in self._stable:
             return True
-        new, old = (self.members.resolve(positions, at) for at in (context, self._base))
-        length = len(positions)
+        new, old = (self.members.resolve(places, at) for at in (context, self._base))
+        length = len(places)
         return all(
             same(old(*column).to_arrow(length), new(*column).to_arrow(length)).all()
             for column in scalar.columns
@@ -100,33 +101,30 @@ class MemberRows(Rows):
         assert self._stored is not None
         return stored_rows(self._stored, self.block, self.base_present(), self._base_take)
 
-    def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
+    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
         """See :class:`Rows`."""
-        members, base = self.members, self.base
+        members = self.members
         gone = members.tokens.losing(deleted)
-        scalars = tuple(self.outputs.values())
-        suspects = members.suspects(context, gone, scalars)
+        suspects = members.suspects(context, gone, self._read())
         if not len(suspects):
-            return base
+            return self.base
         now = members.alive(suspects, context, gone)
-        was = members.was_alive(suspects)
-        size = members.size(context)
-        present = np.zeros(size, dtype=np.bool_)
-        present[: members.count] = self.base_present()
-        present[suspects] = now
-        changed = self._affected(suspects, was, now, present)
-        return State(self.block, size, present, self._under(context, present), base, changed)
+        return self._supposed(context, suspects, members.was_alive(suspects), now)
 
-    def _affected(self, suspects: Array, was: Array, now: Array, present: Array) -> Array:
-        """The positions, sorted, whose values or presence may differ under a deletion."""
-        del present
-        dependent = self.members.dependent(self.outputs.values())
-        return suspects if dependent else suspects[was != now]
+    def _read(self) -> tuple[Interpreted, ...]:
+        """The scalars whose values rows have."""
+        return tuple(self.outputs.values())
 
-    def _under(self, context: Context, present: Array) -> Take:
-        """The values of present rows under a deletion."""
-        del present
-        return lambda name, positions: self._take(name, positions, context)
+    def _supposed(self, context: Context, suspects: Array, was: Array, now: Array) -> State:
+        """The rows in scenarios, given which of the suspects were there and are there now."""
+        flipped = suspects[was != now]
+        changed = suspects if self.members.dependent(self.outputs.values()) else flipped
+        return Supposed(
+            self.base, self.members.size(context), self._plain(context), changed, flipped
+        )
+
+    def _plain(self, context: Context) -> Take:
+        return lambda name, places: self._take(name, places, context)
 
 
 def stored_rows(stored: Dataset, block: Block, present: Array, take: Take) -> Array:

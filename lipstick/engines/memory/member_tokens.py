@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-import pyarrow as pa
-
 from lipstick.engines.memory.index import TokenIndex
-from lipstick.engines.memory.scenarios import Deleted, distinct_pairs
-from lipstick.engines.memory.state import NOTHING, union
+from lipstick.engines.memory.places import pack, union
+from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.store import Dataset
 from rewriter.blocks import Block
 from semiring.base import Array
@@ -37,25 +34,13 @@ class MemberTokens:
             self._indexes[number] = TokenIndex([self._dataset.column(name) for name in columns])
         return self._indexes[number]
 
-    def losing(self, deleted: Mapping[str, pa.Table]) -> Array:
-        """The members with a deleted token, sorted."""
+    def losing(self, deleted: Mapping[str, Deleted]) -> Array:
+        """The members with a deleted token: places, sorted."""
         lost = []
-        for number, token in enumerate(self._block.tokens):
-            table = deleted.get(token.relation)
-            if table is not None and table.num_rows:
-                columns = [column.combine_chunks() for column in table.columns]
-                lost.append(self.index(number).rows(columns))
-        return union(lost)
-
-    def losing_in_scenarios(self, deleted: Mapping[str, Deleted]) -> tuple[Array, Array]:
-        """The members with a deleted token in some scenarios: scenario and position, sorted."""
-        scenarios, lost = [NOTHING], [NOTHING]
         for number, token in enumerate(self._block.tokens):
             of_relation = deleted.get(token.relation)
             if of_relation is not None and of_relation.tokens.num_rows:
                 columns = [column.combine_chunks() for column in of_relation.tokens.columns]
                 positions, owners = self.index(number).pairs(columns)
-                lost.append(positions)
-                scenarios.append(of_relation.scenarios[owners])
-        count = 0 if self._dataset is None else self._dataset.count
-        return distinct_pairs(np.concatenate(scenarios), np.concatenate(lost), count)
+                lost.append(pack(of_relation.scenarios[owners], positions))
+        return union(*lost)

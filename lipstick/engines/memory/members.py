@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -11,15 +11,9 @@ import pyarrow as pa
 
 from lipstick.engines.memory.member_tokens import MemberTokens
 from lipstick.engines.memory.memberships import Membership, all_hold, present_at
+from lipstick.engines.memory.places import NOTHING, contains, everywhere, positions_of, union
 from lipstick.engines.memory.references import References
-from lipstick.engines.memory.state import (
-    NOTHING,
-    Context,
-    State,
-    contains,
-    equal_scalars,
-    union,
-)
+from lipstick.engines.memory.state import Context, State
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, Dataset, every
 from lipstick.errors import NeedsSparkError
 from rewriter.analysis.dependence import dependent
@@ -86,32 +80,32 @@ class Members:
         """The number of members, those included that only a deletion makes."""
         return self.references.size(context)
 
-    def resolve(self, positions: Array, context: Context) -> Resolve:
+    def resolve(self, places: Array, context: Context) -> Resolve:
         """The columns that scalars of the members read, at some members; each taken once."""
         taken: dict[tuple[str, str], Vector] = {}
 
         def column(alias: str, name: str) -> Vector:
             if (alias, name) not in taken:
                 if alias == MEMBER and self._by_reference(name):
-                    fetched = self._fetch(positions)
+                    fetched = self._fetch(positions_of(places))
                     columns = zip(fetched.column_names, fetched.columns, strict=True)
                     taken.update({(MEMBER, field): from_arrow(values) for field, values in columns})
                 else:
-                    taken[alias, name] = from_arrow(self._column(alias, name, positions, context))
+                    taken[alias, name] = from_arrow(self._column(alias, name, places, context))
             return taken[alias, name]
 
         return column
 
-    def _column(self, alias: str, name: str, positions: Array, context: Context) -> pa.Array:
+    def _column(self, alias: str, name: str, places: Array, context: Context) -> pa.Array:
         if alias == MEMBER:
             assert self.dataset is not None
-            return self.dataset.take(name, positions)
+            return self.dataset.take(name, positions_of(places))
         if alias in self._scalars:
-            return context(self._scalars[alias].block.name).scalar(name)
+            return context(self._scalars[alias].block.name).scalar(name, places)
         if alias in self.outer_lookups:
-            return self.outer_lookups[alias].column(name, positions, context)
+            return self.outer_lookups[alias].column(name, places, context)
         lookup = self._by_alias[alias]
-        return context(lookup.block.name).take(name, self.references.of(lookup, positions))
+        return context(lookup.block.name).take(name, self.references.of(lookup, places))
 
     def _by_reference(self, name: str) -> bool:
         """Whether a member column is not in the capture but can be fetched."""
@@ -160,12 +154,12 @@ class Members:
         return self.dataset is not None and block.of_members_alone and not block.windowed
 
     def suspects(self, context: Context, gone: Array, valued: Iterable[Interpreted]) -> Array:
-        """The members, sorted, whose presence or values a deletion may change.
+        """The places of members, sorted, whose presence or values deletions may change.
 
         Parameters
         ----------
         gone
-            The members with a deleted token.
+            The places of members with a deleted token.
         valued
             The scalars whose values matter beyond presence.
         """
@@ -173,9 +167,8 @@ class Members:
         matched = (*self.memberships, *self.outer_lookups.values())
         deciding = (*self.conditions, *(scalar for lookup in matched for scalar in lookup.deciding))
         read = self.dependent((*deciding, *valued))
-        if self._scalar_changed(context, (*deciding, *valued)):
-            return every(self.size(context))
-        suspects = [gone]
+        rescaled = self._rescaled(context, (*deciding, *valued))
+        suspects = [gone, everywhere(rescaled, every(self.size(context)))]
         for lookup in self.lookups:
             inner = context(lookup.block.name)
             wanted = inner.changed if lookup.alias in read else inner.flipped
@@ -184,7 +177,7 @@ class Members:
         for alias, outer in self.outer_lookups.items():
             if alias in read:
                 suspects.append(outer.suspects(context, _touched))
-        return union(suspects)
+        return union(*suspects)
 
     def _check_combined(self, context: Context) -> None:
         """Refuse combinations with rows that only a deletion makes."""
@@ -195,38 +188,30 @@ class Members:
                     "conditions on them.\n" + OPEN_WITH_SPARK
                 )
 
-    def _scalar_changed(self, context: Context, scalars: Iterable[Interpreted]) -> bool:
-        return any(
-            scalar_changed(self._scalars[alias], name, context, self.base)
-            for scalar in scalars
-            for alias, name in scalar.columns
-            if alias in self._scalars
-        )
+    def _rescaled(self, context: Context, scalars: Iterable[Interpreted]) -> Array:
+        """The scenarios in which a scalar subquery that scalars read has another value."""
+        return rescaled(self._scalars, scalars, context)
 
-    def alive(self, positions: Array, context: Context, gone: Array) -> Array:
-        """Boolean array: which of some members are there.
+    def alive(self, places: Array, context: Context, gone: Array) -> Array:
+        """Boolean array: the members at some places that are there.
 
         Raises
         ------
         CaptureError
             When a condition must be evaluated that only Spark can.
         """
-        alive = ~contains(gone, positions)
+        alive = ~contains(gone, places)
         for lookup in self.lookups:
-            alive &= present_at(
-                self.references.of(lookup, positions), context(lookup.block.name).present
-            )
+            alive &= present_at(self.references.of(lookup, places), context(lookup.block.name))
         for membership in self.memberships:
-            references = membership.refer(positions, context)
-            there = present_at(references, context(membership.asked.block.name).present)
-            alive &= membership.passed(~there if membership.negated else there, positions, context)
+            references = membership.refer(places, context)
+            there = present_at(references, context(membership.asked.block.name))
+            alive &= membership.passed(~there if membership.negated else there, places, context)
         if self.conditions:
             rows = np.flatnonzero(alive)
-            alive[rows] = self._satisfy(positions[rows], context)
+            resolve = self.resolve(places[rows], context)
+            alive[rows] = all_hold(self.conditions, resolve, len(rows))
         return alive
-
-    def _satisfy(self, positions: Array, context: Context) -> Array:
-        return all_hold(self.conditions, self.resolve(positions, context), len(positions))
 
     @cached_property
     def base_alive(self) -> Array | None:
@@ -268,8 +253,9 @@ class Members:
         resolve = self.resolve(positions, self.base)
         return all_hold(conditions, resolve, len(positions), where)
 
-    def was_alive(self, positions: Array) -> Array:
-        """Which of some members are there without any deletion."""
+    def was_alive(self, places: Array) -> Array:
+        """Boolean array: the members at some places that are there without any deletion."""
+        positions = positions_of(places)
         known = positions < self.count
         if self.base_alive is None:
             return known
@@ -278,12 +264,18 @@ class Members:
         return alive
 
 
-def scalar_changed(lookup: Lookup, name: str, context: Context, base: Context) -> bool:
-    """Whether the value of a scalar subquery differs from that without deletion."""
-    new, old = context(lookup.block.name), base(lookup.block.name)
-    if new is old or not (len(new.changed) or len(new.flipped)):
-        return False
-    return not equal_scalars(old.scalar(name), new.scalar(name))
+def rescaled(
+    lookups: Mapping[str, Lookup], scalars: Iterable[Interpreted], context: Context
+) -> Array:
+    """The scenarios in which a scalar subquery that some scalars read has another value."""
+    read = dict.fromkeys(column for scalar in scalars for column in scalar.columns)
+    return union(
+        *(
+            context(lookups[alias].block.name).rescaled(name)
+            for alias, name in read
+            if alias in lookups
+        )
+    )
 
 
 def _flipped(state: State) -> Array:
@@ -291,4 +283,4 @@ def _flipped(state: State) -> Array:
 
 
 def _touched(state: State) -> Array:
-    return np.union1d(state.changed, state.flipped)
+    return union(state.changed, state.flipped)

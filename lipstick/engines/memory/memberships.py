@@ -11,7 +11,15 @@ import pyarrow as pa
 
 from lipstick.engines.memory.index import SortedIndex
 from lipstick.engines.memory.keys import KeyTable
-from lipstick.engines.memory.state import NOTHING, Context, State, needs_spark, values
+from lipstick.engines.memory.places import (
+    NOTHING,
+    beside,
+    everywhere,
+    positions_of,
+    scenarios_of,
+    union,
+)
+from lipstick.engines.memory.state import Context, State, needs_spark, values
 from lipstick.engines.memory.store import every
 from rewriter.blocks import OuterLookup, Semi
 from rewriter.interpret import (
@@ -65,48 +73,54 @@ class Membership:
         """The scalars of the members that it reads."""
         return self.sides if self._guard is None else (*self.sides, self._guard)
 
-    def refer(self, positions: Array, context: Context) -> Array:
-        """The positions of the members' partners, present or not; -1: none."""
+    def refer(self, places: Array, context: Context) -> Array:
+        """The places of the members' partners, present or not; -1: none."""
+        positions, inner = positions_of(places), self._inner(context)
+        left: list[pa.Array] | None = None
         if self.stable and (positions < self._members.count).all():
             references = self._reference[positions]
         else:
-            left = self._left(positions, context)
-            references = self._table.find(left, len(positions), nulls=self.asked.null_safe)
-        inner, base = self._inner(context), self._inner(self._members.base)
-        if inner.size > base.size:
-            new = np.arange(base.size, inner.size)
+            left = self._left(places, context)
+            references = self._table.find(left, len(places), nulls=self.asked.null_safe)
+        new = self._new(inner)
+        if len(new):
+            left = left or self._left(places, context)
             table = KeyTable(self._right(inner, new), len(new))
-            left = self._left(positions, context)
-            places = table.find(left, len(positions), nulls=self.asked.null_safe)
-            references = np.where(places >= 0, base.size + places, references)
-        return references
+            found = table.find(left, len(places), nulls=self.asked.null_safe)
+            references = np.where(found >= 0, positions_of(new)[found], references)
+        return beside(places, references)
 
-    def concerned(self, positions: Array, context: Context) -> Array | None:
+    def _new(self, inner: State) -> Array:
+        """A place of each tuple that is there in some scenario and has none without deletion."""
+        new = inner.flipped[positions_of(inner.flipped) >= self._inner(self._members.base).size]
+        return new[np.unique(positions_of(new), return_index=True)[1]]
+
+    def concerned(self, places: Array, context: Context) -> Array | None:
         """Boolean array: the members that it concerns; None: all of them."""
         if self._guard is None:
             return None
-        return holds(self._guard, self._members.resolve(positions, context), len(positions))
+        return holds(self._guard, self._members.resolve(places, context), len(places))
 
-    def passed(self, there: Array, positions: Array, context: Context) -> Array:
+    def passed(self, there: Array, places: Array, context: Context) -> Array:
         """Boolean array: which members pass, given where a tuple is there."""
-        concerned = self.concerned(positions, context)
+        concerned = self.concerned(places, context)
         return there if concerned is None else there | ~concerned
 
-    def sought(self, positions: Array, context: Context) -> Array:
-        """The positions of the concerned members' partners, present or not; -1: none."""
-        references, concerned = self.refer(positions, context), self.concerned(positions, context)
+    def sought(self, places: Array, context: Context) -> Array:
+        """The places of the concerned members' partners, present or not; -1: none."""
+        references, concerned = self.refer(places, context), self.concerned(places, context)
         return references if concerned is None else np.where(concerned, references, -1)
 
-    def find(self, positions: Array, context: Context) -> Array:
-        """The positions of the concerned members' partners that a context has; -1: none."""
-        references = self.refer(positions, context)
-        there = present_at(references, self._inner(context).present)
-        concerned = self.concerned(positions, context)
+    def find(self, places: Array, context: Context) -> Array:
+        """The places of the concerned members' partners that a context has; -1: none."""
+        references = self.refer(places, context)
+        there = present_at(references, self._inner(context))
+        concerned = self.concerned(places, context)
         return np.where(there if concerned is None else there & concerned, references, -1)
 
-    def column(self, name: str, positions: Array, context: Context) -> pa.Array:
+    def column(self, name: str, places: Array, context: Context) -> pa.Array:
         """A column of the members' partners, NULL where there is none."""
-        references = self.find(positions, context)
+        references = self.find(places, context)
         there = np.flatnonzero(references >= 0)
         taken = self._inner(context).take(name, references[there])
         index = np.full(len(references), -1, dtype=np.int64)
@@ -114,12 +128,25 @@ class Membership:
         return taken.take(pa.array(index, mask=index < 0))
 
     def suspects(self, context: Context, touched: Callable[[State], Array]) -> Array:
-        """The members whose partner in the other block a deletion touched."""
-        inner, base = self._inner(context), self._inner(self._members.base)
+        """The places of members whose partner in the other block deletions touched."""
+        inner, count = self._inner(context), self._members.count
         wanted = touched(inner)
-        if inner.size > base.size or (len(wanted) and not self.stable):
-            return every(self._members.count)
-        return self._referring.rows(wanted)[0] if len(wanted) else NOTHING
+        if not len(wanted):
+            return NOTHING
+        if not self.stable:
+            return everywhere(np.unique(scenarios_of(wanted)), every(count))
+        rows, owners = self._referring.rows(positions_of(wanted))
+        suspects = beside(wanted[owners], rows)
+        new = self._new(inner)
+        if not len(new):
+            return suspects
+        # Members whose key only tuples have that deletions make.
+        table = KeyTable(self._right(inner, new), len(new))
+        left = self._left(every(count), self._members.base)
+        found = table.find(left, count, nulls=self.asked.null_safe)
+        codes = np.where(found >= 0, positions_of(new)[found], -1)
+        rows, owners = SortedIndex(codes).rows(positions_of(wanted))
+        return union(suspects, beside(wanted[owners], rows))
 
     # -- the two sides ---------------------------------------------------------------------
 
@@ -145,12 +172,12 @@ class Membership:
         inner = self._inner(self._members.base)
         return KeyTable(self._right(inner, every(inner.size)), inner.size)
 
-    def _left(self, positions: Array, context: Context) -> list[pa.Array]:
+    def _left(self, places: Array, context: Context) -> list[pa.Array]:
         """The members' side, in the types that both sides are compared in."""
-        resolve = self._members.resolve(positions, context)
+        resolve = self._members.resolve(places, context)
         try:
             return [
-                values(side, resolve, len(positions), kind)
+                values(side, resolve, len(places), kind)
                 for side, kind in zip(self.sides, self._types, strict=True)
             ]
         except UninterpretableError as error:
@@ -210,8 +237,8 @@ def holds(
     return mask
 
 
-def present_at(references: Array, present: Array) -> Array:
+def present_at(references: Array, state: State) -> Array:
     """Where references are to tuples that are there; -1 refers to none."""
     there = references >= 0
-    there[there] = present[references[there]]
+    there[there] = state.there(references[there])
     return there

@@ -1,4 +1,4 @@
-"""Columns of a grouping's rows where a deletion changes some of them."""
+"""Columns of a grouping's rows where scenarios change some of them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.state import NOTHING, State, matches, overlay
+from lipstick.engines.memory.places import NOTHING, matches, positions_of
+from lipstick.engines.memory.state import State, overlay
 from semiring.base import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """New values of some columns at sorted positions."""
+    """New values of some columns at sorted places."""
 
-    positions: Array
+    places: Array
     columns: Mapping[str, pa.Array]
 
 
 class PatchedTake:
-    """Columns of groups under a deletion: those without it, overlaid by what changes.
+    """Columns of groups in scenarios: those without deletion, overlaid by what changes.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class PatchedTake:
     grouped
         New values of aggregates.
     new_keys
-        The keys of groups that only the deletion makes, whose positions follow those of `base`.
+        The keys of groups that only deletions make, whose positions follow those of `base`.
 
     Attributes
     ----------
@@ -49,9 +50,9 @@ class PatchedTake:
         self._new_keys = new_keys
         self.post = Patch(NOTHING, {})
 
-    def __call__(self, name: str, positions: Array) -> pa.Array:
-        """The values of a column at some positions."""
-        base = self._base
+    def __call__(self, name: str, places: Array) -> pa.Array:
+        """The values of a column at some places."""
+        base, positions = self._base, positions_of(places)
         beyond = np.flatnonzero(positions >= base.size)
         inside = np.minimum(positions, max(base.size - 1, 0)) if len(beyond) else positions
         if base.size:
@@ -63,6 +64,6 @@ class PatchedTake:
             taken = overlay(taken, beyond, column.take(pa.array(positions[beyond] - base.size)))
         for patch in (self._grouped, self.post):
             if name in patch.columns:
-                places, rows = matches(positions, patch.positions)
-                taken = overlay(taken, places, patch.columns[name].take(pa.array(rows)))
+                found, rows = matches(places, patch.places)
+                taken = overlay(taken, found, patch.columns[name].take(pa.array(rows)))
         return taken

@@ -15,7 +15,8 @@ from lipstick.engines.memory.index import TokenIndex
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members
-from lipstick.engines.memory.state import NOTHING, Rows
+from lipstick.engines.memory.places import NOTHING
+from lipstick.engines.memory.state import Rows
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows

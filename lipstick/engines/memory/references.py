@@ -10,6 +10,7 @@ import pyarrow as pa
 from lipstick.engines.memory.cores import joined_places
 from lipstick.engines.memory.index import SortedIndex
 from lipstick.engines.memory.keys import KeyTable
+from lipstick.engines.memory.places import beside, positions_of
 from lipstick.engines.memory.state import Context, needs_spark
 from lipstick.engines.memory.store import Dataset, TakenDataset, every
 from rewriter.blocks import MEMBER, Block, Lookup
@@ -75,19 +76,22 @@ class References:
             return len(self._place(self.combined[0].alias))
         return context(self.free.block.name).size if self.free else 1
 
-    def of(self, lookup: Lookup, positions: Array) -> Array:
-        """The positions of the tuples that members refer to through a lookup; -1: none."""
-        return positions if lookup is self.free else self._of_all(lookup)[positions]
+    def of(self, lookup: Lookup, members: Array) -> Array:
+        """The places of the tuples that members refer to through a lookup; -1: none."""
+        if lookup is self.free:
+            return members
+        return beside(members, self._of_all(lookup)[positions_of(members)])
 
     def members(self, lookup: Lookup, tuples: Array) -> Array:
-        """The members that refer to some tuples through a lookup."""
+        """The places of the members that refer to some tuples through a lookup."""
         if lookup is self.free:
             return tuples
         if not len(tuples):
             return tuples
         if lookup.alias not in self._members:
             self._members[lookup.alias] = SortedIndex(self._of_all(lookup))
-        return self._members[lookup.alias].rows(tuples)[0]
+        rows, owners = self._members[lookup.alias].rows(positions_of(tuples))
+        return beside(tuples[owners], rows)
 
     @property
     def combines_captured(self) -> bool:

@@ -10,8 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.aggregates import Part, Touched, cut
-from lipstick.engines.memory.scenarios import pairs
-from lipstick.engines.memory.state import NOTHING, Context, matches
+from lipstick.engines.memory.places import (
+    NOTHING,
+    beside,
+    matches,
+    pack,
+    positions_of,
+    scenarios_of,
+    union,
+)
+from lipstick.engines.memory.state import Context
 from rewriter.emit import MEMBERS
 from rewriter.interpret import Resolve
 from semiring.base import Array
@@ -22,42 +30,33 @@ if TYPE_CHECKING:
 _MANY = 1 << 16
 """More members than these in a scenario's groups: sums of floats are added up by chunks."""
 
-ResolveIn: TypeAlias = Callable[[Array, Array], Resolve]
-"""The columns of members at some positions, each in the scenario whose number goes with it."""
+ResolveIn: TypeAlias = Callable[[Array], Resolve]
+"""The columns of members at some places, each in its scenario."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Members that groups lose or gain, in some scenarios.
+    """Members that groups lose or gain: their places, and those of their groups."""
 
-    Attributes
-    ----------
-    positions, scenarios, groups
-        Of each member its position, the scenario, and the position of its group; by scenario, then
-        by position.
-    """
-
-    positions: Array
-    scenarios: Array
+    members: Array
     groups: Array
 
 
 @dataclass(frozen=True, slots=True)
 class Regrouped:
-    """Groups with changed members, by scenario and group.
+    """Groups with changed members.
 
     Attributes
     ----------
-    scenarios, groups
-        The scenario and the group's position.
+    places
+        Those of the groups, sorted.
     columns
         The new values of the aggregates.
     exists
         Boolean array: which have a tuple, before HAVING.
     """
 
-    scenarios: Array
-    groups: Array
+    places: Array
     columns: Mapping[str, pa.Array]
     exists: Array
 
@@ -96,27 +95,23 @@ class _Regrouping:
         resolve: ResolveIn | None,
     ) -> None:
         self._rows = rows
-        self._resolve = resolve or (lambda positions, _: rows.members.resolve(positions, context))
-        width = 1 + max((int(m.groups.max()) for m in (lost, gained) if len(m.groups)), default=0)
-        old, new = (pairs(m.scenarios, m.groups, width) for m in (lost, gained))
-        order = np.argsort(old, kind="stable")
-        old = old[order]
-        touched = old[np.diff(old, prepend=-1) > 0]
-        if len(new):
-            touched = np.union1d(touched, new)
-        self._scenarios, self._groups = np.divmod(touched, width)
-        self._lost, self._lost_places = lost.positions[order], np.searchsorted(touched, old)
-        self._gained, self._gained_places = gained.positions, np.searchsorted(touched, new)
+        self._columns = resolve or (lambda places: rows.members.resolve(places, context))
+        order = np.argsort(lost.groups, kind="stable")
+        old = lost.groups[order]
+        self._groups = union(old[np.diff(old, prepend=-1) > 0], np.unique(gained.groups))
+        self._lost, self._lost_places = lost.members[order], np.searchsorted(self._groups, old)
+        self._gained = gained.members
+        self._gained_places = np.searchsorted(self._groups, gained.groups)
 
     def run(self) -> Regrouped:
         rows = self._rows
         old = rows.members.resolve(self._lost, rows.members.base)
-        new = self._columns(self._gained, self._gained_places)
+        new = self._columns(self._gained)
         touched = Touched(
             len(self._groups),
-            Part(self._lost, self._lost_places, old),
-            Part(self._gained, self._gained_places, new),
-            lambda name: rows.stored(name, self._groups),
+            Part(self._lost_places, old),
+            Part(self._gained_places, new),
+            lambda name: rows.stored(name, positions_of(self._groups)),
             self._survivors,
             self._sums,
         )
@@ -126,39 +121,37 @@ class _Regrouping:
         exists = np.ones(len(self._groups), dtype=np.bool_)
         if rows.block.keys:
             exists = touched.members > 0
-        return Regrouped(self._scenarios, self._groups, columns, exists)
+        return Regrouped(self._groups, columns, exists)
 
     def _survivors(self, places: Array) -> Part:
         """The surviving members of the groups at some places."""
-        members = self._rows.members
-        positions, owners = self._rows.grouping.members_of(self._groups[places])
+        members, groups = self._rows.members, self._groups[places]
+        positions, owners = self._rows.grouping.members_of(positions_of(groups))
         kept = np.ones(len(positions), dtype=np.bool_)
         if members.base_alive is not None:
             kept &= members.base_alive[positions]
         gone, where = matches(self._lost_places, places)
-        wanted = pairs(where, self._lost[gone], members.count)
-        kept[np.searchsorted(pairs(owners, positions, members.count), wanted)] = False
+        wanted = pack(where, positions_of(self._lost[gone]))
+        kept[np.searchsorted(pack(owners, positions), wanted)] = False
         arrived, at = matches(self._gained_places, places)
-        survivors = np.concatenate([positions[kept], self._gained[arrived]])
-        groups = np.concatenate([owners[kept], at])
+        survivors = beside(groups[owners[kept]], positions[kept])
+        survivors = np.concatenate([survivors, self._gained[arrived]])
+        owners = np.concatenate([owners[kept], at])
         if len(arrived):
-            by_group = np.lexsort([survivors, groups])
-            survivors, groups = survivors[by_group], groups[by_group]
-        return Part(survivors, groups, self._columns(survivors, groups))
-
-    def _columns(self, members: Array, places: Array) -> Resolve:
-        """The columns of members of the groups at some places, in the scenarios of these."""
-        return self._resolve(members, self._scenarios[places])
+            by_group = np.lexsort([survivors, owners])
+            survivors, owners = survivors[by_group], owners[by_group]
+        return Part(owners, self._columns(survivors))
 
     def _sums(self, name: str, places: Array) -> tuple[Array, Array]:
         """The groups of scenarios that touch many members, and their sums over the members left."""
         rows = self._rows
         if rows.block.sets:
             return NOTHING, NOTHING
-        sizes = rows.stored(MEMBERS, self._groups[places])
+        groups = self._groups[places]
+        sizes = rows.stored(MEMBERS, positions_of(groups))
         assert sizes is not None
         numbers = sizes.fill_null(0).to_numpy(zero_copy_only=False)
-        scenarios = self._scenarios[places]
+        _, scenarios = np.unique(scenarios_of(groups), return_inverse=True)
         total = np.bincount(scenarios, weights=numbers)
         if sizes.null_count:
             total[scenarios[sizes.is_null().to_numpy(zero_copy_only=False)]] = 0
@@ -170,5 +163,6 @@ class _Regrouping:
         sums = []
         for piece in cut(chosen, numbers[many], most=1 << 28):
             gone, where = matches(self._lost_places, piece)
-            sums.append(chunked.without(self._groups[piece], where, self._lost[gone]))
+            lost = positions_of(self._lost[gone])
+            sums.append(chunked.without(positions_of(self._groups[piece]), where, lost))
         return chosen, np.concatenate(sums)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.state import NOTHING
 from semiring.base import Array
 
 
@@ -26,6 +25,16 @@ class Deleted:
 
     tokens: pa.Table
     scenarios: Array
+
+    def slice(self, first: int, last: int) -> Deleted:
+        """Those of the scenarios from one up to another; `scenarios` are sorted."""
+        start, stop = np.searchsorted(self.scenarios, [first, last]).tolist()
+        return Deleted(self.tokens.slice(start, stop - start), self.scenarios[start:stop])
+
+
+def alone(tokens: pa.Table) -> Deleted:
+    """Return deleted tuples as those of a single scenario."""
+    return Deleted(tokens, np.zeros(tokens.num_rows, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +102,3 @@ class Updates:
             for part in self.updated
             if (part.scenarios == number).any()
         }
-
-
-def pairs(scenarios: Array, positions: Array, width: int) -> Array:
-    """One integer per pair of scenario and position: they sort by scenario, then position."""
-    keys: Array = scenarios * width + positions
-    return keys
-
-
-def distinct_pairs(scenarios: Array, positions: Array, width: int) -> tuple[Array, Array]:
-    """The distinct pairs of scenario and position, sorted."""
-    keys = pairs(scenarios, positions, width)
-    if len(keys) > 1 and not bool((keys[1:] > keys[:-1]).all()):
-        # Several times faster than numpy.unique, which hashes.
-        keys = np.sort(keys)
-        keys = keys[np.diff(keys, prepend=-1) > 0]
-    if not len(keys):
-        return NOTHING, NOTHING
-    owners, distinct_positions = np.divmod(keys, width)
-    return owners, distinct_positions

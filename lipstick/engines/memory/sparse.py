@@ -9,7 +9,7 @@ import numpy as np
 
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.member_valuations import sources_of
-from lipstick.engines.memory.state import NOTHING
+from lipstick.engines.memory.places import NOTHING
 from rewriter.emit import MEMBERS
 from semiring.base import Array, Semiring
 from semiring.columns import Columns, columns_of
@@ -49,9 +49,9 @@ def sparse(
     sources = sources_of(members, touched, valuations)
     columns = columns_of(semiring, sources)
     values = columns.product([columns.tokens(name) for name in sources], len(touched))
-    moved = rows.grouping.moved(touched, np.zeros(len(touched), dtype=np.int64))
+    moved = rows.grouping.moved(touched)
     order, offsets = group(moved.groups, rows.base.size)
-    places = np.searchsorted(touched, moved.positions)
+    places = np.searchsorted(touched, moved.members)
     sums = columns.fold(columns.take(values, places if order is None else places[order]), offsets)
     counts = rows.stored(MEMBERS, groups)
     assert counts is not None

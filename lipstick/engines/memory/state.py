@@ -1,16 +1,28 @@
-"""The rows of a block under one deletion, and how rows are put in the block's order."""
+"""The rows of a block without deletion and in scenarios, and how rows are put in its order."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory import order
+from lipstick.engines.memory.index import spread
+from lipstick.engines.memory.places import (
+    NOTHING,
+    contains,
+    everywhere,
+    matches,
+    pack,
+    positions_of,
+    scenarios_of,
+    union,
+)
+from lipstick.engines.memory.scenarios import Deleted
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Kind
@@ -19,9 +31,7 @@ from semiring.base import Array
 from semiring.ranks import ranked
 
 Take: TypeAlias = Callable[[str, Array], pa.Array]
-"""From the name of a column of a block's rows, and positions, to values."""
-
-NOTHING: Array = np.zeros(0, dtype=np.int64)
+"""From the name of a column of a block's rows, and places, to values."""
 
 SORT = "_o"
 
@@ -30,10 +40,10 @@ COPIES = "_c"
 
 
 class State:
-    """The rows of one block, under one deletion or none.
+    """The rows of one block without deletion.
 
-    Rows have positions: those of the captured potential tuples first, the same under every
-    deletion, then tuples that only this deletion makes.
+    Rows have positions: those of the captured potential tuples first, the same in every scenario,
+    then tuples that only deletions make.
 
     Attributes
     ----------
@@ -41,40 +51,44 @@ class State:
         The number of positions.
     present
         Boolean array: the tuples that the block yields, after HAVING and LIMIT.
+    before_limit
+        Boolean array: the tuples that it yields after HAVING.
     changed
-        Sorted positions whose values or presence may differ from those without deletion.
+        Sorted places whose values or presence may differ from those without deletion.
     flipped
-        Sorted positions whose presence differs.
-    take
-        Values of an identity column, an output or a sort key (``_o0``...) at positions that are
-        present.
+        Sorted places whose presence differs.
     """
 
-    def __init__(
-        self,
-        block: Block,
-        size: int,
-        present: Array,
-        take: Take,
-        base: State | None = None,
-        changed: Array = NOTHING,
-    ) -> None:
+    changed: Array = NOTHING
+    flipped: Array = NOTHING
+
+    def __init__(self, block: Block, size: int, present: Array, take: Take) -> None:
         self.block = block
         self.size = size
-        self.take = take
-        self.present = present
+        self._take = take
+        self.before_limit = present
         if block.limited:
-            self.present = np.zeros(size, dtype=np.bool_)
-            self._full = present
-            self.present[self.ordered] = True
-        self.changed = changed
-        self.flipped = NOTHING
-        if base is not None:
-            before = np.zeros(size, dtype=np.bool_)
-            before[: base.size] = base.present
-            self.flipped = np.flatnonzero(before != self.present)
-            if block.limited:
-                self.changed = np.union1d(changed, self.flipped)
+            present = np.zeros(size, dtype=np.bool_)
+            stop = None if block.limit is None else block.offset + block.limit
+            present[self.sequence[block.offset : stop]] = True
+        self._present = present
+
+    @property
+    def present(self) -> Array:
+        """See the class."""
+        return self._present
+
+    def there(self, places: Array) -> Array:
+        """Boolean array: the tuples at some places that the block yields."""
+        there: Array = self._present[positions_of(places)]
+        return there
+
+    def take(self, name: str, places: Array) -> pa.Array:
+        """Values of an identity column, an output or a sort key (``_o0``...) at some places.
+
+        Those of tuples that are there before LIMIT cuts them.
+        """
+        return self._take(name, positions_of(places))
 
     @cached_property
     def ordered(self) -> Array:
@@ -89,23 +103,25 @@ class State:
     @cached_property
     def sequence(self) -> Array:
         """The positions of the rows before LIMIT cuts them, in the order it does."""
-        return self._sorted(np.flatnonzero(self._full)) if self.block.limited else self.ordered
+        if not self.block.limited:
+            return self.ordered
+        return self._sorted(np.flatnonzero(self.before_limit))
 
     def _sorted(self, rows: Array) -> Array:
         keys = sort_keys(self.block, lambda name: self.take(name, rows))
         return rows[order.order(keys, len(rows))]
 
-    def copies(self, positions: Array) -> Array:
-        """How often the rows at some positions are there: int64, 1 but for bag differences."""
-        counts = np.ones(len(positions), dtype=np.int64)
+    def copies(self, places: Array) -> Array:
+        """How often the rows at some places are there: int64, 1 but for bag differences."""
+        counts = np.ones(len(places), dtype=np.int64)
         # The groups of members that come several times are there once.
         repeated = () if self.block.kind is Kind.GROUP else self.block.copies
         for number in range(len(repeated)):
-            times = self.take(f"{COPIES}{number}", positions).cast(pa.int64())
+            times = self.take(f"{COPIES}{number}", places).cast(pa.int64())
             counts *= times.to_numpy(zero_copy_only=False)
         return counts
 
-    def scalar(self, name: str) -> pa.Array:
+    def single(self, name: str) -> pa.Array:
         """The single value of a block used as a scalar, as an array of length 1.
 
         Raises
@@ -115,13 +131,152 @@ class State:
         """
         rows = np.flatnonzero(self.present)
         if len(rows) > 1:
-            raise CaptureError(
-                f"The scalar subquery {self.block.name} would yield {len(rows)} rows instead of "
-                "one: Spark refuses the query without the deleted rows."
-            )
+            raise _several(self.block, len(rows))
         if len(rows):
             return self.take(name, rows)
         return pa.nulls(1, self.take(name, rows).type)
+
+    def scalar(self, name: str, places: Array) -> pa.Array:
+        """The value of a block used as a scalar in the scenario of each of some places.
+
+        An array of length 1 where it is the same in all scenarios.
+        """
+        del places
+        return self.single(name)
+
+    def rescaled(self, name: str) -> Array:
+        """The scenarios, sorted, in which the value of a block used as a scalar is another one."""
+        del name
+        return NOTHING
+
+
+class Supposed(State):
+    """The rows of one block in some scenarios.
+
+    Parameters
+    ----------
+    base
+        The rows without deletion.
+    take
+        The values at places that are present before LIMIT.
+    changed, flipped
+        See :class:`State`; before LIMIT.
+    """
+
+    def __init__(self, base: State, size: int, take: Take, changed: Array, flipped: Array) -> None:
+        self.block = base.block
+        self.size = size
+        self.base = base
+        self._take = take
+        if base.block.limited:
+            touched = union(changed, flipped)
+            flipped = self._cut(touched, flipped)
+            changed = union(touched, flipped)
+        self.changed = changed
+        self.flipped = flipped
+        self._singles: dict[str, tuple[Array, pa.Array]] = {}
+
+    def _cut(self, touched: Array, flipped: Array) -> Array:
+        """The places whose presence LIMIT makes another one, or leaves so.
+
+        In each scenario the rows kept are among those touched, and the first of the others in the
+        captured order: as many as LIMIT keeps and rows may have gone.
+        """
+        block, base = self.block, self.base
+        sequence = base.sequence
+        stop = len(sequence) if block.limit is None else block.offset + block.limit
+        numbers, counts = np.unique(scenarios_of(touched), return_counts=True)
+        stops = np.minimum(stop + counts, len(sequence))
+        first, owners = spread(np.zeros(len(numbers), dtype=np.int64), stops)
+        candidates = union(touched, pack(numbers[owners], sequence[first]))
+        shown = candidates[_there(base.before_limit, flipped, candidates)]
+        keys = [order.Key(pa.array(scenarios_of(shown)))]
+        keys += sort_keys(block, lambda name: self._take(name, shown))
+        ordered = order.order(keys, len(shown))
+        by_scenario = scenarios_of(shown)[ordered]
+        rank = np.arange(len(ordered)) - np.searchsorted(by_scenario, by_scenario)
+        last = np.inf if block.limit is None else block.offset + block.limit
+        kept = np.sort(shown[ordered[(rank >= block.offset) & (rank < last)]])
+        was = _there(base.present, NOTHING, candidates)
+        cut: Array = candidates[was != contains(kept, candidates)]
+        return cut
+
+    @cached_property
+    def present(self) -> Array:
+        """The tuples that the block yields in the scenario 0."""
+        present = np.zeros(self.size, dtype=np.bool_)
+        present[: self.base.size] = self.base.present
+        flipped = self.flipped[scenarios_of(self.flipped) == 0]
+        present[flipped] = ~present[flipped]
+        return present
+
+    @cached_property
+    def ordered(self) -> Array:
+        """The positions of the rows that the block yields in the scenario 0, in its order."""
+        rows = np.flatnonzero(self.present)
+        return self._sorted(rows) if self.block.limited or self.block.order else rows
+
+    def there(self, places: Array) -> Array:
+        """See :class:`State`."""
+        return _there(self.base.present, self.flipped, places)
+
+    def take(self, name: str, places: Array) -> pa.Array:
+        """See :class:`State`."""
+        return self._take(name, places)
+
+    def scalar(self, name: str, places: Array) -> pa.Array:
+        """See :class:`State`."""
+        numbers, singles = self._scenario_values(name)
+        index = np.zeros(len(places), dtype=np.int64)
+        found, rows = matches(scenarios_of(places), numbers)
+        index[found] = 1 + rows
+        return singles.take(pa.array(index))
+
+    def rescaled(self, name: str) -> Array:
+        """See :class:`State`."""
+        numbers, singles = self._scenario_values(name)
+        before = singles.take(pa.array(np.zeros(len(numbers), dtype=np.int64)))
+        return numbers[~same(before, singles.slice(1))]
+
+    def _scenario_values(self, name: str) -> tuple[Array, pa.Array]:
+        """Touched scenarios, and the single value without deletion, then that of each of them.
+
+        Raises
+        ------
+        CaptureError
+            When the block yields more than one row in a scenario.
+        """
+        if name not in self._singles:
+            numbers = np.unique(scenarios_of(union(self.changed, self.flipped)))
+            before = np.flatnonzero(self.base.present)
+            candidates = union(everywhere(numbers, before), self.flipped)
+            rows = candidates[self.there(candidates)]
+            owners, counts = np.unique(scenarios_of(rows), return_counts=True)
+            if len(owners) < len(rows):
+                raise _several(self.block, int(counts.max()))
+            now = self.take(name, rows)
+            index = np.full(len(numbers), -1, dtype=np.int64)
+            index[np.searchsorted(numbers, owners)] = np.arange(len(owners))
+            singles = now.take(pa.array(index, mask=index < 0))
+            was = self.base.single(name).cast(singles.type)
+            self._singles[name] = numbers, pa.concat_arrays([was, singles])
+        return self._singles[name]
+
+
+def _there(present: Array, flipped: Array, places: Array) -> Array:
+    """Boolean array: the tuples that are there, given those without deletion and what flips."""
+    positions = positions_of(places)
+    known = positions < len(present)
+    there = np.zeros(len(places), dtype=np.bool_)
+    there[known] = present[positions[known]]
+    return there ^ contains(flipped, places)
+
+
+def _several(block: Block, count: int) -> CaptureError:
+    return CaptureError(
+        f"The scalar subquery {block.name} would yield {count} rows instead of one: Spark refuses "
+        "the query without the deleted rows."
+    )
 
 
 def sort_keys(block: Block, column: Callable[[str], pa.Array]) -> list[order.Key]:
@@ -152,8 +307,8 @@ class Rows(ABC):
         """The rows without any deletion."""
 
     @abstractmethod
-    def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
-        """The rows once tuples are deleted and other blocks are as `context` says.
+    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
+        """The rows in scenarios that delete tuples, other blocks being as `context` says.
 
         Raises
         ------
@@ -180,22 +335,6 @@ def overlay(values: pa.Array, places: Array, patch: pa.Array) -> pa.Array:
     index = np.arange(len(values), dtype=np.int64)
     index[places] = len(values) + np.arange(len(places))
     return pa.concat_arrays([values, patch.cast(values.type)]).take(pa.array(index))
-
-
-def matches(positions: Array, among: Array) -> tuple[Array, Array]:
-    """Where sorted distinct `among` occur in `positions`: places in both."""
-    if not len(among) or not len(positions):
-        return NOTHING, NOTHING
-    index = np.minimum(np.searchsorted(among, positions), len(among) - 1)
-    places = np.flatnonzero(among[index] == positions)
-    return places, index[places]
-
-
-def contains(among: Array, positions: Array) -> Array:
-    """Boolean array: which positions are among some sorted ones."""
-    result = np.zeros(len(positions), dtype=np.bool_)
-    result[matches(positions, among)[0]] = True
-    return result
 
 
 def same(a: pa.Array, b: pa.Array) -> Array:
@@ -245,25 +384,9 @@ def values(
         ) from error
 
 
-def union(parts: Iterable[Array]) -> Array:
-    """Positions that are in some arrays of them, sorted, each once."""
-    kept = [part for part in parts if len(part)]
-    if not kept:
-        return NOTHING
-    if len(kept) == 1:
-        part = kept[0]
-        return part if bool((part[1:] > part[:-1]).all()) else np.unique(part)
-    return np.unique(np.concatenate(kept))
-
-
 def needs_spark(text: str) -> NeedsSparkError:
     """The error for an expression that must be evaluated anew and that only Spark can."""
     return NeedsSparkError(
         f"The value of {text} changes with the deleted rows, and is not computed without Spark.\n"
         + OPEN_WITH_SPARK
     )
-
-
-def equal_scalars(a: Any, b: Any) -> bool:
-    """Whether two arrays of length 1 hold the same value."""
-    return bool(same(a, b)[0])

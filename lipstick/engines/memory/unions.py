@@ -9,9 +9,20 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.member_rows import stored_rows
-from lipstick.engines.memory.members import scalar_changed
+from lipstick.engines.memory.members import rescaled
 from lipstick.engines.memory.memberships import all_hold
-from lipstick.engines.memory.state import SORT, Context, Rows, State, needs_spark, same, values
+from lipstick.engines.memory.places import beside, everywhere, positions_of, union
+from lipstick.engines.memory.scenarios import Deleted
+from lipstick.engines.memory.state import (
+    SORT,
+    Context,
+    Rows,
+    State,
+    Supposed,
+    needs_spark,
+    same,
+    values,
+)
 from lipstick.engines.memory.store import Dataset, every
 from rewriter.blocks import UNION, Block
 from rewriter.emit import BRANCH
@@ -75,54 +86,68 @@ class UnionRows(Rows):
     @cached_property
     def base(self) -> State:
         """The captured tuples."""
-        return self._state(self.context, None)
-
-    def _state(self, context: Context, changed: Array | None) -> State:
-        branches, inside = self.places(context)
-        take = partial(self._take, context, branches, inside)
-        present = np.zeros(len(branches), dtype=np.bool_)
-        for number, branch in enumerate(self.block.branches):
-            in_branch = branches == number
-            present[in_branch] = context(branch.name).present[inside[in_branch]]
+        context = self.context
+        parts = [context(branch.name).present for branch in self.block.branches]
+        present = np.concatenate(parts)
         if self._having:
             rows = np.flatnonzero(present)
-            resolve = self._resolve(context, branches[rows], inside[rows])
+            resolve = self._resolve(context, *self._split(context, rows))
             present[rows] = all_hold(self._having, resolve, len(rows))
-        if changed is None:
-            self._before_limit = present.copy()
-            return State(self.block, len(branches), present, take)
-        return State(self.block, len(branches), present, take, self.base, changed)
+        return State(self.block, len(present), present, partial(self._take, context))
 
-    def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
+    def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
         """See :class:`Rows`."""
-        branches, inside = self.places(context)
-        if self._scalars_changed(context):
-            return self._state(context, every(len(branches)))
-        touched = np.zeros(len(branches), dtype=np.bool_)
+        del deleted
+        sizes, more = self._sizes(context)
+        size = sum(sizes) + sum(more)
+        touched = []
         for number, branch in enumerate(self.block.branches):
             state = context(branch.name)
-            differing = np.zeros(state.size, dtype=np.bool_)
-            differing[state.changed] = True
-            differing[state.flipped] = True
-            rows = branches == number
-            touched[rows] = differing[inside[rows]]
-        changed = np.flatnonzero(touched)
-        return self._state(context, changed) if len(changed) else self.base
+            places = union(state.changed, state.flipped)
+            positions = positions_of(places)
+            new = positions >= sizes[number]
+            shift = np.where(new, sum(sizes) + sum(more[:number]) - sizes[number], 0)
+            touched.append(beside(places, positions + np.where(new, shift, sum(sizes[:number]))))
+        scalars = rescaled(self._scalars, (*self._having, *self.outputs.values()), context)
+        changed = union(*touched, everywhere(scalars, every(size)))
+        if not len(changed):
+            return self.base
+        branches, inside = self._split(context, changed)
+        now = np.zeros(len(changed), dtype=np.bool_)
+        for number, branch in enumerate(self.block.branches):
+            in_branch = branches == number
+            now[in_branch] = context(branch.name).there(inside[in_branch])
+        if self._having:
+            rows = np.flatnonzero(now)
+            resolve = self._resolve(context, branches[rows], inside[rows])
+            now[rows] = all_hold(self._having, resolve, len(rows))
+        was = np.append(self.base.before_limit, False)[
+            np.minimum(positions_of(changed), self.base.size)
+        ]
+        take = partial(self._take, context)
+        return Supposed(self.base, size, take, changed, changed[was != now])
 
-    def _scalars_changed(self, context: Context) -> bool:
-        return any(
-            scalar_changed(self._scalars[alias], name, context, self.context)
-            for scalar in (*self._having, *self.outputs.values())
-            for alias, name in scalar.columns
-            if alias in self._scalars
-        )
+    def _sizes(self, context: Context) -> tuple[list[int], list[int]]:
+        """The positions of each branch without deletion, and those that only deletions make."""
+        sizes = [self.context(branch.name).size for branch in self.block.branches]
+        grown = [context(branch.name).size for branch in self.block.branches]
+        return sizes, [after - before for before, after in zip(sizes, grown, strict=True)]
+
+    def _split(self, context: Context, places: Array) -> tuple[Array, Array]:
+        """The branches of tuples at some places, and their places in these."""
+        sizes, more = self._sizes(context)
+        ends = np.cumsum([*sizes, *more])
+        positions = positions_of(places)
+        part = np.searchsorted(ends, positions, side="right")
+        branches = part % len(sizes)
+        inside = positions - (ends - [*sizes, *more])[part]
+        inside += np.where(part >= len(sizes), np.array(sizes)[branches], 0)
+        return branches, beside(places, inside)
 
     # -- columns ---------------------------------------------------------------------------
 
-    def _take(
-        self, context: Context, branches: Array, inside: Array, name: str, positions: Array
-    ) -> pa.Array:
-        where, places = branches[positions], inside[positions]
+    def _take(self, context: Context, name: str, at: Array) -> pa.Array:
+        where, places = self._split(context, at)
         if name == BRANCH and name not in self.outputs:
             return pa.array(where, pa.int32())
         if name in self.identity and name not in self.outputs:
@@ -132,13 +157,13 @@ class UnionRows(Rows):
         try:
             resolve = self._resolve(context, where, places)
             kind = None if self._stored is None else self._stored.type(name)
-            return values(scalar, resolve, len(positions), kind)
+            return values(scalar, resolve, len(at), kind)
         except UninterpretableError as error:
             known = self._stored is not None
-            if not (known and self._unchanged(scalar, context, where, places, positions)):
+            if not (known and self._unchanged(scalar, context, where, places, at)):
                 raise needs_spark(str(error)) from error
             assert self._stored is not None
-            return self._stored.take(name, self._stored_rows[positions])
+            return self._stored.take(name, self._stored_rows[positions_of(at)])
 
     def _unchanged(
         self,
@@ -146,9 +171,10 @@ class UnionRows(Rows):
         context: Context,
         where: Array,
         places: Array,
-        positions: Array,
+        at: Array,
     ) -> bool:
-        """Whether the stored values of an output hold at some positions."""
+        """Whether the stored values of an output hold at some places of the union."""
+        positions = positions_of(at)
         if context is self.context:
             return bool((self._stored_rows[positions] >= 0).all())
         known = (positions < self.base.size).all() and self.base.present[positions].all()
@@ -166,9 +192,8 @@ class UnionRows(Rows):
     @cached_property
     def _stored_rows(self) -> Array:
         assert self._stored is not None
-        branches, inside = self.places(self.context)
-        take = partial(self._take, self.context, branches, inside)
-        return stored_rows(self._stored, self.block, self._before_limit, take)
+        take = partial(self._take, self.context)
+        return stored_rows(self._stored, self.block, self.base.before_limit, take)
 
     def _resolve(self, context: Context, where: Array, places: Array) -> Resolve:
         taken: dict[tuple[str, str], Vector] = {}
@@ -178,7 +203,7 @@ class UnionRows(Rows):
                 if alias == UNION:
                     taken[alias, name] = self._column(context, name, where, places)
                 else:
-                    scalar = context(self._scalars[alias].block.name).scalar(name)
+                    scalar = context(self._scalars[alias].block.name).scalar(name, places)
                     taken[alias, name] = from_arrow(scalar)
             return taken[alias, name]
 

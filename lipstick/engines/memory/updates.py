@@ -12,9 +12,10 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.lossless import Declared, lossless
 from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.places import matches, pack, positions_of, union
 from lipstick.engines.memory.regroup import Moved
-from lipstick.engines.memory.scenarios import Updated, pairs
-from lipstick.engines.memory.state import NOTHING, State, matches, overlay
+from lipstick.engines.memory.scenarios import Updated
+from lipstick.engines.memory.state import State, overlay
 from lipstick.errors import CaptureError
 from rewriter.analysis.value_columns import updated_columns
 from rewriter.blocks import MEMBER
@@ -40,16 +41,12 @@ class NewValues:
     @property
     def moved(self) -> Moved:
         """The members that have other values, and their groups."""
-        changed = [column.pairs for column in self.columns.values()]
-        touched = np.unique(np.concatenate([NOTHING, *changed]))
-        scenarios, positions = np.divmod(touched, self.rows.members.count)
-        return self.rows.grouping.moved(positions, scenarios)
+        return self.rows.grouping.moved(union(*(c.places for c in self.columns.values())))
 
-    def resolve(self, positions: Array, scenarios: Array) -> Resolve:
+    def resolve(self, places: Array) -> Resolve:
         """The columns of some members, each in its scenario."""
         members, taken = self.rows.members, dict[str, Vector]()
-        known = members.resolve(positions, members.base)
-        wanted = pairs(scenarios, positions, members.count)
+        known = members.resolve(places, members.base)
 
         def column(alias: str, name: str) -> Vector:
             if alias != MEMBER or name not in self.columns:
@@ -57,9 +54,9 @@ class NewValues:
             if name not in taken:
                 assert members.dataset is not None
                 new = self.columns[name]
-                places, index = matches(wanted, new.pairs)
-                old = members.dataset.take(name, positions)
-                taken[name] = from_arrow(overlay(old, places, new.values.take(pa.array(index))))
+                found, index = matches(places, new.places)
+                old = members.dataset.take(name, positions_of(places))
+                taken[name] = from_arrow(overlay(old, found, new.values.take(pa.array(index))))
             return taken[name]
 
         return column
@@ -67,9 +64,9 @@ class NewValues:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """New values of a member column, by sorted pairs of scenario and member."""
+    """New values of a member column, by the sorted places of members."""
 
-    pairs: Array
+    places: Array
     values: pa.Array
 
 
@@ -120,7 +117,7 @@ def follow(engine: Engine, updated: Iterable[Updated]) -> NewValues:
 
 def _one(relation: str, parts: list[_Column]) -> _Column:
     """All new values of a column, sorted."""
-    keys = np.concatenate([part.pairs for part in parts])
+    keys = np.concatenate([part.places for part in parts])
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     if not bool((np.diff(keys, prepend=-1) > 0).all()):
@@ -129,24 +126,15 @@ def _one(relation: str, parts: list[_Column]) -> _Column:
     return _Column(keys, values.take(pa.array(order)))
 
 
-def evaluate_update(engine: Engine, updates: Mapping[str, pa.Table]) -> State:
-    """The rows of the answer once tuples have other values.
-
-    Parameters
-    ----------
-    updates
-        Per relation a table of its token columns, each token once, and new values of other columns.
+def evaluate_update(engine: Engine, updated: Iterable[Updated]) -> State:
+    """The rows of the answer once tuples have other values, in some scenarios.
 
     Raises
     ------
     CaptureError
         As :func:`follow`.
     """
-    parts = [
-        Updated(relation, table, np.zeros(table.num_rows, dtype=np.int64))
-        for relation, table in updates.items()
-    ]
-    new = follow(engine, parts)
+    new = follow(engine, updated)
     return new.rows.updated(new.moved, new.resolve) if new.columns else new.rows.base
 
 
@@ -176,4 +164,4 @@ def _columns(
         positions, owners = members.tokens.index(number).pairs(keys)
         kind = members.dataset.type(column_name)
         new = lossless(relation, name, values, kind, declared(column_name)).take(pa.array(owners))
-        yield column_name, _Column(pairs(updated.scenarios[owners], positions, members.count), new)
+        yield column_name, _Column(pack(updated.scenarios[owners], positions), new)

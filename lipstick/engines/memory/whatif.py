@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.engine import Engine
-from lipstick.engines.memory.state import State, contains, same
+from lipstick.engines.memory.places import contains
+from lipstick.engines.memory.state import State, same
 from semiring.base import Array
 
 CHANGE = "_change"

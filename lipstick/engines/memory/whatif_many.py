@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.many import Changes, merged_answers
+from lipstick.engines.memory.places import positions_of, scenarios_of
 from lipstick.engines.memory.state import same
 from lipstick.engines.memory.whatif import CHANGE
 from semiring.base import Array
@@ -38,7 +39,7 @@ class WhatIfMany:
         return len(self._labels)
 
     def __repr__(self) -> str:
-        touched = len(np.unique(self._found.scenarios))
+        touched = len(np.unique(scenarios_of(self._found.places)))
         return f"WhatIfMany({len(self)} scenarios, {touched} of them touch the answer)"
 
     @property
@@ -54,27 +55,27 @@ class WhatIfMany:
         scenario, then in the order of the answer, rows added last.
         """
         changes, base = self._found, self._engine.base(self._engine.root.name)
-        known = changes.positions < base.size
-        was = np.zeros(len(known), dtype=np.bool_)
-        was[known] = base.present[changes.positions[known]]
+        positions = positions_of(changes.places)
+        was = np.append(base.present, False)[np.minimum(positions, base.size)]
         now = changes.present
         index = np.cumsum(now) - 1
         differs = was != now
         both, gone = np.flatnonzero(was & now), np.flatnonzero(was & ~now)
         columns = []
         for output in self._engine.root.outputs:
-            old = base.take(output.name, changes.positions[gone])
-            new = changes.columns.get(output.name, old.slice(0, 0))
-            before = base.take(output.name, changes.positions[both])
+            old = base.take(output.name, positions[gone])
+            new = changes.columns[output.name]
+            before = base.take(output.name, positions[both])
             differs[both] |= ~same(before, new.take(pa.array(index[both])).cast(before.type))
             columns.append(pa.concat_arrays([new.cast(old.type), old]))
         index[gone] = len(index[now]) + np.arange(len(gone))
         rows = np.flatnonzero(differs)
-        rows = rows[np.lexsort([self._rank(changes.positions[rows]), changes.scenarios[rows]])]
+        scenarios = scenarios_of(changes.places)
+        rows = rows[np.lexsort([self._rank(positions[rows]), scenarios[rows]])]
         chosen = pa.array(index[rows])
         kinds = np.where(~now[rows], 0, np.where(was[rows], 1, 2))
         words = pa.array(["deleted", "changed", "added"]).take(pa.array(kinds))
-        return self._table(changes.scenarios[rows], [c.take(chosen) for c in columns], words)
+        return self._table(scenarios[rows], [c.take(chosen) for c in columns], words)
 
     def _rank(self, positions: Array) -> Array:
         """The places of rows in the answer; past its end for those that are not in it."""

@@ -29,9 +29,12 @@ class Ranges:
 
     def distinct(self) -> tuple[Ranges, Array]:
         """The distinct ranges, and the number of each row's range among them."""
-        pairs = np.stack([self.start, self.stop])
-        unique, number = np.unique(pairs, axis=1, return_inverse=True)
-        return Ranges(unique[0], unique[1]), number.reshape(-1)
+        pairs = (self.start << 32) | self.stop
+        if bool((pairs[1:] >= pairs[:-1]).all()):
+            first = np.diff(pairs, prepend=-1) > 0
+            return Ranges(self.start[first], self.stop[first]), np.cumsum(first) - 1
+        _, index, number = np.unique(pairs, return_index=True, return_inverse=True)
+        return Ranges(self.start[index], self.stop[index]), number
 
     def expanded(self) -> tuple[Array, Array]:
         """All places of all ranges, one range after the other, and their CSR offsets."""

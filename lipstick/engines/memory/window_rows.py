@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
+from lipstick.engines.memory.index import SortedIndex, spread
+from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.members import Members
-from lipstick.engines.memory.state import (
+from lipstick.engines.memory.places import (
     NOTHING,
+    beside,
+    contains,
+    everywhere,
+    matches,
+    pack,
+    positions_of,
+    scenarios_of,
+    union,
+)
+from lipstick.engines.memory.state import (
     SORT,
     Context,
+    State,
+    Supposed,
     Take,
-    contains,
     needs_spark,
+    overlay,
     values,
 )
 from lipstick.engines.memory.store import Dataset
@@ -26,6 +41,7 @@ from rewriter.blocks import Block
 from rewriter.interpret import (
     WINDOW,
     AggregateCall,
+    Interpreted,
     UninterpretableError,
     Vector,
     WindowCall,
@@ -43,8 +59,8 @@ _COUNT = AggregateCall("COUNT(*)", "COUNT", False, ())
 class WindowRows(MemberRows):
     """The tuples of a block with window functions.
 
-    Under a deletion every value of a window function is computed anew, over the members that are
-    left, when it is first asked for.
+    In a scenario the values of window functions are computed anew where partitions lose or gain
+    rows, or rows have other values; when they are first asked for.
     """
 
     def __init__(
@@ -56,6 +72,8 @@ class WindowRows(MemberRows):
         by_name = {name: windowed(scalar) for name, scalar in scalars.items()}
         self.windowed: Mapping[str, Windowed] = {n: w for n, w in by_name.items() if w.calls}
         """The outputs and sort keys with window functions."""
+        self._by_partition: dict[tuple[str, ...], _Partitions] = {}
+        self._placements: dict[Hashable, Placed] = {}
 
     def _base_take(self, name: str, positions: Array) -> pa.Array:
         if name not in self.windowed:
@@ -69,32 +87,167 @@ class WindowRows(MemberRows):
 
     @cached_property
     def _base_computed(self) -> Take:
-        return self._under(self._base, self.base_present())
+        rows = np.flatnonzero(self.base_present())
+        whole = _Touched(rows, np.zeros_like(rows), np.ones(len(rows), dtype=np.bool_))
+        return self._known(dict.fromkeys(self.windowed, whole), self._base, super()._base_take)
 
-    def _affected(self, suspects: Array, was: Array, now: Array, present: Array) -> Array:
-        """Any value of a window function may be another one."""
-        del suspects, was, now
-        there = present.copy()
-        there[np.flatnonzero(self.base_present())] = True
-        return np.flatnonzero(there)
-
-    def _under(self, context: Context, present: Array) -> Take:
-        plain = super()._under(context, present)
-        rows = np.flatnonzero(present)
+    def _known(
+        self, computed_at: Mapping[str, _Touched], context: Context, otherwise: Take
+    ) -> Take:
+        """Values that are computed at some places of each output, when first asked for."""
         known: dict[str, pa.Array] = {}
 
-        def take(name: str, positions: Array) -> pa.Array:
+        def take(name: str, places: Array) -> pa.Array:
             if name not in self.windowed:
-                return plain(name, positions)
+                return otherwise(name, places)
+            touched = computed_at[name]
             if name not in known:
-                known[name] = self._computed(name, rows, context)
-            there = contains(rows, positions)
-            return known[name].take(pa.array(np.searchsorted(rows, positions), mask=~there))
+                known[name] = self._computed(name, touched, context)
+            found, rows = matches(places, touched.places)
+            found, rows = found[touched.settled[rows]], rows[touched.settled[rows]]
+            if len(found) == len(places):
+                return known[name].take(pa.array(rows))
+            index = np.full(len(places), -1, dtype=np.int64)
+            index[found] = rows
+            computed_there = known[name].take(pa.array(index, mask=index < 0))
+            if context is self._base:
+                return computed_there
+            rest = np.flatnonzero(index < 0)
+            return overlay(computed_there, rest, self.base.take(name, places[rest]))
 
         return take
 
+    def _read(self) -> tuple[Interpreted, ...]:
+        """See :class:`MemberRows`; with what windows are over."""
+        return (*super()._read(), *(s for w in self.windowed.values() for s in _scalars(w)))
+
+    def _supposed(self, context: Context, suspects: Array, was: Array, now: Array) -> State:
+        """See :class:`MemberRows`.
+
+        Rows of the partitions that suspects were in, or are in now, may have other values.
+        """
+        arriving = suspects[now]
+        touched = {
+            name: self._partitions(window, suspects, was, arriving, context)
+            for name, window in self.windowed.items()
+        }
+        take = self._known(touched, context, self._plain(context))
+        changed = union(suspects, *(part.places[part.settled] for part in touched.values()))
+        size = self.members.size(context)
+        return Supposed(self.base, size, take, changed, suspects[was != now])
+
+    def _partitions(
+        self, window: Windowed, suspects: Array, was: Array, arriving: Array, context: Context
+    ) -> _Touched:
+        """The rows that are there now in partitions with suspects."""
+        reach = self._bounded(window)
+        if reach is not None:
+            old = suspects[was]
+            if contains(old, arriving).all():
+                return self._neighbours(window.calls[0], reach, suspects, old, arriving)
+        partitions = {_texts(call.partition): call for call in window.calls}
+        if len(partitions) > 1:
+            # Partitions of one window overlap those of another.
+            scenarios = np.unique(scenarios_of(suspects))
+            together = everywhere(scenarios, np.flatnonzero(self.base_present()))
+        else:
+            (call,) = partitions.values()
+            partitioned = self._partitioned(call)
+            of_old = partitioned.of_rows[positions_of(suspects[was])]
+            of_new = partitioned.find(self._keys(call, arriving, context), len(arriving))
+            hit = union(
+                np.sort(pack(scenarios_of(suspects[was]), of_old)),
+                np.sort(beside(arriving, of_new)[of_new >= 0]),
+            )
+            rows, owners = partitioned.index.rows(positions_of(hit))
+            together = np.sort(beside(hit[owners], rows))
+        places = union(together[~contains(suspects, together)], arriving)
+        return _Touched(places, scenarios_of(places), np.ones(len(places), dtype=np.bool_))
+
+    def _bounded(self, window: Windowed) -> int | None:
+        """How many rows before and after a row decide its value, in an order that no deletion
+        changes; None where that is not so."""
+        windows = {_window(call) for call in window.calls}
+        call = window.calls[0]
+        scalars = [*call.partition, *(key.scalar for key in call.order)]
+        if len(windows) > 1 or any(s.run is None for s in scalars):
+            return None
+        if not all(map(self.members.is_stable, scalars)):
+            return None
+        distances = [0]
+        for each in window.calls:
+            extent_of_each = each.extent
+            if extent_of_each is None or not extent_of_each.rows:
+                return None
+            if extent_of_each.start is None or extent_of_each.end is None:
+                return None
+            distances += [abs(extent_of_each.start), abs(extent_of_each.end)]
+        return max(distances)
+
+    def _neighbours(
+        self, call: WindowCall, reach: int, suspects: Array, old: Array, arriving: Array
+    ) -> _Touched:
+        """The rows about some that were there, with as many more as decide their values.
+
+        Parameters
+        ----------
+        old
+            Those of the suspects that were there.
+        """
+        rows = np.flatnonzero(self.base_present())
+        placement = self._base_placed(call, rows)
+        at = placement.place[np.searchsorted(rows, positions_of(old))]
+        scenarios = scenarios_of(old)
+        by_place = np.lexsort([at, scenarios])
+        at, scenarios = at[by_place], scenarios[by_place]
+        _, number, counts = np.unique(scenarios, return_inverse=True, return_counts=True)
+        near = reach + counts[number]
+        low = np.maximum(at - 2 * near, placement.start[at])
+        high = np.minimum(at + 2 * near + 1, placement.stop[at])
+        # Ranges that meet are one.
+        first = np.ones(len(at), dtype=np.bool_)
+        first[1:] = (scenarios[1:] != scenarios[:-1]) | (low[1:] > high[:-1])
+        begins = np.flatnonzero(first)
+        ends = np.append(begins[1:], len(at)) - 1
+        low, high, near = low[begins], high[ends], near[begins]
+        numbers, segments = spread(low, high)
+        before = (numbers - low[segments] >= near[segments]) | (
+            low[segments] <= placement.start[numbers]
+        )
+        after = (high[segments] - numbers > near[segments]) | (
+            high[segments] >= placement.stop[numbers]
+        )
+        places = pack(scenarios[begins][segments], rows[placement.rows[numbers]])
+        kept = ~contains(suspects, places) | contains(arriving, places)
+        places, segments, settled = places[kept], segments[kept], (before & after)[kept]
+        by_place = np.argsort(places)
+        return _Touched(places[by_place], segments[by_place], settled[by_place])
+
+    def _base_placed(self, call: WindowCall, rows: Array) -> Placed:
+        key = _window(call)
+        if key not in self._placements:
+            self._placements[key] = self._placed(call, rows)
+        return self._placements[key]
+
+    def _keys(self, call: WindowCall, places: Array, context: Context) -> list[pa.Array]:
+        """What a window function partitions rows by."""
+        resolve = self.members.resolve(places, context)
+        try:
+            return [values(scalar, resolve, len(places), None) for scalar in call.partition]
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
+
+    def _partitioned(self, call: WindowCall) -> _Partitions:
+        """The rows that are there without deletion, by the partitions of a window function."""
+        key = _texts(call.partition)
+        if key not in self._by_partition:
+            rows = np.flatnonzero(self.base_present())
+            columns = self._keys(call, rows, self._base)
+            self._by_partition[key] = _Partitions(columns, rows, self.members.count)
+        return self._by_partition[key]
+
     def check(self) -> None:
-        """Check the sums of floats; see :class:`lipstick.engines.memory.state.Rows`."""
+        """See :class:`Rows`; sums of floats are Spark's, unless captured."""
         if self._stored is None and self._adds_floats():
             raise needs_spark(f"Spark adds up floats of {self.block.name}, in an order of its own.")
         super().check()
@@ -202,19 +355,79 @@ class WindowRows(MemberRows):
 
     # -- values under a deletion -----------------------------------------------------------
 
-    def _computed(self, name: str, rows: Array, context: Context) -> pa.Array:
-        """The values of an output over the rows that are there."""
-        window = self.windowed[name]
-        resolve = self.members.resolve(rows, context)
-        columns = [computed(call, resolve, len(rows)) for call in window.calls]
+    def _computed(self, name: str, touched: _Touched, context: Context) -> pa.Array:
+        """The values of an output at some places."""
+        window, places = self.windowed[name], touched.places
+        resolve = self.members.resolve(places, context)
+        segments = pa.array(touched.segments)
+        columns = [computed(call, resolve, len(places), segments) for call in window.calls]
 
         def column(alias: str, of: str) -> Vector:
             return from_arrow(columns[int(of)]) if alias == WINDOW else resolve(alias, of)
 
         try:
-            return values(window.scalar, column, len(rows), self.type(name))
+            return values(window.scalar, column, len(places), self.type(name))
         except UninterpretableError as error:
             raise needs_spark(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """Rows over which the values of an output are computed.
+
+    Attributes
+    ----------
+    places
+        Sorted.
+    segments
+        Numbers of what rows see: none of another segment.
+    settled
+        Boolean array: the rows whose segment has all that decides their values.
+    """
+
+    places: Array
+    segments: Array
+    settled: Array
+
+
+class _Partitions:
+    """The partitions of a window, by number.
+
+    Attributes
+    ----------
+    of_rows
+        The partition of each position; -1 of those that are not there without deletion.
+    index
+        Positions by partition.
+    """
+
+    def __init__(self, columns: list[pa.Array], rows: Array, count: int) -> None:
+        codes, first = distinct(columns, len(rows))
+        chosen = pa.array(first)
+        self._table = KeyTable([column.take(chosen) for column in columns], len(first))
+        self.of_rows = np.full(count, -1, dtype=np.int64)
+        self.of_rows[rows] = codes
+        self.index = SortedIndex(self.of_rows)
+
+    def find(self, columns: list[pa.Array], length: int) -> Array:
+        """The partitions of some rows; -1: none of these."""
+        return self._table.find(columns, length)
+
+
+def _texts(scalars: Iterable[Interpreted]) -> tuple[str, ...]:
+    return tuple(scalar.text for scalar in scalars)
+
+
+def _window(call: WindowCall) -> Hashable:
+    """The partition and order of a window function."""
+    keys = ((key.scalar.text, key.descending, key.nulls_first) for key in call.order)
+    return _texts(call.partition), tuple(keys)
+
+
+def _scalars(window: Windowed) -> Iterator[Interpreted]:
+    """The scalars that the window functions of an output read."""
+    for call in window.calls:
+        yield from (*call.partition, *(key.scalar for key in call.order), *call.arguments)
 
 
 def _is_rounded(kind: pa.DataType, call: AggregateCall) -> bool:

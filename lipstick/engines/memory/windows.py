@@ -38,7 +38,9 @@ _LAST = ("last", "last_value")
 _LIST = AggregateCall("COLLECT_LIST", None, False, (), Anew("collect_list"))
 
 
-def placed(call: WindowCall, resolve: Resolve, length: int) -> Placed:
+def placed(
+    call: WindowCall, resolve: Resolve, length: int, scenarios: pa.Array | None = None
+) -> Placed:
     """The rows in the partitions and order of a window function.
 
     Raises
@@ -48,6 +50,7 @@ def placed(call: WindowCall, resolve: Resolve, length: int) -> Placed:
     """
     rows = _Rows(call, resolve, length)
     partition = [rows.values(part) for part in call.partition]
+    partition += [] if scenarios is None else [scenarios]
     keys = [Key(rows.values(k.scalar), k.descending, k.nulls_first) for k in call.order]
     return Placed(partition, keys, length)
 
@@ -68,8 +71,10 @@ def extent(call: WindowCall, placement: Placed) -> Ranges:
     return ranges
 
 
-def computed(call: WindowCall, resolve: Resolve, length: int) -> pa.Array:
-    """The values of a window function over some rows.
+def computed(
+    call: WindowCall, resolve: Resolve, length: int, scenarios: pa.Array | None = None
+) -> pa.Array:
+    """The values of a window function over some rows, those of each scenario by themselves.
 
     Raises
     ------
@@ -78,7 +83,7 @@ def computed(call: WindowCall, resolve: Resolve, length: int) -> pa.Array:
     CaptureError
         Where Spark would fail.
     """
-    placement = placed(call, resolve, length)
+    placement = placed(call, resolve, length, scenarios)
     rows = _Rows(call, resolve, length)
     ranking = _RANKING.get(call.function)
     if ranking is not None:

@@ -9,7 +9,7 @@ from typing import Any
 from lipstick.capture.capture import Capture
 from lipstick.engines.memory import Memory
 from lipstick.engines.memory.formal.tensors import check_aggregate
-from lipstick.engines.memory.state import NOTHING
+from lipstick.engines.memory.places import NOTHING
 from lipstick.errors import CaptureError
 from lipstick.explore.cells import cell
 from rewriter.analysis.annotation_type import annotation_type

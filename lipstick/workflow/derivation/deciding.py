@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.places import NOTHING
 from lipstick.engines.memory.reach import members_of
-from lipstick.engines.memory.state import NOTHING, Rows
+from lipstick.engines.memory.state import Rows
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows
@@ -32,7 +33,7 @@ def deciding(reading: Reading, rows: Rows) -> Array:
     if isinstance(rows, GroupRows) and _changeable(reading, rows, keys):
         alive = rows.members.base_alive
         members = every(rows.members.count) if alive is None else np.flatnonzero(alive)
-        return np.unique(rows.grouping.moved(members, np.zeros_like(members)).groups)
+        return np.unique(rows.grouping.moved(members).groups)
     return np.sort(rows.base.sequence) if is_cut(reading, rows) else NOTHING
 
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.formal.algebra import Annotation
 from lipstick.engines.memory.formal.functions import typed_values
+from lipstick.engines.memory.scenarios import alone
 from lipstick.engines.memory.state import State
 from lipstick.errors import CaptureError, LipstickError
 from lipstick.tracking.naming import stored_key
@@ -60,7 +61,8 @@ def check(formal: Formal, positions: Array, annotations: Sequence[Annotation]) -
         kept = {token for token in tokens if chance.random() < share}
         gone = [token for token in tokens if token not in kept]
         try:
-            states = formal.engine.states(_tables(formal, gone))
+            tables = _tables(formal, gone)
+            states = formal.engine.states({name: alone(t) for name, t in tables.items()})
         except CaptureError:
             # Only Spark answers this deletion, or the query fails in this world.
             continue

@@ -16,7 +16,7 @@ from lipstick.engines.memory.formal.scopes import (
     operands,
 )
 from lipstick.engines.memory.groups import GroupRows
-from lipstick.engines.memory.state import NOTHING
+from lipstick.engines.memory.places import NOTHING
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows
 from lipstick.errors import NeedsSparkError

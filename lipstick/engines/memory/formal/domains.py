@@ -22,8 +22,9 @@ from lipstick.engines.memory.formal.possible import possible
 from lipstick.engines.memory.formal.scopes import MemberScope, operands
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.places import NOTHING
 from lipstick.engines.memory.reach import members_of
-from lipstick.engines.memory.state import NOTHING, State
+from lipstick.engines.memory.state import State
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
 from rewriter.blocks import Lookup

@@ -11,7 +11,8 @@ import pyarrow as pa
 from lipstick.engines.memory.formal.functions import ScalarFunction
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.members import Members
-from lipstick.engines.memory.state import NOTHING, needs_spark
+from lipstick.engines.memory.places import NOTHING
+from lipstick.engines.memory.state import needs_spark
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.errors import CapabilityError
 from rewriter.blocks import EXPANDED, GROUP, MEMBER, Lookup

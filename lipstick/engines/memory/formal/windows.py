@@ -11,7 +11,8 @@ from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.over_rows import OverRows, operands_of
 from lipstick.engines.memory.formal.scopes import MemberScope, operands, scalar_type
 from lipstick.engines.memory.keys import distinct
-from lipstick.engines.memory.state import NOTHING, values
+from lipstick.engines.memory.places import NOTHING
+from lipstick.engines.memory.state import values
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.interpret import UninterpretableError, WindowCall

@@ -7,18 +7,24 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updated, Updates, distinct_pairs
+from lipstick.engines.memory.places import beside, contains, pack, positions_of, scenarios_of, union
+from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updated, Updates
 from tests.lipstick.engines.memory.test_failures import DATABASE
 from tests.oracle.written import written
 
 
-def test_pairs_are_distinct_and_sorted() -> None:
-    scenarios, positions = distinct_pairs(np.array([0, 0, 1]), np.array([3, 3, 0]), 5)
-    assert (scenarios.tolist(), positions.tolist()) == ([0, 1], [3, 0])
-    scenarios, positions = distinct_pairs(np.array([1, 0, 1, 0]), np.array([0, 4, 0, 2]), 5)
-    assert (scenarios.tolist(), positions.tolist()) == ([0, 0, 1], [2, 4, 0])
-    nothing = np.array([], dtype=np.int64)
-    assert [part.tolist() for part in distinct_pairs(nothing, nothing, 5)] == [[], []]
+def test_places_sort_by_scenario_and_are_positions_in_the_first() -> None:
+    places = pack(np.array([1, 0, 1, 0]), np.array([0, 4, 0, 2]))
+    together = union(places, np.array([4]))
+    assert scenarios_of(together).tolist() == [0, 0, 1]
+    assert positions_of(together).tolist() == [2, 4, 0]
+    assert together[:2].tolist() == [2, 4]
+    assert contains(together, places).tolist() == [True] * 4
+    assert (
+        beside(places, np.array([7, -1, 3, 0])).tolist()
+        == pack(np.array([1, -1, 1, 0]), np.array([7, -1, 3, 0])).tolist()
+    )
+    assert len(union()) == len(union(together[:0], together[:0])) == 0
 
 
 def test_new_values_of_one_scenario() -> None:

@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from lipstick.engines.memory.places import scenarios_of
+from lipstick.engines.memory.scenarios import Deleted
 from semiring.expression import Expression
 from semiring.semirings import Counting
 from semiring.token import Token
@@ -86,6 +88,39 @@ def test_hypothetical_answers(sql: str, tmp_path: Path) -> None:
     """A what-if has the values that the query has over what is left."""
     grouping = sql.endswith("GROUP BY k")
     assert check_written(sql, DATABASE, deletions(), tmp_path, grouping=grouping) > 1
+
+
+BOUNDED = (
+    "SELECT id, x, lag(x) OVER (ORDER BY id) AS l, lead(x, 3, 0) OVER (ORDER BY id) AS e FROM a",
+    "SELECT id, x - lag(x, 2) OVER (PARTITION BY k ORDER BY id DESC) AS d,"
+    " sum(x) OVER (PARTITION BY k ORDER BY id ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING) AS s"
+    " FROM a WHERE x IS NOT NULL",
+    "SELECT k, x, s - lag(s) OVER (ORDER BY k, x) AS d,"
+    " max(s) OVER (ORDER BY k, x ROWS 2 PRECEDING) AS m"
+    " FROM (SELECT k, x, sum(id) AS s FROM a GROUP BY k, x) t",
+)
+
+
+@pytest.mark.parametrize("sql", BOUNDED)
+def test_values_of_bounded_frames_are_computed_from_neighbours(sql: str, tmp_path: Path) -> None:
+    """Far fewer rows than the partition has, and the values are those of the whole of it."""
+    database = Database({"a": relation("a", "x", 80, 3)})
+    rng = random.Random(7)
+    gone = [
+        Deletion("chosen", {"a": frozenset((rng.randint(1, 80),) for _ in range(count))})
+        for count in (1, 1, 2, 2, 3, 5, 9)
+    ]
+    assert check_written(sql, database, gone, tmp_path) == len(gone)
+
+
+def test_a_deletion_changes_neighbours_alone(tmp_path: Path) -> None:
+    database = Database({"a": relation("a", "x", 80, 3)})
+    memory = written(BOUNDED[0], database, tmp_path)
+    deleted = Deleted(pa.table({"id": pa.array([20, 60], pa.int32())}), np.array([0, 1]))
+    states = memory.engine.states({"a": deleted})
+    changed = states[memory.engine.root.name].changed
+    assert len(changed) < 2 * 20
+    assert set(scenarios_of(changed).tolist()) == {0, 1}
 
 
 @pytest.mark.parametrize("sql", OF_ROWS)
