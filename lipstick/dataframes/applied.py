@@ -115,8 +115,16 @@ class Applied:
         Raises
         ------
         UnsupportedError
-            The function makes rows without columns, or keys of two frames have other types.
+            The rows are of a stream, the function makes rows without columns, or keys of two frames
+            have other types.
         """
+        if any(side.frame.isStreaming for side in self.sides):
+            raise UnsupportedError(
+                f"{self.name} is called for the rows of one micro-batch at a time, and where a "
+                "micro-batch ends is not in the data",
+                "Use aggregates, or a udf() of one row; or track the folder that the stream is "
+                "written to, and call the function there.",
+            )
         if not self.made.fields:
             raise UnsupportedError(
                 f"{self.name} makes rows without columns",

@@ -58,7 +58,7 @@ def with_ordinary_operators(spark: SparkSession, value: Any) -> Any:
     if "common" not in value:
         return value
     for kind, inputs in _INPUTS.items():
-        if message := value.get(kind):
+        if (message := value.get(kind)) and "transform_with_state_info" not in message:
             sides = tuple(_side(spark, message[of], message.get(by, [])) for of, by in inputs)
             return {**_stand_in(spark, message["func"], sides), "common": value["common"]}
     if message := value.get("map_partitions"):

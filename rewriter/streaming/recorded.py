@@ -22,7 +22,9 @@ from sqlglot import exp
 from rewriter.algebra import (
     Aggregate,
     Attribute,
+    BagDifference,
     CorrelatedScalar,
+    Draw,
     Filter,
     FirstRows,
     Generate,
@@ -31,6 +33,7 @@ from rewriter.algebra import (
     LocalSort,
     Project,
     Relation,
+    Sample,
     Scalar,
     ScalarSubquery,
     Scan,
@@ -60,6 +63,14 @@ from rewriter.streaming.joins import check_grouped, join_of_streams
 from rewriter.streaming.relations import join_with_relation
 from rewriter.streaming.ties import tied_groups
 from rewriter.streaming.unions import union_of_streams
+
+_REFUSED = {
+    BagDifference: "EXCEPT ALL or INTERSECT ALL of a stream is",
+    Draw: "a value that chance or the partition of a row decides is",
+    Limit: "LIMIT outside of output mode complete is",
+    Sample: "TABLESAMPLE of a stream is",
+}
+"""The operators without a rule that a text has, as it calls them."""
 
 
 def as_recorded(
@@ -165,9 +176,8 @@ class _Recording:
                 return self._aggregate(relation)
             case Limit() if self._context.mode is OutputMode.COMPLETE:
                 return self._unary(relation, needed)
-        kind = type(relation).__name__
-        span = getattr(relation, "span", None)
-        raise self._context.unsupported(f"{kind} of a stream is", span)
+        called = _REFUSED.get(type(relation), f"{type(relation).__name__} of a stream is")
+        raise self._context.unsupported(called, getattr(relation, "span", None))
 
     def _scan(self, scan: Scan, needed: frozenset[str]) -> tuple[Relation, Flow]:
         stream = self._context.streams[scan.relation]

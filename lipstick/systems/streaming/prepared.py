@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 RAW = "_lipstick_raw_"
 """What the names of columns of the source begin with, beside those computed of them."""
 WATERMARK = "EventTimeWatermark"
+_HIDDEN = "__metadata_col"
+"""What Spark marks columns of a source by that are none of its data."""
 TRANSPARENT = ("SubqueryAlias", "View")
 
 
@@ -104,8 +106,8 @@ def over_rows(
     return visit(plan)
 
 
-def check_prepared(name: str, spark: SparkSession, plan: Plan) -> str:
-    """Return what projections and filters over a source compute.
+def check_prepared(name: str, spark: SparkSession, plan: Plan, schema: StructType) -> str:
+    """Return what projections and filters over a source, with columns of a schema, compute.
 
     Raises
     ------
@@ -115,6 +117,12 @@ def check_prepared(name: str, spark: SparkSession, plan: Plan) -> str:
     patterns = jvm_of(spark).org.apache.spark.sql.catalyst.trees.TreePattern
     texts: list[str] = []
     above = plan
+    if any(_HIDDEN in (field.metadata or {}) for field in schema):
+        raise SourceError(
+            f"The stream {name!r} has columns of the hidden column _metadata, which are other ones "
+            "when its files were moved or are read in other parts.\nLeave them out, or have who "
+            "writes the files write them as columns."
+        )
     below_watermark = False
     while elements(above.children()):
         kind = above.getClass().getSimpleName()

@@ -175,8 +175,8 @@ def _prepared(name: str, spark: SparkSession, leaf: Described) -> Prepared | Non
     if leaf.prepared is None:
         return None
     plan, source = leaf.prepared
-    text = check_prepared(name, spark, plan)
     schema = StructType.fromJson(json.loads(str(source.schema().json())))
+    text = check_prepared(name, spark, plan, schema)
     return Prepared(plan, schema, text, settings_of(spark))
 
 

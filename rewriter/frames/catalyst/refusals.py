@@ -8,7 +8,7 @@ from typing import Any
 from rewriter.errors import QueryError
 from rewriter.frames.catalyst.tree import Node
 from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.refusals import rows_of_python, untracked
+from rewriter.frames.writing.refusals import rows_of_python, rows_of_state, untracked
 
 _PLACEMENTS = frozenset(
     [
@@ -29,6 +29,7 @@ _UNTRACKED = frozenset(
         "LogicalRDD",
         "LogicalRelation",
         "OneRowRelation",
+        "StreamingRelation",
         "StreamingRelationV2",
     ]
 )
@@ -43,6 +44,11 @@ _OF_GROUPS = {
 """Operators for which others stand, outside subqueries, before a plan is written."""
 _PYTHON_ROWS = {
     "MapPartitionsInR": "dapply",
+}
+_OF_STATE = {
+    "FlatMapGroupsInPandasWithState": "groupBy().applyInPandasWithState",
+    "TransformWithStateInPandas": "groupBy().transformWithStateInPandas",
+    "TransformWithStateInPySpark": "groupBy().transformWithState",
 }
 
 
@@ -62,6 +68,8 @@ def refusal(node: Node) -> QueryError:
         return untracked(node.kind)
     if node.kind in _PYTHON_ROWS:
         return rows_of_python(_PYTHON_ROWS[node.kind])
+    if node.kind in _OF_STATE:
+        return rows_of_state(_OF_STATE[node.kind])
     if node.kind in _OF_GROUPS:
         return unsupported(
             f"{_OF_GROUPS[node.kind]} in a subquery has no rule", "Write the subquery as a join."

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rewriter.errors import QueryError
 from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.refusals import rows_of_python, untracked
+from rewriter.frames.writing.refusals import rows_of_state, untracked
 
 _UNTRACKED = (
     "cached_local_relation",
@@ -15,8 +15,9 @@ _UNTRACKED = (
     "local_relation",
     "read",
 )
-_PYTHON_ROWS: Mapping[str, str] = {
+_OF_STATE: Mapping[str, str] = {
     "apply_in_pandas_with_state": "groupBy().applyInPandasWithState",
+    "group_map": "groupBy().transformWithState",
 }
 _AGGREGATE = "Call the aggregates that you need: agg(), or groupBy().agg()."
 _STATISTICS: Mapping[str, str] = {
@@ -52,8 +53,8 @@ def refusal(kind: str) -> QueryError:
     """Return the error of a relation without a rule."""
     if kind in _UNTRACKED:
         return untracked(kind)
-    if kind in _PYTHON_ROWS:
-        return rows_of_python(_PYTHON_ROWS[kind])
+    if kind in _OF_STATE:
+        return rows_of_state(_OF_STATE[kind])
     if kind in _STATISTICS:
         return unsupported(
             f"{_STATISTICS[kind]} gives statistics as text, without the rows behind each",

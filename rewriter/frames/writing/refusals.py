@@ -9,6 +9,8 @@ _ROWS = {
     "LocalRelation": "rows of createDataFrame()",
     "LogicalRDD": "rows of an RDD, of createDataFrame() or of a checkpoint",
     "OneRowRelation": "a row of no relation",
+    "StreamingRelation": "a stream",
+    "StreamingRelationV2": "a stream",
     "cached_remote_relation": "rows of a checkpoint",
     "local_relation": "rows of createDataFrame()",
 }
@@ -22,6 +24,16 @@ def untracked(kind: str) -> UntrackedError:
     if kind in _CHECKPOINTED:
         advice += " A frame that comes before checkpoint() or .rdd is annotated as it is."
     return UntrackedError(f"this data frame reads {rows}, which are not tracked", advice)
+
+
+def rows_of_state(name: str) -> UnsupportedError:
+    """Return the error of a method that keeps state from one micro-batch to the next."""
+    return unsupported(
+        f"{name} keeps a state of its own from one micro-batch to the next",
+        "Use what keeps a state that is followed: a grouping by keys, by window() or by "
+        "session_window(), dropDuplicates(), or a join of streams; or track the folder that the "
+        "stream is written to, and query that.",
+    )
 
 
 def rows_of_python(name: str) -> UnsupportedError:

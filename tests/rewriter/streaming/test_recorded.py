@@ -104,7 +104,10 @@ def test_rows_of_one_batch_are_stateless_or_not() -> None:
 
 REFUSED = [
     ("SELECT row_number() OVER (ORDER BY id) FROM events", "append", "a window function over"),
-    ("SELECT id FROM events LIMIT 3", "append", "Limit of a stream"),
+    ("SELECT id FROM events LIMIT 3", "append", "LIMIT outside of output mode complete is"),
+    ("SELECT uuid() AS u FROM events", "append", "a value that chance or the partition"),
+    ("SELECT id FROM events TABLESAMPLE (50 PERCENT)", "append", "TABLESAMPLE of a stream is"),
+    ("SELECT id FROM events EXCEPT ALL SELECT id FROM alerts", "append", "EXCEPT ALL or INTERSECT"),
     ("SELECT k, count(*) FROM events GROUP BY k", "append", "without an event time"),
     (
         "SELECT e.id FROM events e LEFT JOIN alerts a ON e.k = a.k",

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession, streaming
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.state import GroupStateTimeout
 
 from lipstick.errors import SourceChangedError, SourceError, TrackingError, UnsupportedError
 from lipstick.systems.streaming.definition import AnnotatedStream
 from lipstick.systems.streaming.runs import StreamRun
 from lipstick.systems.streams.errors import StreamError
+from rewriter.errors import UntrackedError
 from tests.lipstick.systems.streaming.running import Feed, write_batch
 from tests.lipstick.systems.streaming.shapes import READINGS
 
@@ -116,6 +119,57 @@ def test_frames_are_the_queries_that_say_the_same(spark: SparkSession, feed: Fee
     assert first.schema.names == ["id", "v"]
     plan = first.df._jdf.queryExecution().analyzed().toString()
     assert plan.count("Deduplicate [sensor") == 1
+
+
+@pytest.mark.classic
+@pytest.mark.engines("memory")
+def test_what_spark_computes_of_a_micro_batch_alone_is_refused_when_it_is_read(
+    spark: SparkSession, feed: Feed
+) -> None:
+    """Functions of groups, partitions and state; columns of files that are none of their data."""
+    rows = spark.table("readings")
+    groups = rows.groupBy("sensor")
+    columns = "sensor STRING, n BIGINT"
+    nothing = GroupStateTimeout.NoTimeout
+
+    def same(rows: Any) -> Any:
+        return rows
+
+    def stated(key: Any, rows: Any, state: Any) -> Any:
+        return rows
+
+    frames: dict[str, Callable[[], DataFrame]] = {
+        "same is called for the rows of one micro-batch": lambda: groups.applyInPandas(
+            same, columns
+        ),
+        "called for the rows of one micro-batch at a time": lambda: rows.mapInArrow(same, READINGS),
+        "applyInPandasWithState keeps a state": lambda: groups.applyInPandasWithState(
+            stated, columns, "n BIGINT", "append", nothing
+        ),
+        "reads a stream, which are not tracked": lambda: (
+            spark.readStream.schema(READINGS)
+            .parquet(str(feed.folder / "readings"))
+            .select("id", "_metadata.file_path")
+        ),
+    }
+    if hasattr(groups, "transformWithState"):
+
+        class Same(streaming.StatefulProcessor):
+            def init(self, handle: Any) -> None: ...
+            def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Any:  # noqa: N802
+                return rows
+
+            def close(self) -> None: ...
+
+        frames["groupBy.*transformWithState keeps a state of its own"] = lambda: (
+            groups.transformWithStateInPandas(Same(), columns, "append", "None")
+        )
+    for problem, frame in frames.items():
+        with pytest.raises((UnsupportedError, UntrackedError), match=problem):
+            feed.session.annotate(frame())
+    source = spark.readStream.schema(READINGS).parquet(str(feed.folder / "readings"))
+    with pytest.raises(SourceError, match="'placed' has columns of the hidden column _metadata"):
+        feed.session.track("placed", source.select("id", "_metadata.file_name"))
 
 
 @pytest.mark.classic

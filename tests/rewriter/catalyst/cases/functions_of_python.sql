@@ -146,3 +146,29 @@ Register it with spark.udf.register, and call it by its name.
 -- error
 UnsupportedError: in this data frame, dapply makes rows of which nothing says what they came from
 Use expressions, a udf() of one row, or in SQL a table function of partitions, f(TABLE(t) PARTITION BY k); or track the frame that it returns.
+
+-- title: apply with state
+[
+ {"class": "FlatMapGroupsInPandasWithState", "num-children": 1, "child": 0},
+ {
+  "class": "LogicalRelation",
+  "num-children": 0,
+  "tracked": {"name": "l", "columns": [[3, "id"], [4, "k"], [5, "v"]]}
+ }
+]
+-- error
+UnsupportedError: in this data frame, groupBy().applyInPandasWithState keeps a state of its own from one micro-batch to the next
+Use what keeps a state that is followed: a grouping by keys, by window() or by session_window(), dropDuplicates(), or a join of streams; or track the folder that the stream is written to, and query that.
+
+-- title: transform with state
+[
+ {"class": "TransformWithStateInPySpark", "num-children": 1, "child": 0},
+ {
+  "class": "LogicalRelation",
+  "num-children": 0,
+  "tracked": {"name": "l", "columns": [[3, "id"], [4, "k"], [5, "v"]]}
+ }
+]
+-- error
+UnsupportedError: in this data frame, groupBy().transformWithState keeps a state of its own from one micro-batch to the next
+Use what keeps a state that is followed: a grouping by keys, by window() or by session_window(), dropDuplicates(), or a join of streams; or track the folder that the stream is written to, and query that.

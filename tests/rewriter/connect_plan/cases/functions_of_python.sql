@@ -1,4 +1,4 @@
--- title: rows of python
+-- title: apply with state
 {
  "common": {"plan_id": "1109"},
  "apply_in_pandas_with_state": {
@@ -8,5 +8,18 @@
  }
 }
 -- error
-UnsupportedError: in this data frame, groupBy().applyInPandasWithState makes rows of which nothing says what they came from
-Use expressions, a udf() of one row, or in SQL a table function of partitions, f(TABLE(t) PARTITION BY k); or track the frame that it returns.
+UnsupportedError: in this data frame, groupBy().applyInPandasWithState keeps a state of its own from one micro-batch to the next
+Use what keeps a state that is followed: a grouping by keys, by window() or by session_window(), dropDuplicates(), or a join of streams; or track the folder that the stream is written to, and query that.
+
+-- title: transform with state
+{
+ "common": {"plan_id": "1109"},
+ "group_map": {
+  "input": {"common": {"plan_id": "0"}, "tracked": {"name": "l", "columns": ["id", "k", "v"]}},
+  "func": {"function_name": "<lambda>"},
+  "transform_with_state_info": {"time_mode": "None"}
+ }
+}
+-- error
+UnsupportedError: in this data frame, groupBy().transformWithState keeps a state of its own from one micro-batch to the next
+Use what keeps a state that is followed: a grouping by keys, by window() or by session_window(), dropDuplicates(), or a join of streams; or track the folder that the stream is written to, and query that.
