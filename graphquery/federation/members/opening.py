@@ -18,6 +18,7 @@ from graphquery.federation.members.pins import Pin, read_pins, write_pins
 from graphquery.federation.questions.question import Options
 from graphquery.federation.serving.peers import read_token
 from graphquery.federation.wire.client import HttpTransport
+from graphquery.federation.wire.messages import REPLY, Limits
 from graphquery.federation.wire.transport import LocalTransport, Transport
 from semiring.door import checked
 
@@ -30,6 +31,7 @@ def open_federation(
     timeout: float | None = None,
     home: str | None = None,
     cache: Cache | None = None,
+    limits: Limits = REPLY,
 ) -> Federation:
     """Open the federation of a file; see `graphquery.federation.members.members`.
 
@@ -59,6 +61,7 @@ def open_federation(
         timeout=timeout,
         home=home,
         cache=cache,
+        limits=limits,
         noted=None if precaching is None else noting(precaching),
     )
     seen = {

@@ -46,6 +46,7 @@ def federation_command(function: Command) -> Command:
         sketches: bool,
         boundary: bool,
         timeout: float | None,
+        reply_size: float,
         home: str | None,
         zoom_out: tuple[str, ...],
         format: str | None,
@@ -54,11 +55,15 @@ def federation_command(function: Command) -> Command:
         **arguments: Any,
     ) -> None:
         from graphquery.federation import Options, open_federation
+        from graphquery.federation.wire.messages import Limits
 
         with reported():
             options = Options(sketches=sketches, boundary=boundary, strict=strict)
+            limits = Limits(size=int(reply_size * (1 << 20)))
             told = answer(format, output, limit, (TABLE, JSON))
-            with open_federation(file, options=options, timeout=timeout, home=home) as opened:
+            with open_federation(
+                file, options=options, timeout=timeout, home=home, limits=limits
+            ) as opened:
                 function(opened.zoom_out(*zoom_out) if zoom_out else opened, told, **arguments)
 
     decorated: Command = answer_options()(command)
@@ -71,6 +76,14 @@ def federation_command(function: Command) -> Command:
         ),
         click.option("--home", metavar="MEMBER", help="Asking this member costs nothing."),
         click.option("--timeout", type=float, metavar="SECONDS", help="That one reply may take."),
+        click.option(
+            "--reply-size",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="MIB",
+            default=256,
+            show_default=True,
+            help="That one reply may have; a member that sends more is missing.",
+        ),
         click.option(
             "--boundary/--no-boundary", default=True, help="Whether to use boundary graphs."
         ),

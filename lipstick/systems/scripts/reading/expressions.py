@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from lipstick.systems.scripts.model import NodeKind
@@ -35,6 +35,8 @@ from lipstick.systems.scripts.reading.values import (
 
 _CONSTANT_KINDS = {str: "text", bytes: "bytes", bool: "number", int: "number", float: "number",
                    complex: "number", type(None): "none"}  # fmt: skip
+_LONG = 64
+"""The most items of a collection of which each constant is a value of its own."""
 
 
 def evaluate(context: Context, node: ast.expr) -> Value:
@@ -129,10 +131,43 @@ def _conditional(context: Context, node: ast.IfExp) -> Value:
 
 def _sequence(context: Context, node: ast.List | ast.Tuple | ast.Set) -> Value:
     kind = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
-    values = [evaluate(context, item) for item in node.elts]
+    values = _items(context, node.elts)
     if kind == "set":
         values += hashed(context, values)
     return held(context, {"list": "[]", "tuple": "()", "set": "{}"}[kind], values, kind)
+
+
+def _items(context: Context, nodes: Sequence[ast.expr]) -> list[Value]:
+    """Evaluate the items of a collection; of a long one all constants are one value."""
+    if len(nodes) <= _LONG:
+        return [evaluate(context, node) for node in nodes]
+    kinds: dict[str, None] = {}
+    values = []
+    count = 0
+    for node in nodes:
+        kind = _constant_kind(node)
+        if kind is None:
+            values.append(evaluate(context, node))
+        else:
+            kinds[kind] = None
+            count += 1
+    if count:
+        name = f"{count:,} constants"
+        constants = context.node(NodeKind.CONSTANT, name, "constant", value=name)
+        kind = next(iter(kinds)) if len(kinds) == 1 else "data"
+        values.append(Value(((constants.id, None, None),), kind=kind))
+    return values
+
+
+def _constant_kind(node: ast.expr) -> str | None:
+    """Return the kind of a constant, a number with a sign or a tuple of these; None for others."""
+    if isinstance(node, ast.Constant):
+        return _CONSTANT_KINDS.get(type(node.value))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        return "number" if _constant_kind(node.operand) == "number" else None
+    if isinstance(node, ast.Tuple) and all(_constant_kind(item) for item in node.elts):
+        return "tuple"
+    return None
 
 
 def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
@@ -152,8 +187,8 @@ def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
 
 
 def _dict(context: Context, node: ast.Dict) -> Value:
-    keys = [evaluate(context, key) for key in node.keys if key is not None]
-    values = [evaluate(context, value) for value in node.values]
+    keys = _items(context, [key for key in node.keys if key is not None])
+    values = _items(context, node.values)
     values += hashed(context, keys)
     return held(context, "{:}", [*keys, *values], "dict")
 

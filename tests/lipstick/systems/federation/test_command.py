@@ -94,6 +94,13 @@ def test_what_is_missing_is_told_and_strict_commands_fail(file: Path) -> None:
     assert "The answer is not complete: B: unreachable" in result.output
 
 
+def test_members_whose_replies_are_too_large_are_missing(file: Path) -> None:
+    answer = told("ancestors", file, "D::d3", "--reply-size", "0.0001")
+    assert not answer["complete"]
+    assert [each["store"] for each in answer["missing"]] == ["D"]  # type: ignore[attr-defined]
+    assert told("ancestors", file, "D::d3", "--reply-size", "1")["complete"]
+
+
 def test_a_segment_is_exported_with_its_description(file: Path, tmp_path: Path) -> None:
     store = file.parent / "D"
     before = Store.open(store).snapshot().version

@@ -104,6 +104,23 @@ def test_lines_that_a_construct_depends_on(name: str) -> None:
     assert numbers == lines
 
 
+@pytest.mark.parametrize(
+    "form", ["[{}, k]", "(k, {})", "{{len(k), {}}}", "{{'k': k, **dict(enumerate([{}]))}}"]
+)
+def test_the_constants_of_a_long_collection_are_one_value(form: str) -> None:
+    """What is computed among them, and what the collection holds, is as of a short one."""
+    answers = []
+    for count in (1, 500):
+        constants = ", ".join(f"-{n}, 'a{n}', ({n}, None)" for n in range(count))
+        text = f"k = [1]\nx = {form.format(constants)}\nk.append(2)\nz = 1\ny = len(x)\n"
+        script = text_provenance(text)
+        lines = [line.number for line in script.depends("y").lines]
+        answers.append((lines, script.depends("y").certain))
+        assert script.initial_size < 60
+    assert answers[0] == answers[1]
+    assert {1, 2, 5} <= set(answers[0][0]) <= {1, 2, 3, 5}
+
+
 def test_text_that_is_not_python_is_refused_with_its_place() -> None:
     with pytest.raises(ScriptSyntaxError, match=r"s\.py:2:5: .*\n  b = \(\n") as caught:
         text_provenance("a = 1\nb = (\n", name="s.py")
