@@ -35,10 +35,10 @@ from rich.table import Table
 
 from benchmark_workflowgen import graph_on_spark
 from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.generated_graphs import generate
 from benchmark_workflowgen.measure.graphs import questions
 from graphquery import EdgeSet, ProvenanceGraph, Segment
 from graphquery import csr as adjacency
-from graphquery.generate import generate
 from semiring.base import Array
 
 _PAGE = resource.getpagesize()

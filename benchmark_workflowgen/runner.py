@@ -23,6 +23,7 @@ from rich.progress import (
 import lipstick
 from benchmark_workflowgen import suites
 from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.generated_graphs import generate
 from benchmark_workflowgen.grid import Case, GridError, text_of, workload_of
 from benchmark_workflowgen.measure import queries, workflows
 from benchmark_workflowgen.measure.graphs import measure_graph
@@ -31,7 +32,6 @@ from benchmark_workflowgen.measure.workflows import measure_runs
 from benchmark_workflowgen.results import Results
 from benchmark_workflowgen.sessions import Sparks
 from graphquery import ProvenanceGraph
-from graphquery.generate import generate
 from lipstick.workflow import open_run
 
 

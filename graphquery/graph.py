@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery import convert, naming
-from graphquery.absence import reason
 from graphquery.build import Around, build
 from graphquery.csr import Csr, distinct, positions
 from graphquery.draw import graph_html
@@ -35,7 +34,7 @@ from graphquery.storage import Columns, Storage
 from graphquery.values import Effects
 from graphquery.values import stale as stale_nodes
 from graphquery.values import values as values_of
-from graphquery.view import Neighbours, Overlay, Step, View, merged
+from graphquery.view import Neighbours, Overlay, Step, View, merged, reason
 from semiring.base import Array, Semiring, TokenValuation
 from semiring.door import checked
 

@@ -1,8 +1,8 @@
-"""What of the stored nodes a graph shows, and how it came to be so."""
+"""The view of a graph: the stored nodes that it shows, and why others are absent."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from graphquery.model import Kind, Segment
 from semiring.base import Array
 
 NO_IDS: Array = np.empty(0, dtype=np.int64)
@@ -154,3 +155,41 @@ def merged(first: Neighbours, nodes: Array, degrees: Array) -> Neighbours:
     if first.ports is not None:
         ports = np.concatenate([first.ports, np.zeros(len(nodes), dtype=np.uint8)])[order]
     return Neighbours(joined, first.degrees + degrees, ports)
+
+
+def reason(
+    name: str,
+    segment: Segment,
+    *,
+    hidden: bool,
+    zoomed: Collection[str],
+    operations: Iterable[Operation],
+) -> str:
+    """The reason as a message.
+
+    Parameters
+    ----------
+    name, segment
+        Of the node.
+    hidden
+        Whether zooming out has hidden it.
+    zoomed
+        The modules that are zoomed out.
+    operations
+        What made the graph of the one that was built.
+    """
+    module = segment.module
+    if segment.kind is Kind.ZOOMED and module not in zoomed:
+        return (
+            f"{name} stands for an invocation of {module}, which is not zoomed out here.\n"
+            f"zoom_out({module!r}) first."
+        )
+    if hidden and module is not None:
+        return f"{name} is inside {module}, which is zoomed out.\nzoom_in({module!r}) first."
+    if hidden:
+        return (
+            f"{name} is a constant of modules that are zoomed out.\nzoom_in first:"
+            f" {', '.join(sorted(zoomed))}."
+        )
+    how = "was deleted" if Operation.DELETE in operations else "is outside this subgraph"
+    return f"{name} {how}.\nAsk the graph that this one was made of."

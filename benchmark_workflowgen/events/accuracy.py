@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from benchmark_workflowgen.events.baseline import DependencyMatrix, accuracy
 from benchmark_workflowgen.events.jobs import Execution, Pair, edges_of, ends_of, partial_of
+from benchmark_workflowgen.events.published import Published, Remembered, Windowed
 from graphquery.reduction import Reducer
-from graphquery.reduction.baseline import DependencyMatrix, accuracy
-from graphquery.reduction.published import Published, Remembered, Windowed
 from graphquery.reduction.reducer import pairs
 
 WINDOW = 1_000

@@ -14,8 +14,8 @@ from benchmark_workflowgen.events.jobs import (
     edges_of,
     partial_of,
 )
+from benchmark_workflowgen.events.published import Flush, Published
 from graphquery.reduction import Partial, Reducer
-from graphquery.reduction.published import Flush, Published
 from graphquery.reduction.reducer import pairs
 
 PARTITIONINGS = ("horizontal", "vertical", "random")

@@ -22,8 +22,13 @@ from graphquery.distributed.levels import Levels
 from graphquery.distributed.local import brought, paths_between
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached, within_distance
-from graphquery.distributed.resolve import check_selection, missing, ordered
-from graphquery.distributed.selection import SparkSelection, meeting
+from graphquery.distributed.selection import (
+    SparkSelection,
+    check_selection,
+    meeting,
+    missing,
+    ordered,
+)
 from graphquery.distributed.values import effects, values
 from graphquery.distributed.view import Step, View
 from graphquery.graph import ProvenanceGraph

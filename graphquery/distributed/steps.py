@@ -9,14 +9,23 @@ import numpy as np
 
 from graphquery.distributed.delete import removed
 from graphquery.distributed.nodes import NodeSet
-from graphquery.distributed.subgraph import around
-from graphquery.distributed.view import Step
+from graphquery.distributed.reach import reached, step
+from graphquery.distributed.view import Step, View
 from graphquery.distributed.zoom import stands_for, zoomed_out
 from graphquery.view import Operation
 from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
+
+
+def around(view: View, seeds: NodeSet) -> NodeSet:
+    """Nodes, their ancestors and descendants, and what shares a predecessor with a descendant."""
+    below = reached(view, seeds, forwards=True)
+    above = reached(view, seeds, forwards=False)
+    parents = step(view, below, forwards=False)
+    siblings = step(view, parents, forwards=True)
+    return view.tables.distinct(seeds, above, below, siblings)
 
 
 def zoom_out(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
@@ -30,8 +39,8 @@ def zoom_in(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
     start = graph
     while start.parent is not None:
         start = start.parent
-    for step in graph.steps:
-        start = _repeated(start, step, modules)
+    for each in graph.steps:
+        start = _repeated(start, each, modules)
     return start
 
 

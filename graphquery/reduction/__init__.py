@@ -2,7 +2,7 @@
 
 Parallel reducers eliminate activities and intermediate entities and keep the paths between inputs
 and outputs. See Suriarachchi, Withana and Plale, *Big Provenance Stream Processing for Data
-Intensive Computations*; its algorithm as printed is in `published`, ours is exact.
+Intensive Computations*; ours is exact, and `benchmark_workflowgen` has the algorithm as printed.
 """
 
 from __future__ import annotations

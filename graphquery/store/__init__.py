@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from graphquery.store.commit import FileEntry
-from graphquery.store.compaction import Compaction
 from graphquery.store.errors import (
     StoreDamagedError,
     StoreError,
@@ -13,6 +12,7 @@ from graphquery.store.errors import (
 from graphquery.store.file_system import Files
 from graphquery.store.format import Migration, migrate
 from graphquery.store.fsck import Damage, fsck
+from graphquery.store.maintenance import Compaction
 from graphquery.store.snapshot import Snapshot
 from graphquery.store.store import Store
 from graphquery.store.transaction import Transaction

@@ -18,10 +18,10 @@ from graphquery.store.crossing import faults
 from graphquery.store.errors import StoreDamagedError
 from graphquery.store.format import FOLDERS, LOG, STAGING, check_format
 from graphquery.store.lock import LOCK, is_dead, read_holder
+from graphquery.store.maintenance import temporary_files, unnamed_files
 from graphquery.store.staging import describe
 from graphquery.store.state import State
 from graphquery.store.streams import faults as stream_faults
-from graphquery.store.vacuum import temporary_files, unnamed_files
 
 _RESTORE = "Restore it from a copy of the store."
 

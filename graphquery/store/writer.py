@@ -14,18 +14,24 @@ from typing import TYPE_CHECKING
 from graphquery.model import EdgeSet, Segment
 from graphquery.store import checkpoint, log
 from graphquery.store.commit import Commit, FileEntry, Json
-from graphquery.store.compaction import SMALL, TARGET, Compaction, merge, plan
 from graphquery.store.errors import StoreError
 from graphquery.store.file_system import Files
 from graphquery.store.format import FOLDERS, check_format
 from graphquery.store.lock import WriterLock
-from graphquery.store.ordinals import NewEdges
+from graphquery.store.maintenance import (
+    SMALL,
+    TARGET,
+    Compaction,
+    merge,
+    plan,
+    remove_unfinished,
+    vacuum,
+)
 from graphquery.store.sealing import Seals
 from graphquery.store.snapshot import Snapshot
 from graphquery.store.staging import Staging
 from graphquery.store.state import State
-from graphquery.store.transaction import Transaction
-from graphquery.store.vacuum import remove_unfinished, vacuum
+from graphquery.store.transaction import NewEdges, Transaction
 from graphquery.store.verified import verify
 
 if TYPE_CHECKING:
@@ -127,7 +133,7 @@ class Writer:
     def compact(self, *, small: int = SMALL, target: int = TARGET) -> Compaction:
         """Merge data files of fewer than `small` bytes into files of about `target` bytes.
 
-        See `graphquery.store.compaction`. Transactions may go on meanwhile in other threads.
+        See `graphquery.store.maintenance`. Transactions may go on meanwhile in other threads.
 
         Raises
         ------
@@ -144,7 +150,7 @@ class Writer:
         return Compaction(sum(map(len, groups)), len(groups))
 
     def vacuum(self, *, older_than: timedelta = timedelta(days=1)) -> int:
-        """Delete files that came out of use longer ago than that; see `graphquery.store.vacuum`."""
+        """Delete files that came out of use longer ago than ``older_than``."""
         with self._mutex:
             return vacuum(self, self._files, older_than)
 

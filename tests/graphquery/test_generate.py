@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark_workflowgen.generated_graphs import Generated, generate
 from graphquery import GraphError, ProvenanceGraph
-from graphquery.generate import Generated, generate
 from tests.graphquery import reference
 
 

@@ -8,10 +8,10 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 
+from benchmark_workflowgen.generated_graphs import generate
 from graphquery import ProvenanceGraph
 from graphquery.exchange import write_graphml
 from graphquery.exchange.graph_tables import node_values
-from graphquery.generate import generate
 from graphquery.model import Kind
 from tests.graphquery.builder import Builder
 from tests.graphquery.strategies import any_graphs

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark_workflowgen.generated_graphs import generate
 from graphquery import ProvenanceGraph, StaleValueError
 from graphquery.exchange import ExchangeError, read_parquet, write_parquet
 from graphquery.exchange.graph_tables import node_values
-from graphquery.generate import generate
 from graphquery.model import Kind
 from tests.graphquery.builder import Builder
 from tests.graphquery.strategies import any_graphs, workflows

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from benchmark_workflowgen.events.baseline import DependencyMatrix, accuracy
+from benchmark_workflowgen.events.published import Flush, Published, Remembered, Windowed
 from graphquery.reduction import EdgeType, Partial, Reducer, Role
-from graphquery.reduction.baseline import DependencyMatrix, accuracy
-from graphquery.reduction.published import Flush, Published, Remembered, Windowed
 from graphquery.reduction.reducer import pairs
 
 Edge = tuple[str, str]

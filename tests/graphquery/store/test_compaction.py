@@ -118,13 +118,13 @@ def test_transaction_meanwhile(filled: Store) -> None:
 
 def test_compactions_at_once(filled: Store) -> None:
     """Of two compactions of the same files, the second is refused."""
-    from graphquery.store import compaction
+    from graphquery.store import maintenance
 
     with filled.writer() as writer:
-        groups = compaction.plan(writer.state, compaction.SMALL, compaction.TARGET)
+        groups = maintenance.plan(writer.state, maintenance.SMALL, maintenance.TARGET)
         writer.compact()
         with pytest.raises(StoreError, match="was removed or merged before"):
-            compaction.merge(writer, groups[0])
+            maintenance.merge(writer, groups[0])
     assert check(filled) == 5
     assert fsck(filled.path) == []
 

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from graphquery.generate import generate
+from benchmark_workflowgen.generated_graphs import generate
 from lipstick.capture.capture import Capture
 from lipstick.demo.queries import KEYS, Q3
 from lipstick.explore import Explorer, Served

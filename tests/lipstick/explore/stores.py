@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graphquery.generate import Generated, generate
+from benchmark_workflowgen.generated_graphs import Generated, generate
 from graphquery.model import EdgeSet, Ordinals
 from graphquery.store import Store
 from semiring.base import Array

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import expect
 
+from benchmark_workflowgen.generated_graphs import generate
 from graphquery import ProvenanceGraph
 from graphquery.federation import open_federation
-from graphquery.generate import generate
 from graphquery.store import Store
 from lipstick.explore import Explorer, Served
 from lipstick.explore.explorer import open_source

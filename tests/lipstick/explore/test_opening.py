@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from benchmark_workflowgen.generated_graphs import generate
 from graphquery import ProvenanceGraph
 from graphquery.federation import open_federation
-from graphquery.generate import generate
 from graphquery.store import Store
 from lipstick.cli import main
 from lipstick.explore import ExploreError, Explorer, Served, explore

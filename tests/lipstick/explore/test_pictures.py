@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmark_workflowgen.generated_graphs import generate
 from graphquery import ProvenanceGraph, Segment
-from graphquery.generate import generate
 from lipstick.explore.explorer import Explorer, open_source
 from lipstick.explore.graphs.boxes import MOST
 from lipstick.explore.graphs.node_values import changed

@@ -13,8 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from benchmark_workflowgen.generated_graphs import generate
 from graphquery import ProvenanceGraph
-from graphquery.generate import generate
 from lipstick.explore import ExploreError, Explorer, Served
 from lipstick.explore.budget import Budget
 from lipstick.explore.explorer import open_source
