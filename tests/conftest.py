@@ -24,7 +24,7 @@ os.environ.setdefault("LIPSTICK_CHECK", "1")
 settings.register_profile(
     "ci",
     derandomize=True,
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],

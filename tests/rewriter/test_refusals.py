@@ -102,9 +102,9 @@ def _name(node: ast.expr) -> str:
 
 @contextmanager
 def _lines_run() -> Iterator[dict[str, set[int]]]:
-    """Collect the lines of the rewriter that run."""
+    """Collect the lines that run of the rewriter's files with refusals."""
     lines: defaultdict[str, set[int]] = defaultdict(set)
-    files = {str(path): str(path.relative_to(REWRITER)) for path in REWRITER.rglob("*.py")}
+    files = {str(REWRITER / site.file): site.file for site in sites() if site.file not in ELSEWHERE}
 
     def trace(frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
         file = files.get(frame.f_code.co_filename)

@@ -29,7 +29,7 @@ D = Decimal
 OFFSETS = np.array([0, 2, 2, 4])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=5), max_size=5))
 def test_sums_are_exact(groups):
     """Sums of int64 are exact whatever their size."""
@@ -38,7 +38,7 @@ def test_sums_are_exact(groups):
     assert sum_segments(values, offsets).tolist() == [sum(g) for g in groups]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(-(10**38) + 1, 10**38 - 1))), st.integers(0, 3))
 def test_decimal_round_trip(items, start):
     """Decimals to integers and back, through slices and NULLs."""

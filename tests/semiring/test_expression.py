@@ -133,7 +133,7 @@ def test_capabilities():
     assert compare(">", best, 3).evaluate(Tropical(), {C2: 0, C3: inf}) == inf
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(polynomials)
 def test_polynomial_round_trip(p):
     """A polynomial as an expression is the same polynomial."""
@@ -142,7 +142,7 @@ def test_polynomial_round_trip(p):
     assert expression.to_polynomial() == p == simplify(expression)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(expressions, st.lists(st.integers(0, 2), min_size=6, max_size=6))
 def test_homomorphism(e, values):
     """Evaluating is the same before and after delete, symbolic evaluation and pickling."""
@@ -156,7 +156,7 @@ def test_homomorphism(e, values):
         assert e.to_polynomial().evaluate(Counting(), valuation) == value
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(expressions, expressions, st.lists(st.integers(0, 2), min_size=6, max_size=6))
 def test_operations_evaluate(e, f, values):
     """Simplification respects every operation."""

@@ -20,7 +20,7 @@ MONOIDS = [SUM, COUNT, MIN, MAX, AVG]
 def test_law(semiring, law):
     """The law holds for any three values."""
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=15, deadline=None)
     @given(elements(semiring), elements(semiring), elements(semiring))
     def check(a, b, c):
         law(semiring, a, b, c)
@@ -29,7 +29,7 @@ def test_law(semiring, law):
 
 
 @pytest.mark.parametrize("monoid", MONOIDS, ids=str)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(k=polynomials, m=polynomials, values=st.lists(st.integers(-3, 3), min_size=2, max_size=2))
 def test_semimodule(monoid, k, m, values):
     """Tensors over N[X] are a semimodule."""
@@ -41,7 +41,7 @@ def test_semimodule(monoid, k, m, values):
 def test_specialisation(semiring, monoid):
     """Where tensors have values, merging equal values does not change them."""
 
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=15, deadline=None)
     @given(elements(semiring), elements(semiring), st.integers(-3, 3))
     def check(a, b, value):
         specialisation(semiring, monoid, a, b, [value])

@@ -113,7 +113,7 @@ def _without(answer: Any, liar: str) -> set[tuple[str, int, int]]:
 
 
 @pytest.mark.parametrize("liar", ["B", "C"])
-@pytest.mark.parametrize("seed", range(int(os.environ.get("LIPSTICK_FEDERATIONS", "2")) * 5))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("LIPSTICK_FEDERATIONS", "1")) * 5))
 def test_a_lying_member_takes_nothing_from_the_others(
     seed: int, liar: str, stores: dict[str, Path]
 ) -> None:

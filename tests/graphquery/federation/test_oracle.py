@@ -11,7 +11,7 @@ from graphquery.store import fsck
 from tests.graphquery.federation.oracle import check_federation, check_zoomed
 from tests.graphquery.federation.stores import random_stores
 
-FEDERATIONS = int(os.environ.get("LIPSTICK_FEDERATIONS", "2"))
+FEDERATIONS = int(os.environ.get("LIPSTICK_FEDERATIONS", "1"))
 QUESTIONS = 4
 
 
