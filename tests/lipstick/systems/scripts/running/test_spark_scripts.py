@@ -88,6 +88,38 @@ def test_rows_are_traced_from_outputs_to_inputs(
     assert event.inferred is None
 
 
+DECIDED = """\
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+orders = spark.read.csv("orders.csv", header=True, inferSchema=True)
+mean = orders.where("n < 5").agg(F.avg("n")).collect()[0][0]
+orders.where(F.col("n") > mean).write.parquet("above.parquet")
+orders.where("n > 2.5").write.parquet("fixed.parquet")
+"""
+
+
+def test_rows_that_a_collected_value_decides_about_are_not_certain(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows behind the value belong to the answer; a constant decides nothing."""
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(ORDERS, columns=["who", "item", "n"]).to_csv("orders.csv", index=False)
+    Path("s.py").write_text(within(DECIDED, tmp_path))
+    run_script("s.py")
+    assert spark.range(3).count() == 3
+    run = open_run("s.py.run")
+    decided = trace(run, "above.parquet", where={"n": 5})
+    assert not decided.certain
+    assert rows(decided, "orders.csv") == (0, 1, 2, 3, 4)
+    (item,) = decided.inputs
+    assert set(item.rules) == {Rule.ANNOTATED, Rule.DECIDES}
+    assert any("a value of these rows decides at" in why for why in item.why)
+    fixed = trace(run, "fixed.parquet", where={"n": 5})
+    assert fixed.certain
+    assert rows(fixed, "orders.csv") == (4,)
+
+
 FAILS = """\
 import sys
 from pyspark.sql import SparkSession, functions as F
