@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -12,28 +12,27 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from lipstick import display
+from lipstick import display, pipeline
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import KeptValues, Manifest
 from lipstick.capture.types import MemberTypes
-from lipstick.capture.write import copy_capture, write_capture
+from lipstick.capture.write import copy_capture
 from lipstick.capture.writer import Progress
 from lipstick.errors import UnsupportedError
+from lipstick.pipeline import PreparedQuery
 from lipstick.questions.answers import with_names
 from lipstick.questions.cost import Cost, estimate_cost
 from lipstick.questions.deletion import Cascade, resolve_deletion
 from lipstick.questions.everyday import PlainAnswer
 from lipstick.questions.methods import Questions
 from lipstick.questions.what_if import WhatIf
-from lipstick.stages.explain import explain, explain_passes, root_type
+from lipstick.stages.explain import explain, explain_passes, explain_stages, root_type
 from lipstick.tables.ancestry import Ancestry
 from lipstick.tables.hypothesis import Hypothesis
 from lipstick.tables.upstream import copy_upstream
 from lipstick.tables.writer import AnnotatedWriter
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
-from rewriter import PassStep
-from rewriter.algebra import Scalar
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
 from semiring.annotation import AnnotationType
@@ -55,27 +54,9 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
     annotations once, into the session's store.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        query: str,
-        expression: Scalar,
-        schema: StructType,
-        root: Block,
-        *,
-        recursive: bool = False,
-        steps: Sequence[PassStep] = (),
-        over_views: bool = False,
-    ) -> None:
+    def __init__(self, session: Session, prepared: PreparedQuery) -> None:
         self._session = session
-        self._query = query
-        self._expression = expression
-        self._schema = schema
-        self.root = root
-        """The block that yields the answer."""
-        self._recursive = recursive
-        self._steps = tuple(steps)
-        self._over_views = over_views
+        self._prepared = prepared
         self._capture: Capture | None = None
 
     # -- what it is ------------------------------------------------------------------------
@@ -83,12 +64,17 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
     @property
     def query(self) -> str:
         """The user's text."""
-        return self._query
+        return self._prepared.shown
 
     @property
     def schema(self) -> StructType:
         """The answer's schema, as Spark gives it."""
-        return self._schema
+        return self._prepared.schema
+
+    @property
+    def root(self) -> Block:
+        """The block that yields the answer."""
+        return self._prepared.root
 
     @property
     def _known(self) -> Mapping[str, Tracked]:
@@ -133,7 +119,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         self._check_sources()
         breaks_ties = any(block.breaks_ties for block in topological(self.root))
         if not (breaks_ties or any(map(self._session.later_version, self.relations.values()))):
-            plain = self._session.plain(self._expression, over_views=self._over_views)
+            plain = self._session.plain(self._prepared)
             if plain is not None:
                 return plain
         return self._named(self._session.spark.sql(plain_sql(self.root)))
@@ -145,10 +131,10 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             return self.capture.annotated()
         self._check_sources()
         frame = self._session.spark.sql(self.rewritten_sql)
-        return with_names(frame, [*self._schema.names, "_prov"])
+        return with_names(frame, [*self.schema.names, "_prov"])
 
     def _named(self, frame: DataFrame) -> DataFrame:
-        return with_names(frame, self._schema.names)
+        return with_names(frame, self.schema.names)
 
     # -- captures --------------------------------------------------------------------------
 
@@ -195,7 +181,6 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         bundle: bool = False,
     ) -> Capture:
         self._check_sources()
-        relations = self._session.local_relations.of(self.relations.values())
         shown = progress or (lambda _: None)
 
         def finish(written: Manifest, folder: Path) -> None:
@@ -203,16 +188,16 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
                 copy_upstream(Ancestry(written.relations, folder), folder)
 
         manifest = self.manifest(values)
-        done = write_capture(self._session.spark, manifest, path, shown, relations, finish)
+        done = pipeline.capture(self._prepared, self.relations, manifest, path, shown, finish)
         self._check_sources()
-        return Capture(path, done, self._session.spark, self._known)
+        return pipeline.ask(self._prepared, self._known, done, path)
 
     def _copy_of_capture(self, path: Path, values: KeptValues, *, bundle: bool) -> Capture:
         if values != "copy":
             raise UnsupportedError(
                 "values by reference are not supported where chance decides something",
                 'Save copies of them: values="copy".',
-                self._query,
+                self.query,
             )
         ancestry = self.capture.ancestry
 
@@ -221,7 +206,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
                 copy_upstream(ancestry, folder)
 
         copy_capture(self.capture.directory, path, finish)
-        return Capture(path, self.capture.manifest, self._session.spark, self._known)
+        return pipeline.ask(self._prepared, self._known, self.capture.manifest, path)
 
     def answer_from(self, capture: Capture) -> None:
         """Answer questions from a capture of this query that was saved."""
@@ -236,13 +221,13 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         ``values`` is ``"copy"`` or ``"reference"``.
         """
         return Manifest(
-            query=self._query,
-            names=tuple(self._schema.names),
-            schema=self._schema.json(),
+            query=self.query,
+            names=tuple(self.schema.names),
+            schema=self.schema.json(),
             values=values,
             root=self.root,
             relations={name: tracked.record for name, tracked in self.relations.items()},
-            recursive=self._recursive,
+            recursive=bool(self._prepared.bound.recursions),
         )
 
     @property
@@ -283,17 +268,34 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         """The type of the annotations: their operators, known before a row is read."""
         return root_type(self.root, self.relations)
 
-    def explain(self, *, passes: bool = False) -> str:
+    def explain(self, *, passes: bool = False, stages: bool = False) -> str:
         """Return a readable account of the query's blocks and how they are captured.
 
-        With ``passes`` also what each pass of the rewriter made of the query, and of the plan of
-        its capture (lines that went are marked by ``-``, lines that came by ``+``), and the blocks.
+        Parameters
+        ----------
+        passes
+            Add what each pass of the rewriter made of the query, and of the plan of its capture:
+            lines that went are marked by ``-``, lines that came by ``+``. The blocks follow.
+        stages
+            Add a line for each stage that the query passed, with the time that it took and a
+            summary of what it yielded.
         """
-        account = explain(self.root, self.relations)
-        if not passes:
-            return account
-        types = MemberTypes(self._session.spark)
-        return f"{account}\n{explain_passes(self._steps, self.root, types.alike)}"
+        parts = [explain(self.root, self.relations)]
+        if passes:
+            alike = MemberTypes(self._session.spark).alike
+            parts.append(explain_passes(self._prepared.steps, self.root, alike))
+        if stages:
+            done = self._capture
+            parts.append(
+                explain_stages(
+                    self._prepared.trace,
+                    {
+                        "capture": "at the first question" if done is None else str(done.directory),
+                        "ask": "not yet" if done is None else type(done.engine).__name__,
+                    },
+                )
+            )
+        return "\n".join(parts)
 
     def cost(self) -> Cost:
         """Estimate members, bytes and jobs of a capture; nothing runs."""
@@ -337,7 +339,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             raise UnsupportedError(
                 "a query in which chance decides something cannot be run again",
                 'Ask its annotations: method="annotations".',
-                self._query,
+                self.query,
             )
         self._check_sources()
         spark = self._session.spark

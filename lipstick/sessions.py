@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.binding import bind_text, drop_views
 from lipstick.dataframes import check_names, plain_frame, query_text
 from lipstick.engines.spark.local_session import own_spark
 from lipstick.engines.spark.workers import use_own_python
@@ -25,15 +24,13 @@ from lipstick.errors import (
     TrackingError,
 )
 from lipstick.frame import AnnotatedFrame
+from lipstick.pipeline import PreparedQuery, prepare
 from lipstick.stages.explain import log_passes_where_asked
-from lipstick.stages.guard import (
-    Understood,
-    understand,
-)
 from lipstick.stages.reading import reading
 from lipstick.stages.settings import check_settings, naming_settings
+from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import register_function
-from lipstick.systems.streaming.definition import AnnotatedStream, check_followed
+from lipstick.systems.streaming.definition import AnnotatedStream
 from lipstick.systems.streaming.recorded import track_stream
 from lipstick.systems.streaming.source import StreamSource, stream_source
 from lipstick.tables.derivation import Derivation, read_latest
@@ -50,7 +47,6 @@ from rewriter import (
     TableFunction,
     dialect,
 )
-from rewriter.algebra import Scalar
 from rewriter.dialect import Action, read_write
 from rewriter.scalars.text import text
 from semiring.door import checked
@@ -84,9 +80,11 @@ class Session:
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
         self._tables: dict[str, TableFunction] = {}
-        self.views_of_recursions: list[str] = []
         self._views = Views(self.spark, self._id)
         self.local_relations = LocalRelations(self.spark)
+        self._surroundings = Surroundings(
+            self.spark, self._tracked, self._tables, self.local_relations, self.store, self.add_view
+        )
         self.exports: TableExports | None = None
         if exports is not None:
             from lipstick.systems.federation.exports import TableExports
@@ -311,32 +309,15 @@ class Session:
     def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
         """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
         with naming_settings(self.spark), self._views.in_force():
-            # First, as what is no query would be run by Spark's analysis.
-            with reading(query):
-                understood = understand(self.spark, query, args)
-            # Spark accepts the text: whatever it refuses from here on is ours.
+            prepared = prepare(query, args, self._surroundings, shown)
             with reading(query, accepted=True):
-                return self._bound(query, args, shown, understood)
+                return self._frame(prepared)
 
-    def _bound(
-        self, query: str, args: Arguments, shown: str, understood: Understood
-    ) -> AnnotatedFrame:
-        """Bind and lower a query that is understood."""
-        written, schema = understood.expression, understood.schema
-        bound = bind_text(self.spark, query, args, understood, self._tracked, self._tables, self)
-        frame = AnnotatedFrame(
-            self,
-            shown,
-            bound.expression,
-            schema,
-            bound.root,
-            recursive=bool(bound.query.recursions),
-            steps=bound.steps,
-            over_views=bound.over_views,
-        )
+    def _frame(self, query: PreparedQuery) -> AnnotatedFrame:
+        """Return the annotated answer of a query over sources that are as they were tracked."""
+        frame = AnnotatedFrame(self, query)
         if any(tracked.stream is not None for tracked in frame.relations.values()):
-            check_followed(self.spark, written, query)
-            frame = AnnotatedStream(self, shown, bound.expression, schema, bound.root, *bound.plan)
+            frame = AnnotatedStream(self, query)
         self.check_sources(frame.relations.values())
         for tracked in frame.relations.values():
             if self._views.is_replaced(tracked.name):
@@ -380,17 +361,17 @@ class Session:
         with self._views.in_force():
             return self.sql(query_text(self.spark, plain, self._tracked.values()))
 
-    def plain(self, expression: Scalar, *, over_views: bool) -> DataFrame | None:
+    def plain(self, query: PreparedQuery) -> DataFrame | None:
         """Return a query as Spark answers it, over the relations of this session.
 
         None: over Spark Connect, where names of a view's text are resolved each time it runs.
         """
         if hasattr(self.spark, "_jsparkSession"):
             with self._views.in_force():
-                return self.spark.sql(text(expression))
-        if over_views:
+                return self.spark.sql(text(query.expression))
+        if query.over_views:
             return None
-        return self.spark.sql(text(dialect.with_views(expression, self._views.pinned)))
+        return self.spark.sql(text(dialect.with_views(query.expression, self._views.pinned)))
 
     def register(self, name: str, function: Any) -> None:
         """Register a function with Spark, under a name for queries, as ``spark.udf`` does.
@@ -458,7 +439,6 @@ class Session:
             return
         self._closed = True
         self._views.drop()
-        drop_views(self)
         self._tracked.clear()
         if self._temporary:
             shutil.rmtree(self.store, ignore_errors=True)

@@ -1,1 +1,1 @@
-"""The stages that a query passes before it is rewritten; `lipstick.binding` joins them."""
+"""The stages that a query passes before it is rewritten; `lipstick.pipeline` has their order."""

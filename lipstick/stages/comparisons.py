@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
@@ -11,7 +11,6 @@ from pyspark.sql.types import StructField
 
 from lipstick.errors import UnsupportedError
 from lipstick.tracking.tracker import fixed_length
-from rewriter import BoundQuery
 from rewriter.blocks import Block
 from rewriter.emit.statements import comparisons_sql
 from rewriter.position import Span
@@ -33,42 +32,14 @@ class Pair:
     place: tuple[Span | None, int]
 
 
-def lowered(
-    spark: SparkSession,
-    bind: Callable[[Conversions], BoundQuery],
-    lower: Callable[[BoundQuery, Conversions], Block],
-) -> tuple[BoundQuery, Block, Conversions]:
-    """Return a bound query and its blocks, in which what is compared has one type where it must.
-
-    Returned last is to which types the sides of comparisons are converted.
-
-    Rows are grouped by what others are compared with. Where a comparison makes different values
-    equal ('1' and '01' to 1), they are grouped by the values that it converts them to. EXCEPT and
-    INTERSECT convert the columns of their answer too.
+def compared_pairs(spark: SparkSession, root: Block, sql: str) -> list[Pair]:
+    """Return the types of the values that the blocks compare with other rows.
 
     Raises
     ------
     UnsupportedError
-        A comparison makes different values equal and nothing is known of its conversion, or a
-        subquery uses a map of the query around it.
+        A subquery uses a map of the query around it.
     """
-    converted: Conversions = {}
-    while True:
-        query = bind(converted)
-        root = lower(query, converted)
-        pairs = _pairs(spark, root, query.sql)
-        more = _conversions(spark, pairs, query.differences)
-        merged = {
-            span: {**converted.get(span, {}), **more.get(span, {})}
-            for span in {**converted, **more}
-        }
-        if merged == converted:
-            _check_exact(pairs, query.sql)
-            return query, root, converted
-        converted = merged
-
-
-def _pairs(spark: SparkSession, root: Block, sql: str) -> list[Pair]:
     pairs: list[Pair] = []
     for compared in comparisons_sql(root):
         try:
@@ -97,14 +68,19 @@ def _pair(outer: StructField, inner: StructField, compared_at: tuple[Span | None
     )
 
 
-def _conversions(
-    spark: SparkSession, pairs: Sequence[Pair], differences: Collection[Span]
+def common_types(
+    spark: SparkSession, pairs: Sequence[Pair], differences: Collection[Span], known: Conversions
 ) -> Conversions:
-    """Return the common types of what must be compared as such.
+    """Return the types to which comparisons must convert both sides, with those that are known.
 
     Without ANSI mode, ``=`` converts otherwise than set operations do.
+
+    Parameters
+    ----------
+    differences
+        The places of EXCEPT and INTERSECT.
     """
-    conversions: dict[Span, dict[int, str]] = {}
+    conversions = {span: dict(types) for span, types in known.items()}
     for pair in pairs:
         span, number = pair.place
         if span is None or pair.outer == pair.inner:
@@ -129,8 +105,14 @@ def _common(spark: SparkSession, pair: Pair) -> str | None:
         return None
 
 
-def _check_exact(pairs: Sequence[Pair], sql: str) -> None:
-    """Refuse comparisons that convert with a loss."""
+def check_exact(pairs: Sequence[Pair], sql: str) -> None:
+    """Refuse comparisons that make different values equal.
+
+    Raises
+    ------
+    UnsupportedError
+        With the types and the place of the first one.
+    """
     for pair in pairs:
         if pair.lengths:
             raise UnsupportedError(

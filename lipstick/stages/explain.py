@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from textwrap import shorten
+from typing import TYPE_CHECKING
 
 from lipstick.tracking.tracker import Tracked
-from rewriter import PASSES, PassStep, planned_capture
+from rewriter import PASSES, PassStep, dialect, planned_capture
+from rewriter.algebra import walk
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
@@ -15,6 +19,9 @@ from rewriter.passes import LOGGER, Alike
 from rewriter.passes.rendering import render_blocks
 from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
+
+if TYPE_CHECKING:
+    from lipstick.pipeline import PreparedQuery, StageResult
 
 SWITCH = "LIPSTICK_EXPLAIN"
 """The environment variable that has passes written to the standard error."""
@@ -72,6 +79,66 @@ def explain_passes(steps: Sequence[PassStep], root: Block, alike: Alike) -> str:
     if idle:
         lines.append(f"nothing to do: {', '.join(idle)}")
     return "\n".join([*lines, "blocks:", render_blocks(root).rstrip()])
+
+
+def explain_stages(trace: Sequence[StageResult], later: Mapping[str, str]) -> str:
+    """Return a line per stage of a query: its name, its milliseconds and what it yielded.
+
+    Parameters
+    ----------
+    later
+        What became of the steps after the stages, by their names.
+    """
+    lines = ["stages:"]
+    before = trace[0].query
+    for stage in trace:
+        yielded = _SUMMARIES[stage.name](before, stage.query)
+        lines.append(f"{stage.name:<10} {stage.seconds * 1000:8.1f} ms  {yielded}")
+        before = stage.query
+    lines += [f"{name:<10} {'':8}     {text}" for name, text in later.items()]
+    return "\n".join(lines)
+
+
+def _moment(before: PreparedQuery, after: PreparedQuery) -> str:
+    emitted = dialect.emit(after.expression)
+    return "nothing to fix" if emitted == dialect.emit(before.written) else shorten(emitted, 80)
+
+
+def _operators(after: PreparedQuery) -> str:
+    counts = Counter(type(operator).__name__ for operator in walk(after.bound.root))
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def _levels(after: PreparedQuery) -> str:
+    known = [
+        f"{after.bound.recursions[key].name}: {1 + levels} levels"
+        if isinstance(levels, int)
+        else f"{after.bound.recursions[key].name}: rows computed"
+        for key, levels in after.levels.items()
+    ]
+    return ", ".join(known) or "no recursions"
+
+
+def _blocks(after: PreparedQuery) -> str:
+    passes = dict.fromkeys(step.name for step in after.steps)
+    blocks = ", ".join(f"{block.name} {_kind(block)}" for block in topological(after.root))
+    return f"{blocks}; passes: {', '.join(passes) or 'nothing to do'}"
+
+
+def _conversions(after: PreparedQuery) -> str:
+    kinds = sorted({kind for types in after.converted.values() for kind in types.values()})
+    return f"to {', '.join(kinds)}" if kinds else "nothing to convert"
+
+
+_SUMMARIES: dict[str, Callable[[PreparedQuery, PreparedQuery], str]] = {
+    "understand": lambda _, after: after.schema.simpleString(),
+    "fix_moment": _moment,
+    "bind": lambda _, after: _operators(after),
+    "unfold": lambda _, after: _levels(after),
+    "lower": lambda _, after: _blocks(after),
+    "convert": lambda _, after: _conversions(after),
+    "check": lambda _, after: f"{len(after.root.outputs)} columns, nothing to refuse",
+}
 
 
 def log_passes_where_asked() -> None:

@@ -10,8 +10,8 @@ a relation, however deep the recursion goes. Other recursions are unfolded into 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -31,14 +31,15 @@ from lipstick.capture.local_rows import (
 )
 from lipstick.engines.memory.cores import core_rows, scanned_views
 from lipstick.errors import NeedsSparkError, UnsupportedError
-from rewriter import BoundQuery, Recursion, lower_query
+from lipstick.stages.surroundings import Surroundings
+from rewriter import Recursion, lower_query
 from rewriter.algebra import Iterated
 from rewriter.algebra.recursion import LEVEL_ROW, LEVEL_VIEW
 from rewriter.blocks import TokenSource
 from rewriter.emit.statements import BEFORE, Derivations, derivations, plain_sql, potential_sql
 
 _ADVICE = "Store the recursion's answer in a relation and track it."
-_MOST_UNFOLDED = 32
+MOST_UNFOLDED = 32
 """The levels that a recursion may be unfolded into unless it says otherwise: each is a join."""
 _MOST_TOKENS = 300_000_000
 """The tokens of all derivations of a recursion, at most."""
@@ -51,93 +52,57 @@ _READABLE = (
     T.TimestampType,
     T.TimestampNTZType,
 )
-Levels = dict[str, int | Iterated]
-"""What is known of recursions, by key: the number of their levels, or where their rows are."""
 
 
+@dataclass(frozen=True, slots=True)
 class Recursions:
-    """The recursions of one query: bound once their levels are known.
+    """The recursions of one query over the relations of its surroundings."""
 
-    Parameters
-    ----------
-    tokens
-        How each tracked relation is read.
-    store
-        A folder that the Spark driver and this process both see, for rows of recursions.
-    relations
-        Those whose rows are in this process.
-    streams
-        Relations whose rows are those of a stream: their recursions are unfolded.
-    """
+    around: Surroundings
+    sql: str
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        tokens: Mapping[str, TokenSource],
-        store: Path,
-        relations: Relations,
-        streams: frozenset[str] = frozenset(),
-    ) -> None:
-        self._spark = spark
-        self._tokens = tokens
-        self._store = store
-        self._relations = relations
-        self._streams = streams
-        self._computed: dict[str, Iterated] = {}
-        self.views: list[str] = []
-        """The views that queries read rows of recursions from."""
-
-    def unfolded(self, bind: Callable[[Mapping[str, int | Iterated]], BoundQuery]) -> BoundQuery:
-        """Return a query in which the levels of every recursion are known.
-
-        Parameters
-        ----------
-        bind
-            Binds the query, with what is known of its recursions so far.
+    def computed(self, recursion: Recursion) -> Iterated | None:
+        """Compute the rows of a recursion, and return their view; None for one to be unfolded.
 
         Raises
         ------
         UnsupportedError
-            A recursion does not end within the levels it may have, or not after every deletion, or
-            its levels have different types.
+            The recursion has more levels, rows or tokens than it may have, or levels of different
+            types.
         """
-        levels: Levels = {}
-        query = bind(levels)
-        while recursions := [item for item in query.recursions.items() if item[0] not in levels]:
-            key, recursion = recursions[0]
-            table = self._computed.get(key) or self._iterated(recursion, query.sql)
-            if table is not None:
-                self._computed[key] = levels[key] = table
-            else:
-                most = recursion.most or _MOST_UNFOLDED
-                whole = bind({**levels, key: most}).recursions[key]
-                levels[key] = _depth(_Levels(self._spark, whole, self._tokens, query.sql))
-            query = bind(levels)
-        return query
-
-    def _iterated(self, recursion: Recursion, sql: str) -> Iterated | None:
-        """Return where the rows of a recursion are; None for one that is to be unfolded."""
+        around, streams = self.around, self.around.streams
         statements = []
         for relation in (recursion.levels[0], recursion.step):
             assert relation is not None
-            block = lower_query(relation, self._tokens, sql)
+            block = lower_query(relation, around.tokens, self.sql)
             statement = derivations(block, LEVEL_VIEW)
-            if statement is None or any(name in self._streams for name, _ in statement.tokens):
+            if statement is None or any(name in streams for name, _ in statement.tokens):
                 return None
             statements.append(statement)
-        iteration = _Iteration(self._spark, recursion, sql, self._relations, *statements)
+        relations = around.local_relations.of(around.tracked.values())
+        iteration = _Iteration(around.spark, recursion, self.sql, relations, *statements)
         rows = iteration.rows()
         if rows is None:
             return None
         table, schema = rows
         number = uuid.uuid4().hex[:8]
         name = f"_lipstick_recursion_{number}"
-        path = self._store / "recursions" / f"{number}.parquet"
+        path = around.store / "recursions" / f"{number}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(table, path)
-        self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(name)
-        self.views.append(name)
+        around.add_view(around.spark.read.schema(schema).parquet(str(path)), name)
         return Iterated(name, iteration.columns, LEVEL_ROW, tuple(iteration.tokens))
+
+    def depth(self, recursion: Recursion) -> int:
+        """Return the last of the levels of a recursion that may have tuples.
+
+        Raises
+        ------
+        UnsupportedError
+            The last level is not empty, or not after every deletion, or levels have different
+            types.
+        """
+        return _depth(_Levels(self.around.spark, recursion, self.around.tokens, self.sql))
 
 
 class _Iteration:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Protocol, TypeAlias
 
 from sqlglot import exp
+
+from rewriter.algebra import Iterated
+from rewriter.scalars.comparable import Conversions
 
 Type: TypeAlias = exp.DataType
 """A type of Spark SQL."""
@@ -142,3 +146,33 @@ class MemoryCatalog:
     def type_of(self, query: str) -> Type | None:
         """Return nothing: it takes Spark to know."""
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The meaning of the names that a query may use.
+
+    Parameters
+    ----------
+    catalog
+        Resolves the names of relations.
+    functions
+        Names, in lower case, of functions beside Spark's own that are deterministic functions of
+        one row, or in LATERAL make rows of one.
+    aggregates
+        Of these, those that are functions of a group's bag instead.
+    tables
+        Of these, by name in lower case, those that may be called over a relation.
+    levels
+        By recursive query, the number of levels after the first, or the view of its rows. Of a
+        recursion without levels the start and a step are bound. None: recursions are refused.
+    converted
+        The types that columns of EXCEPT and INTERSECT are converted to on both sides.
+    """
+
+    catalog: Catalog
+    functions: Container[str] = frozenset()
+    aggregates: Container[str] = frozenset()
+    tables: Mapping[str, TableFunction] = field(default_factory=lambda: MappingProxyType({}))
+    levels: Mapping[str, int | Iterated] | None = None
+    converted: Conversions = field(default_factory=lambda: MappingProxyType({}))

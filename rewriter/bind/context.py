@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Iterated, OuterRow, OuterValues, Project, Relation, Scalar
-from rewriter.bind.catalog import Catalog, TableFunction
+from rewriter.algebra import Attribute, OuterRow, OuterValues, Project, Relation, Scalar
+from rewriter.bind.catalog import Environment
 from rewriter.bind.columns.names import AttributeNames
 from rewriter.bind.columns.scope import Bound, Outer
 from rewriter.bind.subqueries.outer_values import with_outer_values
 from rewriter.bind.text import Source
 from rewriter.position import Span
-from rewriter.scalars.comparable import Conversions
 
 
 class Binders(Protocol):
@@ -141,20 +140,13 @@ class BindContext:
     """The surroundings of a query: what names of relations mean, and how to bind inside it."""
 
     source: Source
-    catalog: Catalog
+    environment: Environment
     names: AttributeNames
     bind: Binders
-    functions: Container[str] = frozenset()
-    aggregates: Container[str] = frozenset()
-    tables: Mapping[str, TableFunction] = field(default_factory=lambda: MappingProxyType({}))
     ctes: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
     views: dict[str, Definition] = field(default_factory=dict)
-    levels: Mapping[str, int | Iterated] | None = None
-    """How many levels follow the first one of recursions, or their rows; None: none may exist."""
     recursions: dict[str, Recursion] = field(default_factory=dict)
     """The recursions met, by key."""
-    converted: Conversions = field(default_factory=lambda: MappingProxyType({}))
-    """The types to which EXCEPT and INTERSECT convert columns of both sides."""
     differences: set[Span] = field(default_factory=set)
     """The places of EXCEPT and INTERSECT met."""
     reading: tuple[str, ...] = ()

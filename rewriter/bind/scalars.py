@@ -191,7 +191,7 @@ class ScalarBinder:
             call.meta.update(parts[0].meta)
             return self._aggregate(call)
         name = ".".join(part.name for part in parts)
-        variable = self.context.catalog.variable(tuple(part.name for part in parts))
+        variable = self.context.environment.catalog.variable(tuple(part.name for part in parts))
         if variable is not None:
             return self._value(variable, name, parts[0])
         advice = "Name a column of the relations in FROM."
@@ -235,7 +235,7 @@ class ScalarBinder:
             problem = "a window function (OVER) cannot stand here"
             raise self._unsupported(problem, advice, span or node)
         name = call_name(call, self.context.source)
-        registered = name not in functions.OF_SPARK and name in self.context.aggregates
+        registered = name not in functions.OF_SPARK and name in self.context.environment.aggregates
         if not (registered or name in functions.IN_WINDOWS):
             advice = "Use a ranking or offset function, or an aggregate such as SUM."
             raise self._unsupported(f"window function {name} is not supported", advice, call)

@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, Type
 from rewriter.blocks import Block, TokenSource
 from rewriter.emit.statements import Groups, asked_groups_sql, hypothetical_sql, members_sql
@@ -40,11 +40,11 @@ def blocks_of(sql: str, database: Database) -> Block:
     )
     tokens = {r.name: TokenSource(r.name, r.key) for r in database.relations.values()}
     levels: dict[str, int] = {}
-    query = bind_query(sql, catalog, levels=levels)
+    query = bind_query(sql, Environment(catalog, levels=levels))
     while unknown := [key for key in query.recursions if key not in levels]:
         most = query.recursions[unknown[0]].most
         levels[unknown[0]] = _LEVELS if most is None else most
-        query = bind_query(sql, catalog, levels=levels)
+        query = bind_query(sql, Environment(catalog, levels=levels))
     return lower_query(query.root, tokens, sql)
 
 

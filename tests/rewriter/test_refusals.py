@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.errors import QueryError, UnsupportedError
 from rewriter.frames import catalyst, connect_plan
 from tests.rewriter.bind import test_bind_cases as bind_cases
@@ -123,7 +123,7 @@ def _lines_run() -> Iterator[dict[str, set[int]]]:
 
 def _run_fixtures() -> None:
     with suppress(QueryError):
-        bind_query(RECURSIVE, CATALOG)
+        bind_query(RECURSIVE, Environment(CATALOG))
     for case in cases(bind_cases.CASES).values():
         bind_cases.outcome(case.given, CATALOG)
     for case in cases(lower_cases.CASES).values():
@@ -140,7 +140,7 @@ def _run_fixtures() -> None:
 
 def test_recursion_is_refused_where_nothing_says_how_deep_it_is() -> None:
     with pytest.raises(UnsupportedError, match=r"WITH RECURSIVE is not supported here at 1:16"):
-        bind_query(RECURSIVE, CATALOG)
+        bind_query(RECURSIVE, Environment(CATALOG))
 
 
 def test_every_refusal_has_a_fixture() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rewriter import dialect
 from rewriter.algebra import Aggregate, Generate, Relation, walk
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import TokenSource
 from rewriter.errors import QueryError
@@ -65,7 +65,7 @@ def use(name: str) -> tuple[str, str]:
     refusals, kinds = [], []
     for kind, sql in _uses(name):
         try:
-            root = bind_query(sql, _CATALOG).root
+            root = bind_query(sql, Environment(_CATALOG)).root
         except QueryError as error:
             refusals.append(f"{error.problem}: {error.advice}")
             continue
@@ -93,7 +93,7 @@ def _interpreted(sql: str) -> bool:
 
 def _computed(sql: str) -> bool:
     try:
-        block = lower_query(bind_query(sql, _CATALOG).root, _TOKENS)
+        block = lower_query(bind_query(sql, Environment(_CATALOG)).root, _TOKENS)
     except QueryError:
         return False
     return any(aggregate_call(call).anew is not None for _, call in block.aggregates)

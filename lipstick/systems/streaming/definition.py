@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from lipstick.capture.capture import Capture
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
+from lipstick.pipeline import PreparedQuery
 from lipstick.systems.streaming.checkpoint import checkpoint_folder
 from lipstick.systems.streaming.leaves import check_apart
 from lipstick.systems.streaming.recorded import of_stream, streamed
@@ -21,10 +21,8 @@ from lipstick.systems.streaming.starts import settings_of
 from lipstick.systems.streams.errors import StreamError
 from lipstick.tracking.tracker import Tracked
 from rewriter import dialect
-from rewriter.algebra import Aggregate, FirstRows, Join, Relation, Scalar, Scan, walk
+from rewriter.algebra import Aggregate, FirstRows, Join, Scan, walk
 from rewriter.algebra.rendering import render
-from rewriter.blocks import Block
-from rewriter.scalars.comparable import Conversions
 from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
 from semiring.door import checked
 
@@ -73,26 +71,20 @@ class AnnotatedStream(AnnotatedFrame):
     runs, ``stream.recorded(folder)``.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        query: str,
-        expression: Scalar,
-        schema: StructType,
-        root: Block,
-        plan: Relation,
-        converted: Conversions,
-    ) -> None:
-        super().__init__(session, query, expression, schema, root)
-        check_apart(query, {name: of_stream(self.relations[name]) for name in self.streams})
+    def __init__(self, session: Session, prepared: PreparedQuery) -> None:
+        super().__init__(session, prepared)
+        check_followed(session.spark, prepared.written, prepared.sql)
+        check_apart(
+            prepared.shown, {name: of_stream(self.relations[name]) for name in self.streams}
+        )
         # Made now: names may stand for other relations later.
-        plain = session.plain(expression, over_views=False)
+        plain = session.plain(prepared)
         assert plain is not None
         self._frame = plain
-        self._plan = plan
+        self._plan = prepared.bound.root
         self.settings = settings_of(session.spark)
         """The settings that its expressions were read by."""
-        self.converted = converted
+        self.converted = prepared.converted
         """The types that both sides of comparisons are converted to, by their place."""
 
     @property
@@ -106,9 +98,9 @@ class AnnotatedStream(AnnotatedFrame):
         return self._frame
 
     @property
-    def expression(self) -> Scalar:
-        """The query as it was read."""
-        return self._expression
+    def prepared(self) -> PreparedQuery:
+        """The query as the stages left it."""
+        return self._prepared
 
     @cached_property
     def streams(self) -> Mapping[str, Streamed]:
@@ -156,7 +148,7 @@ class AnnotatedStream(AnnotatedFrame):
         UnsupportedError
             It is not followed in this output mode.
         """
-        return as_recorded(self._plan, self.streams, mode, emission, self._query)
+        return as_recorded(self._plan, self.streams, mode, emission, self.query)
 
     @property
     def writeStream(self) -> StreamWriter:  # noqa: N802 - as Spark calls it

@@ -77,7 +77,9 @@ class StreamResults(AnnotatedFrame):
             _check_order(stream, undecided, self._recorded)
         self._check_ties({})
         root = _lowered(stream, self._reading.root, self._recorded)
-        super().__init__(stream.session, stream.query, stream.expression, stream.schema, root)
+        prepared = stream.prepared
+        bound = replace(prepared.bound, root=self._reading.root, recursions={})
+        super().__init__(stream.session, replace(prepared, bound=bound, root=root, steps=()))
 
     @property
     def _known(self) -> Mapping[str, Tracked]:

@@ -9,7 +9,7 @@ from lipstick.workflow.definition.functions import Aggregates
 from lipstick.workflow.definition.module import Specification
 from lipstick.workflow.definition.query import BEFORE, FrameFunction, Query, Sql
 from lipstick.workflow.errors import ModuleQueryError, UnknownRelationError, WorkflowError
-from rewriter import TrackedRelation, bind_query
+from rewriter import Environment, TrackedRelation, bind_query
 from rewriter.errors import UnsupportedError, UntrackedError
 
 
@@ -149,7 +149,9 @@ def _columns(
     functions = {name.lower() for name in specification.functions}
     try:
         aggregates = Aggregates(specification.name, specification.functions)
-        bound = bind_query(step.query.sql, catalog, functions=functions, aggregates=aggregates)
+        bound = bind_query(
+            step.query.sql, Environment(catalog, functions=functions, aggregates=aggregates)
+        )
     except UntrackedError as error:
         if catalog.later:
             return ()

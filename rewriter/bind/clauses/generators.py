@@ -216,7 +216,7 @@ def _default_names(
         return tuple(f"{prefix}{number}" for number in range(call.width))
     if makes_map(call.argument):
         return _NAMES_OF_MAPS.get(call.name, ())
-    type_ = type_of(argument, rows, context.catalog)
+    type_ = type_of(argument, rows, context.environment.catalog)
     if call.name == "inline":
         return fields_of(element_of(type_))
     return (_NAMES_OF_MAPS if is_map(type_) else _DEFAULT_NAMES)[call.name]
@@ -228,7 +228,7 @@ def _calls_function(lateral: exp.Lateral, binder: ScalarBinder) -> bool:
     return (
         not lateral.args.get("view")
         and isinstance(call, exp.Anonymous)
-        and str(call.this).lower() in binder.context.functions
+        and str(call.this).lower() in binder.context.environment.functions
     )
 
 
@@ -245,7 +245,7 @@ def _called(
     if call.find(TableArgument) is not None:
         problem = f"LATERAL with the table function {call.this} of a relation is not supported"
         raise source.unsupported(problem, "Leave out LATERAL: it sees no columns.", span)
-    names = names or binder.context.catalog.made_columns(str(call.this)) or ()
+    names = names or binder.context.environment.catalog.made_columns(str(call.this)) or ()
     if not names:
         problem = f"the table function {call.this} without names for its columns is not supported"
         raise source.unsupported(problem, f"Name them: LATERAL {call.this}(...) t(a, b).", span)

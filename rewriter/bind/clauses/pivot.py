@@ -151,7 +151,9 @@ def _are_small(
         Where that is not known, or is not so, for those whose value follows from it.
     """
     functions = {name for aggregate in aggregates for name in aggregate.functions}
-    types = [type_of(each.scalar, bound.relation, context.catalog) for each in aggregates]
+    types = [
+        type_of(each.scalar, bound.relation, context.environment.catalog) for each in aggregates
+    ]
     known = [type_ for type_ in types if type_ is not None]
     if any(type_.this not in _SMALL for type_ in known):
         beyond = functions - _IGNORING_NULLS - _FIRST

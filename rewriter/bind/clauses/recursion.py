@@ -48,7 +48,7 @@ def unfold(definition: Definition, cte: exp.CTE, inside: BindContext) -> Bound:
     """
     source = definition.context.source
     span = source.span(cte.args["alias"].this)
-    known = definition.context.levels
+    known = definition.context.environment.levels
     if known is None:
         raise source.unsupported("WITH RECURSIVE is not supported here", _ADVICE, span)
     union = _body(definition, inside, span)

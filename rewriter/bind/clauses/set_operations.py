@@ -75,8 +75,10 @@ def _difference(
     """Return EXCEPT or INTERSECT: the different rows of the left that the right lacks or has."""
     if span is not None:
         context.differences.add(span)
-        if span in context.converted:
-            branches = [_converted(each, context.converted[span], context) for each in branches]
+        if span in context.environment.converted:
+            branches = [
+                _converted(each, context.environment.converted[span], context) for each in branches
+            ]
     left, right = distinct(branches[0], context, span), branches[1]
     pairs = zip(left.relation.attributes, right.relation.attributes, strict=True)
     equal = exp.and_(

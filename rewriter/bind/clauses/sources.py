@@ -75,7 +75,7 @@ def bind_table(table: exp.Table, context: BindContext) -> Bound:
         return aliased(bind_definition(cte, table, source), table, parts, source)
     name = ".".join(parts)
     try:
-        relation = context.catalog.resolve(parts)
+        relation = context.environment.catalog.resolve(parts)
     except QueryError as error:
         problem = f"view {name}: {error.problem}"
         raise type(error)(problem, error.advice, source.sql, source.span(table)) from error
@@ -150,7 +150,7 @@ def _bind_view(view: View, table: exp.Table, context: BindContext) -> Bound:
     if key not in context.views:
         inside = context.inside_view(view.name, view.text)
         query = substitute(parse(inside.source), None, sql=view.text)
-        query = with_aggregates(query, context.aggregates)
+        query = with_aggregates(query, context.environment.aggregates)
         context.names.reserve(lambda_variables(query))
         context.views[key] = Definition(view.name, query, view.columns, inside, None)
     bound = bind_definition(context.views[key], table, context.source)

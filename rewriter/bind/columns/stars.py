@@ -32,7 +32,7 @@ def star_fields(
     struct = scope.lookup(context.source)(parts, False)
     if struct is None:
         return ()
-    names = fields_of(type_of(struct, rows, context.catalog))
+    names = fields_of(type_of(struct, rows, context.environment.catalog))
     excepted = {excluded.name.lower() for excluded in star.this.args.get("except_") or []}
     fields = [exp.to_identifier(name) for name in names if name.lower() not in excepted]
     return tuple((field.name, with_fields(struct.copy(), [field])) for field in fields)

@@ -81,6 +81,6 @@ def check_call(node: exp.Func, name: str, context: BindContext) -> None:
 
 
 def _known(node: exp.Func, name: str, context: BindContext) -> bool:
-    if name in SCALAR_FUNCTIONS or name in context.functions:
+    if name in SCALAR_FUNCTIONS or name in context.environment.functions:
         return True
     return not isinstance(node, exp.Anonymous) and text_of(node, context.source.sql) is None

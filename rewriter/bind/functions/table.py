@@ -73,8 +73,8 @@ def bind_table_function(table: exp.Table, context: BindContext) -> Bound:
 
 def _function(call: exp.Expr, argument: TableArgument, context: BindContext) -> TableFunction:
     name = str(call.this)
-    function = context.tables.get(name.lower())
-    if function is None or name.lower() not in context.functions:
+    function = context.environment.tables.get(name.lower())
+    if function is None or name.lower() not in context.environment.functions:
         problem = f"the table function {name} of a relation is not supported"
         advice = f"Register a udtf of rows, with its return type: ls.register({name!r}, ...)."
     elif sum(isinstance(_value(part), TableArgument) for part in call.expressions) > 1:

@@ -69,7 +69,7 @@ def bind_scalar_select(
     value = grouping.over(items[0].scalar)
     having = having_over(rows, grouping, items)
     span = source.span(select)
-    types = {} if span is None else context.converted.get(span, {})
+    types = {} if span is None else context.environment.converted.get(span, {})
     conditions = [
         over_key(predicate, rows, grouping, types.get(number))
         for number, predicate in enumerate(rows.correlated)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lipstick.workflow.definition.supported import problem
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import TokenSource
 from rewriter.lower import lower_query
@@ -16,7 +16,7 @@ COLUMNS = {"A": ("id", "k", "x"), "B": ("id", "k", "y")}
 def _problem(sql: str) -> str | None:
     catalog = MemoryCatalog([TrackedRelation(*each) for each in COLUMNS.items()])
     tokens = {name: TokenSource(name, ("_row",)) for name in COLUMNS}
-    return problem(lower_query(bind_query(sql, catalog).root, tokens, sql))
+    return problem(lower_query(bind_query(sql, Environment(catalog)).root, tokens, sql))
 
 
 @pytest.mark.parametrize(

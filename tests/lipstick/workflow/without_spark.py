@@ -32,7 +32,7 @@ from lipstick.workflow.definition.query import BEFORE
 from lipstick.workflow.execution import benches, runner
 from lipstick.workflow.execution.answer import Answer, repeated
 from lipstick.workflow.execution.tables import remember_structs, struct_of
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, TokenSource, topological
 from rewriter.emit.statements import members_sql, rows_sql
@@ -94,7 +94,7 @@ class DuckBench:
         for step in steps(specification):
             tokens = {name: TokenSource(name, (ROW,)) for name in columns}
             catalog = MemoryCatalog([TrackedRelation(*each) for each in columns.items()])
-            root = bind_query(step.query.sql, catalog).root
+            root = bind_query(step.query.sql, Environment(catalog)).root
             names = tuple(attribute.name for attribute in root.attributes)
             self.blocks[step] = step.query.sql, lower_query(root, tokens, step.query.sql), names
             if step.role == "relation":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rewriter.analysis.cardinality import at_most_one_row
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from tests.rewriter.lower.catalog import CATALOG
 
 ONE = "(SELECT max(price) AS p FROM cars)"
@@ -35,4 +35,4 @@ ONE = "(SELECT max(price) AS p FROM cars)"
     ],
 )
 def test_at_most_one_row(sql: str, expected: bool) -> None:
-    assert at_most_one_row(bind_query(sql, CATALOG, levels={}).root) is expected
+    assert at_most_one_row(bind_query(sql, Environment(CATALOG, levels={})).root) is expected

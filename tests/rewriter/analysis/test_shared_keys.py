@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rewriter.analysis.shared_keys import is_shared_key
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import TokenSource
 from rewriter.lower import lower_query
@@ -32,7 +32,7 @@ def test_a_key_of_both_sides_stays_while_one_does(value: str, shared: bool) -> N
     names = ("A", "B")
     catalog = MemoryCatalog([TrackedRelation(name, ("k",)) for name in names])
     tokens = {name: TokenSource(name, ("_row",)) for name in names}
-    root = lower_query(bind_query(sql, catalog).root, tokens, sql)
+    root = lower_query(bind_query(sql, Environment(catalog)).root, tokens, sql)
     assert is_shared_key(root, root.outputs[0].scalar) is shared
 
 
@@ -40,5 +40,5 @@ def test_what_a_subquery_finds_is_not_shared() -> None:
     sql = "SELECT coalesce((SELECT max(k) FROM B WHERE B.k = A.k), k) AS v FROM A"
     catalog = MemoryCatalog([TrackedRelation(name, ("k",)) for name in ("A", "B")])
     tokens = {name: TokenSource(name, ("_row",)) for name in ("A", "B")}
-    root = lower_query(bind_query(sql, catalog).root, tokens, sql)
+    root = lower_query(bind_query(sql, Environment(catalog)).root, tokens, sql)
     assert not is_shared_key(root, root.outputs[0].scalar)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rewriter.algebra.rendering import render
-from rewriter.bind import BoundQuery, bind_query
+from rewriter.bind import BoundQuery, Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TableFunction
 from rewriter.errors import QueryError
 from tests.rewriter.cases import ADVISED, ERROR, EXPECTED, Case, cases, check, strays
@@ -34,7 +34,8 @@ def bound(sql: str, catalog: MemoryCatalog) -> BoundQuery:
     """Return a query bound to a catalog, with what the cases register."""
     tables = {"words": TableFunction("words_carrier", ("word", "size"))}
     return bind_query(
-        sql, catalog, functions=FUNCTIONS, aggregates={"middle"}, tables=tables, levels={}
+        sql,
+        Environment(catalog, functions=FUNCTIONS, aggregates={"middle"}, tables=tables, levels={}),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rewriter import dialect
 from rewriter.algebra.rendering import render
-from rewriter.bind import bind_query, substitute
+from rewriter.bind import Environment, bind_query, substitute
 from rewriter.bind.catalog import MemoryCatalog
 from rewriter.dialect import SparkSQL
 from rewriter.errors import QueryError
@@ -70,7 +70,9 @@ def test_the_query_is_left_as_it_is() -> None:
 def test_by_place(catalog: MemoryCatalog) -> None:
     """Markers take their values in the order of the text, whatever the order of the tree."""
     sql = "SELECT a + ? FROM t WHERE b > ? AND a IN (?, 7) ORDER BY a LIMIT ?"
-    assert render(bind_query(sql, catalog, [1, 2, 3, 4]).root).splitlines() == [
+    query = substitute(dialect.parse(sql), [1, 2, 3, 4], sql=sql)
+    root = bind_query(sql, Environment(catalog), query).root
+    assert render(root).splitlines() == [
         "Project: a_1_2 'a + 1' := `a_1`",
         "  Limit: 4 offset 0",
         "    Sort: `a_2` ASC NULLS FIRST",
@@ -82,7 +84,9 @@ def test_by_place(catalog: MemoryCatalog) -> None:
 
 def test_by_name_twice(catalog: MemoryCatalog) -> None:
     """One value serves all markers of its name; values without a marker are ignored."""
-    root = bind_query("SELECT :x AS x FROM t WHERE a = :x", catalog, {"x": "v", "y": 1}).root
+    sql = "SELECT :x AS x FROM t WHERE a = :x"
+    query = substitute(dialect.parse(sql), {"x": "v", "y": 1}, sql=sql)
+    root = bind_query(sql, Environment(catalog), query).root
     assert "'v'" in render(root)
 
 
@@ -123,5 +127,5 @@ def test_refused(
 ) -> None:
     """The error names the parameter, and its place where the text gives one."""
     with pytest.raises(QueryError) as caught:
-        bind_query(sql, catalog, args)
+        substitute(dialect.parse(sql), args, sql=sql)
     assert str(caught.value).splitlines()[0] == message

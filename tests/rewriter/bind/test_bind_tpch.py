@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rewriter.algebra import walk
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from tests.oracle.suites import TPCH
 
@@ -31,7 +31,7 @@ CATALOG = MemoryCatalog(
 @pytest.mark.parametrize("number", TPCH.numbers)
 def test_binds(number: int) -> None:
     """The query becomes a plan in which every attribute id is made once."""
-    root = bind_query(TPCH.query(number), CATALOG).root
+    root = bind_query(TPCH.query(number), Environment(CATALOG)).root
     assert root.attributes
     ids = [
         attribute.id

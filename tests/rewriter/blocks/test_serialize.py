@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, TokenSource
 from rewriter.blocks.serialize import blocks_from_json, blocks_to_json
@@ -29,7 +29,7 @@ def generated(seed: int) -> Block:
     ]
     tokens = {r.name: TokenSource(r.name, tuple(r.key)) for r in relations}
     return lower_query(
-        bind_query(case.sql, MemoryCatalog(tracked), levels={}).root, tokens, case.sql
+        bind_query(case.sql, Environment(MemoryCatalog(tracked), levels={})).root, tokens, case.sql
     )
 
 

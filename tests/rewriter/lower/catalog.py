@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import (
     Deduplication,
     EventTimeColumn,
@@ -49,6 +49,9 @@ LEVELS = {":30": 1}
 def blocks(sql: str) -> Block:
     """Return the root of a query's blocks."""
     bound = bind_query(
-        sql, CATALOG, functions=FUNCTIONS, aggregates=AGGREGATES, tables=TABLES, levels=LEVELS
+        sql,
+        Environment(
+            CATALOG, functions=FUNCTIONS, aggregates=AGGREGATES, tables=TABLES, levels=LEVELS
+        ),
     )
     return lower_query(bound.root, TOKENS, sql)

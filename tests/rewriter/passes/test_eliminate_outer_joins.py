@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rewriter.algebra import InnerJoin, OuterJoin, walk
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.passes.eliminate_outer_joins import eliminate_outer_joins
 from tests.rewriter.lower.catalog import CATALOG
 
@@ -118,7 +118,7 @@ def test_place(sql: str, kept: list[str]) -> None:
 
 
 def _sides(sql: str) -> list[str]:
-    root = bind_query(sql, CATALOG, levels={}).root
+    root = bind_query(sql, Environment(CATALOG, levels={})).root
     before = [o for o in walk(root) if isinstance(o, OuterJoin)]
     after = eliminate_outer_joins(root)
     assert [a.id for a in after.attributes] == [a.id for a in root.attributes]

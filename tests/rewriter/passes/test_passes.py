@@ -8,7 +8,7 @@ import pytest
 
 from rewriter.algebra import Relation
 from rewriter.algebra.rendering import render
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.lower import lower_query
 from rewriter.passes import LOGGER, PASSES, PassStep, planned_capture, rewritten
 from tests.rewriter.lower.catalog import CATALOG, TOKENS, blocks
@@ -36,7 +36,7 @@ NONE = "SELECT model FROM cars"
 
 def query(sql: str) -> Relation:
     """Return a query as it is bound."""
-    return bind_query(sql, CATALOG, levels={}).root
+    return bind_query(sql, Environment(CATALOG, levels={})).root
 
 
 def steps_of(sql: str) -> list[PassStep]:

@@ -8,7 +8,7 @@ import pytest
 
 from rewriter.algebra import AntiJoin, Filter, walk
 from rewriter.algebra.rendering import render
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import (
     Deduplication,
     EventTimeColumn,
@@ -36,7 +36,9 @@ TEN = "window(ts, '10 minutes')"
 
 
 def read(sql: str, mode: str = "append", emission: Emission = ALL) -> Reading:
-    return as_recorded(bind_query(sql, CATALOG).root, STREAMS, OutputMode(mode), emission, sql)
+    return as_recorded(
+        bind_query(sql, Environment(CATALOG)).root, STREAMS, OutputMode(mode), emission, sql
+    )
 
 
 def filters(sql: str, mode: str = "append", emission: Emission = ALL) -> list[str]:
@@ -211,7 +213,7 @@ def test_below_a_grouping_joined_rows_are_of_any_batch() -> None:
 
 def first(inner: str, outer: str, *keys: int, within: bool = False) -> Reading:
     view = View("firsts", inner, None, Deduplication(keys, within))
-    plan = bind_query(outer, MemoryCatalog([*RELATIONS, view])).root
+    plan = bind_query(outer, Environment(MemoryCatalog([*RELATIONS, view]))).root
     return as_recorded(plan, STREAMS, OutputMode.APPEND, ALL, outer)
 
 
@@ -232,7 +234,7 @@ def test_joins_of_three_streams_are_inner_ones_without_groupings() -> None:
 
 def watermarked(inner: str, outer: str, mode: str = "append") -> Reading:
     view = View("timed", inner, None, None, EventTimeColumn(0, 5))
-    plan = bind_query(outer, MemoryCatalog([*RELATIONS, view])).root
+    plan = bind_query(outer, Environment(MemoryCatalog([*RELATIONS, view]))).root
     return as_recorded(plan, STREAMS, OutputMode(mode), ALL, outer)
 
 

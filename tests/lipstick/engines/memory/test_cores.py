@@ -19,7 +19,7 @@ from lipstick.engines.memory.cores import core_rows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.grouping import group_rows
 from lipstick.errors import CaptureError, NeedsSparkError
-from rewriter.bind import bind_query
+from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, Core, Kind, TokenSource, topological
 from rewriter.emit.statements import members_sql, rows_sql
@@ -63,14 +63,17 @@ TOKENS = {name: TokenSource(name, ("id",)) for name in ROWS}
 def _core(sql: str) -> Core:
     """The core of the last block of a query that has one."""
     cores = [
-        block.core for block in topological(lower_query(bind_query(sql, CATALOG).root, TOKENS, sql))
+        block.core
+        for block in topological(
+            lower_query(bind_query(sql, Environment(CATALOG)).root, TOKENS, sql)
+        )
     ]
     return next(core for core in reversed(cores) if core is not None)
 
 
 def _tokens(sql: str, limit: int = 1_000) -> list[tuple[int, ...]]:
     """The tokens of the rows of a query's core, sorted."""
-    root = lower_query(bind_query(sql, CATALOG).root, TOKENS, sql)
+    root = lower_query(bind_query(sql, Environment(CATALOG)).root, TOKENS, sql)
     assert root.core is not None
     columns = [column for token in root.tokens for column in token.columns]
     rows = core_rows(root.core, ROWS, limit).select(columns).to_pylist()
