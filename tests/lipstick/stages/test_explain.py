@@ -1,12 +1,14 @@
-"""What a frame says of the passes that rewrote its query."""
+"""The accounts that a frame gives of its query's stages and passes."""
 
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
 
 from lipstick import Session
+from lipstick.pipeline import STAGES
 from lipstick.stages.explain import SWITCH
 from rewriter.passes import LOGGER
 
@@ -27,6 +29,29 @@ def test_passes_are_explained(ls: Session) -> None:
     assert "  + " in explained
     idle = "nothing to do: fuse_scalar_subqueries, push_predicates, prune_groups, reduce_semijoins"
     assert f"\n{idle}\nblocks:\nb0: rows, identity " in explained
+
+
+def test_stages_are_explained(ls: Session) -> None:
+    """A line for each stage has its time and what it yielded; then come capturing and asking."""
+    frame = ls.sql(
+        "SELECT v FROM a WHERE id < :most EXCEPT SELECT CAST(w AS BIGINT) FROM b", {"most": 9}
+    )
+    account = frame.explain(stages=True)
+    plain, _, stages = account.partition("\nstages:\n")
+    assert plain == frame.explain()
+    lines = [re.fullmatch(r"(\w+) +(?:[\d.]+ ms)? +(.*)", line) for line in stages.splitlines()]
+    yielded = {line[1]: line[2] for line in lines if line is not None}
+    assert [*yielded] == [*(stage.__name__ for stage in STAGES), "capture", "ask"]
+    assert yielded["understand"] == "struct<v:bigint>"
+    assert "id < 9" in yielded["fix_moment"]
+    assert "AntiJoin" in yielded["bind"]
+    assert yielded["unfold"] == "no recursions"
+    assert "b0 rows; passes: " in yielded["lower"]
+    assert yielded["convert"] == "to bigint"
+    assert yielded["check"] == "1 columns, nothing to refuse"
+    assert yielded["capture"] == "at the first question"
+    frame.what_if({"a": [1]})
+    assert str(ls.store) in frame.explain(stages=True)
 
 
 def test_conditions_on_unions_are_explained(ls: Session) -> None:
