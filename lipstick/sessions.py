@@ -293,7 +293,15 @@ class Session:
         name = ".".join(write.target)
         inserts = write.action is not Action.CREATE
         mode = {Action.APPEND: "append", Action.OVERWRITE: "overwrite"}.get(write.action, "error")
-        target = Target(name, write.table, mode, None, write.into, inserts, provider=write.provider)
+        target = Target(
+            name,
+            write.table,
+            mode,
+            into=write.into,
+            keeps_schema=inserts,
+            provider=write.provider,
+            partitions=write.partitioned,
+        )
 
         def emit(rows: DataFrame) -> None:
             view = f"_lipstick_written_{uuid.uuid4().hex[:8]}"

@@ -187,8 +187,8 @@ def volatile_literals(spark: SparkSession, expression: dialect.Query) -> dialect
     """Return a copy in which ``now()`` and its kin are literals of their value at this call.
 
     ``now``, ``current_timestamp``, ``localtimestamp``, ``current_date``, ``curdate``,
-    ``current_time`` and ``unix_timestamp`` without arguments, all read by one query, in the
-    session's time zone. So every job of a query sees one moment.
+    ``current_time``, ``localtime`` and ``unix_timestamp`` without arguments, all read by one
+    query, in the session's time zone. So every job of a query sees one moment.
     """
     calls = dialect.volatile_calls(expression)
     if not calls:

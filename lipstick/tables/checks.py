@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import BinaryType, StringType, StructType
 
 from lipstick.errors import CaptureError, TrackingError
 from lipstick.tables.ancestry import Ancestry
@@ -14,6 +14,7 @@ from lipstick.tables.target import Target, check_provider
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Tracked, comparable
 
+_NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 _DYNAMIC = "spark.sql.sources.partitionOverwriteMode"
 
 
@@ -80,6 +81,37 @@ def _same(target: Target, existing: Source | None, known: Tracked) -> bool:
     if (known.source.format, known.source.place) == (target.format, target.source):
         return True
     return existing is not None and shared_files(existing.fingerprint, known.source.fingerprint)
+
+
+def check_partitions(
+    spark: SparkSession, target: Target, existing: Source | None, rows: DataFrame
+) -> None:
+    """Refuse rows whose values in partition columns are read as NULL.
+
+    Folders are named for these values, and the folder of an empty text is that of NULL.
+
+    Raises
+    ------
+    TrackingError
+        Before anything is written.
+    """
+    if target.is_path:
+        return
+    names = target.partitions
+    if existing is not None and (target.adds or target.keeps_schema):
+        columns = spark.catalog.listColumns(target.source)
+        names = tuple(column.name for column in columns if column.isPartition)
+    folded = {name.lower() for name in names}
+    for field in rows.schema:
+        if field.name.lower() in folded and isinstance(field.dataType, StringType | BinaryType):
+            text = F.col(f"`{field.name}`").cast("string")
+            lost = rows.where(text.isin("", _NULL_FOLDER)).limit(1).collect()
+            if lost:
+                raise TrackingError(
+                    f"{target.name!r} is partitioned by {field.name!r}, and the query has the "
+                    f"value {lost[0][field.name]!r} there, which Spark reads as NULL.\n"
+                    "Write another value, or NULL, in its place, or do not partition by it."
+                )
 
 
 def check_kept(spark: SparkSession, derivation: Derivation, table: DataFrame) -> None:

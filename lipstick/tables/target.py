@@ -66,6 +66,8 @@ class Target:
     directory: Path | None = None
     provider: str | None = None
     """The format of a table that is made; None: that of the session, or of what is there."""
+    partitions: tuple[str, ...] = ()
+    """The columns that a table that is made is partitioned by; other names are passed over."""
 
     def __post_init__(self) -> None:
         check_provider(self.name, self.provider)

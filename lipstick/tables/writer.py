@@ -133,7 +133,7 @@ class AnnotatedWriter:
     def saveAsTable(self, name: str) -> Tracked:  # noqa: N802 - as Spark has it
         """Write a table. Columns of one that is there are found by name."""
         _check_table(name)
-        target = self._target(name, name, provider=self._format)
+        target = self._target(name, name, provider=self._format, partitions=self._partitions)
         return self._write(target, lambda writer: writer.saveAsTable(name))
 
     def insertInto(self, name: str, overwrite: bool = False) -> Tracked:  # noqa: N802 - as Spark has it

@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType
 from lipstick.capture.contents import MANIFEST
 from lipstick.capture.described import checksum
 from lipstick.errors import SourceChangedError, TrackingError
-from lipstick.tables.checks import check_kept, check_target
+from lipstick.tables.checks import check_kept, check_partitions, check_target
 from lipstick.tables.columns import FILLED, filling
 from lipstick.tables.derivation import (
     CAPTURE,
@@ -120,9 +120,11 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
         parts = _kept_parts(spark, plan, part, paths)
         derivation = _named(spark, plan, (*parts, part))
         rows = part_rows(spark, derivation, part)
+        rows = rows.select(*(f"`{name}`" for name in schema_of(derivation).names))
+        check_partitions(spark, target, plan.existing, rows)
         paths.append(derivation.announcement)
         derivation.announce()
-        emit(rows.select(*(f"`{name}`" for name in schema_of(derivation).names)))
+        emit(rows)
         written = target.read(spark)
         check_kept(spark, derivation, written.frame)
         derivation = replace(

@@ -19,11 +19,15 @@ _VALUE_OF = {
     "current_date": ("DATE", _DATE),
     "current_time": ("TIME", "CAST(current_time() AS STRING)"),
     "current_timestamp": ("TIMESTAMP_LTZ", _TIMESTAMP),
+    "localtime": ("TIME", "CAST(current_time() AS STRING)"),
     "localtimestamp": ("TIMESTAMP_NTZ", "CAST(localtimestamp() AS STRING)"),
     "now": ("TIMESTAMP_LTZ", _TIMESTAMP),
     "unix_timestamp": ("L", "CAST(unix_timestamp() AS STRING)"),
 }
 """Function: the prefix or suffix of its value as a literal, and Spark SQL for the value's text."""
+
+_TIMES = ("current_time", "localtime")
+"""Functions of the moment that take a precision."""
 
 _NODES: dict[type[exp.Expr], str] = {
     exp.CurrentDate: "current_date",
@@ -58,8 +62,7 @@ def _calls(expression: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
         name = _NODES.get(type(node))
         if name is None and isinstance(node, exp.Anonymous):
             name = node.name.lower()
-            takes = 1 if name == "current_time" else 0
-            if len(node.expressions) > takes:
+            if len(node.expressions) > (name in _TIMES):
                 continue
         if name in _VALUE_OF:
             yield node, name
@@ -74,7 +77,7 @@ def _literal(call: exp.Expr, name: str, value: str) -> exp.Expr:
     literal = TypedLiteral(
         this=exp.Literal.string(value), to=exp.DataType.build(mark, dialect="spark"), prefix=mark
     )
-    if name == "current_time" and call.expressions and call.expressions[0].name != "6":
+    if name in _TIMES and call.expressions and call.expressions[0].name != "6":
         precision = call.expressions[0].name
         return exp.Cast(this=literal, to=exp.DataType.build(f"time({precision})"))
     return literal
@@ -83,6 +86,6 @@ def _literal(call: exp.Expr, name: str, value: str) -> exp.Expr:
 def _column_name(call: exp.Expr, name: str) -> str:
     if name == "unix_timestamp":
         return "unix_timestamp(current_timestamp(), yyyy-MM-dd HH:mm:ss)"
-    if name == "current_time":
+    if name in _TIMES:
         return f"current_time({call.expressions[0].name if call.expressions else 6})"
-    return f"{name}()"
+    return "current_date()" if name == "curdate" else f"{name}()"

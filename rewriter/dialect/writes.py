@@ -91,6 +91,17 @@ class Write:
         return _at(words, using + 1).lower() if self.action is Action.CREATE and using else None
 
     @property
+    def partitioned(self) -> tuple[str, ...]:
+        """The columns that PARTITIONED BY names for a table that is created, and other words."""
+        tokens = tokenize(self.head)
+        words = [_word(token) for token in tokens]
+        clause = next((at for at, word in enumerate(words) if word.startswith("PARTITIONED")), None)
+        if self.action is not Action.CREATE or clause is None:
+            return ()
+        end = words.index(")", clause) if ")" in words[clause:] else len(words)
+        return tuple(_text(tokens, at) for at in range(clause + 1, end))
+
+    @property
     def table(self) -> str:
         """The table's name as SQL has it."""
         return ".".join(exp.to_identifier(part).sql(dialect="spark") for part in self.target)

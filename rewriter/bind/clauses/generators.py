@@ -23,6 +23,8 @@ from rewriter.position import Span, span_of
 _ADVICE = "Store the generated rows in a relation and track it."
 _DEFAULT_NAMES = {"explode": ("col",), "posexplode": ("pos", "col")}
 _NAMES_OF_MAPS = {"explode": ("key", "value"), "posexplode": ("pos", "key", "value")}
+_OF_VARIANTS = dict.fromkeys(("variant_explode", "variant_explode_outer"), ("pos", "key", "value"))
+"""The columns of Spark's own table functions that a query calls as if they were registered."""
 _MAPS = frozenset({"map", "map_concat", "map_filter", "map_from_arrays", "map_from_entries"})
 _KNOWN = (*_DEFAULT_NAMES, "inline", "stack", "json_tuple")
 
@@ -245,7 +247,8 @@ def _called(
     if call.find(TableArgument) is not None:
         problem = f"LATERAL with the table function {call.this} of a relation is not supported"
         raise source.unsupported(problem, "Leave out LATERAL: it sees no columns.", span)
-    names = names or binder.context.environment.catalog.made_columns(str(call.this)) or ()
+    made = binder.context.environment.catalog.made_columns(str(call.this)) or ()
+    names = names or made or _OF_VARIANTS.get(str(call.this).lower(), ())
     if not names:
         problem = f"the table function {call.this} without names for its columns is not supported"
         raise source.unsupported(problem, f"Name them: LATERAL {call.this}(...) t(a, b).", span)

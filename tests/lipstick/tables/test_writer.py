@@ -269,6 +269,27 @@ def test_partition_of_rows_that_were_there(dealer: lipstick.Session, spark: Spar
     assert rows(q.df) == rows(spark.table("old")) == [("C3", 1), ("b", 2)]
 
 
+@pytest.mark.classic
+def test_partitions_that_would_be_null(ls: lipstick.Session, spark: SparkSession) -> None:
+    """Spark writes '' into the folder of NULL; nothing is written then."""
+    ls.track("places", spark.createDataFrame([(1, ""), (2, None)], "id int, p string"), key="id")
+    spark.sql("CREATE TABLE by_place (id INT, p STRING) USING parquet PARTITIONED BY (p)").collect()
+    query, problem = "SELECT id, p FROM places", r"by 'p', .* value '' there, .* reads as NULL"
+    try:
+        with pytest.raises(TrackingError, match=problem):
+            ls.sql(f"CREATE TABLE made USING parquet PARTITIONED BY (p) AS {query}")
+        with pytest.raises(TrackingError, match=problem):
+            ls.sql(query).write.partitionBy("p").saveAsTable("made")
+        with pytest.raises(TrackingError, match=problem):
+            ls.sql(f"INSERT INTO by_place {query}")
+        assert not spark.catalog.tableExists("made")
+        assert spark.table("by_place").count() == 0
+        ls.sql(f"INSERT INTO by_place {query} WHERE p IS NULL")
+        assert rows(ls.sql("SELECT id, p FROM by_place").df) == [(2, None)]
+    finally:
+        spark.sql("DROP TABLE by_place").collect()
+
+
 @pytest.mark.slow
 def test_columns_that_an_insert_does_not_give(
     dealer: lipstick.Session, spark: SparkSession

@@ -34,3 +34,13 @@ def test_columns_keep_their_names() -> None:
         "SELECT TIMESTAMP_NTZ '2020-01-31 10:11:12' AS `localtimestamp()`, "
         "CAST(TIME '10:11:12' AS TIME(3)) AS `current_time(3)`, DATE '2020-01-31' AS d"
     )
+
+
+def test_precisions_and_names_are_those_of_spark() -> None:
+    query = parse("SELECT curdate(), localtime(), localtime(0), t.localtime FROM t")
+    values = {"curdate": "2020-01-31", "localtime": "10:11:12"}
+    assert set(volatile_calls(query)) == set(values)
+    assert emit(with_literals(query, values), pretty=False) == (
+        "SELECT DATE '2020-01-31' AS `current_date()`, TIME '10:11:12' AS `current_time(6)`, "
+        "CAST(TIME '10:11:12' AS TIME(0)) AS `current_time(0)`, t.localtime FROM t"
+    )
