@@ -44,10 +44,10 @@ A = TypeVar("A", bound=Answer)
 
 
 class Federation:
-    """Stores by alias, of which questions are asked as if their graphs were one.
+    """Stores by alias that answer questions as if their graphs were one.
 
     Every answer equals the operation on the merged graph (`merged`), at the versions that members
-    had when the federation was opened or refreshed last, or says what it lacks.
+    had when the federation was opened or refreshed last, or lists what is missing.
 
     Parameters
     ----------
@@ -56,17 +56,18 @@ class Federation:
     expected
         By alias, the identities that members are to have.
     options
-        How questions are answered.
+        Options of the evaluation.
     timeout
-        Seconds that one reply may take.
+        Timeout of one reply in seconds.
     home
-        The member that the questions come from: asking it is not counted.
+        The member that asks the questions: requests to it do not count as cost.
     cache
-        Keeps replies of other members; None: none are kept.
+        A cache of the other members' replies, if any.
     noted
         Called after every question with the members that it needed.
     limits
-        Of one reply; a longer one is not read to its end, and the member is missing.
+        Limits of one reply; if it is longer, it is not read to its end, and the member counts as
+        missing.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Federation:
 
     @property
     def directory(self) -> Directory:
-        """Who exports and imports what."""
+        """The members' exports and imports."""
         return self._directory
 
     @property
@@ -183,9 +184,9 @@ class Federation:
         return self._checked(NodesAnswer(*_account(question), reached))
 
     def flow(self, sources: Names, targets: Names) -> VerdictAnswer:
-        """Whether data could have flowed from any of some nodes to any of others.
+        """Return whether data could have flowed from any of `sources` to any of `targets`.
 
-        YES says that a way is known, whoever is down; NO, that there is none.
+        YES if a path is known, whichever members are down; NO if there is none.
         """
         question = self._question()
         verdict, _ = flow.flow(question, _listed(sources), _listed(targets))
@@ -215,13 +216,15 @@ class Federation:
         return self._checked(PathsAnswer(*_account(question), verdict, tuple(shortest)))
 
     def delete(self, nodes: Names) -> NodesAnswer:
-        """What is gone without some nodes, themselves among it; if incomplete, at least this."""
+        """Return the nodes that a deletion removes, with the deleted ones; a lower bound if
+        incomplete.
+        """
         question = self._question()
         removal = closure.removal(question, _listed(nodes))
         return self._checked(NodesAnswer(*_account(question), removal.nodes))
 
     def depends(self, nodes: Names, on: Names) -> VerdictAnswer:
-        """Whether every one of some nodes is gone once all of others are deleted."""
+        """Return whether deleting all of `on` removes every one of `nodes`."""
         question = self._question()
         listed = _listed(nodes)
         removal = closure.removal(question, _listed(on), listed, requests.ROWS)
@@ -237,13 +240,14 @@ class Federation:
         nodes: Names,
         valuation: TokenValuation[Any] | Mapping[str, Any] = None,
     ) -> ValuesAnswer:
-        """The annotations of nodes in a semiring, given those of tokens of all stores.
+        """Return the annotations of nodes in a semiring, under a valuation of the tokens of all
+        stores.
 
         Parameters
         ----------
         valuation
-            As for a graph; names of nodes and relations begin with an alias. Tokens that stand for
-            exported rows have the annotation of these.
+            As for a graph; names of nodes and relations begin with an alias. A token that stands
+            for an exported row has the annotation of that row.
         """
         question = self._question()
         annotated = values.evaluate(question, semiring, valuation, _listed(nodes))
@@ -317,19 +321,19 @@ class Federation:
         return merged_graph(self._snapshots(), self._modules())
 
     def spark_graph(self, spark: Any, folder: str | os.PathLike[str]) -> SparkGraph:
-        """The merged graph as data frames, for stores that do not fit one machine together.
+        """Return the merged graph as data frames, for stores that do not fit one machine together.
 
         Parameters
         ----------
         spark
-            A session, all of whose workers reach the members' folders.
+            A session whose workers all reach the members' folders.
         folder
-            A new one, which they reach too; delete it when the graph is no longer needed.
+            A new folder, which they reach too; delete it when the graph is no longer needed.
 
         Raises
         ------
         FederationError
-            As `merged`; where modules are zoomed out: the graph can be zoomed itself.
+            As for `merged`, and if modules are zoomed out: zoom the graph on Spark instead.
         """
         if self._zoomed:
             raise FederationError(

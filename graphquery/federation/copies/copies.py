@@ -1,8 +1,8 @@
-"""Copies of stores, verified against the sealed log of their owner; from wherever files are read.
+"""Copies of stores from any file system or server, verified against the owner's sealed log.
 
 A store is files that never change and a log of sealed commits, each with the checksum of the one
-before and of its files. A copy therefore says by itself whether it is whole, whoever gave it, once
-it is known which commit its owner has: it answers questions as the store does, up to its version.
+before and of its files. Once the owner's commit is known, a copy can therefore be verified by
+itself, whatever its source: it answers questions as the store does, up to its version.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _UNREADABLE = (OSError, pa.ArrowException)
 
 
 class Source(Protocol):
-    """Where files are read: a `pyarrow.fs.FileSystem`, or a server (`PeerFiles`)."""
+    """A source of files: a `pyarrow.fs.FileSystem`, or a server (`PeerFiles`)."""
 
     def open_input_stream(self, path: str) -> contextlib.AbstractContextManager[Any]:
         """A file, to be read within the context; `FileNotFoundError` where there is none."""
@@ -49,28 +49,28 @@ class Source(Protocol):
 
 
 def copy_store(files: Source, location: str, folder: str | Path, head: Head | None = None) -> int:
-    """Copy a store, or what a copy lacks of it.
+    """Copy a store, or bring an earlier copy up to date.
 
     Parameters
     ----------
     files, location
-        Where the store is, or another copy of it.
+        The file system and the path of the store, or of another copy of it.
     folder
-        Of the copy: empty, not there, or an earlier copy of the same store.
+        The folder of the copy: empty, missing, or an earlier copy of the same store.
     head
-        What the owner says that it has; None: whoever is asked is the owner.
+        The head that the owner reports; None: the source is the owner itself.
 
     Returns
     -------
     int
-        The version that the copy has then.
+        The version of the copy afterwards.
 
     Raises
     ------
     FederationError
-        The folder has another store, or what is copied is not what the owner has.
+        The folder has another store, or the source does not have the owner's commit.
     StoreDamagedError
-        What is copied is not what was committed; the copy is as it was before.
+        The files differ from those committed; the copy is unchanged.
     OSError
         The store cannot be read.
 
@@ -150,12 +150,12 @@ def _read(files: Source, path: str) -> bytes:
 
 
 def file_system(location: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a location, such as ``s3://bucket/store``, and the path in it.
+    """Return the file system of a location, such as ``s3://bucket/store``, and the path in it.
 
     Raises
     ------
     FederationError
-        Of which none is known, or that cannot be reached.
+        No file system is known for the location, or it cannot be reached.
     """
     try:
         files, path = fs.FileSystem.from_uri(location)
@@ -168,7 +168,7 @@ def file_system(location: str) -> tuple[fs.FileSystem, str]:
 
 
 def default_folder(location: str) -> Path:
-    """Where copies of a store at a location are kept unless told otherwise."""
+    """Return the default folder for the copy of a store at a location."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     name = hashlib.sha256(location.encode()).hexdigest()[:32]
     return Path(base) / "lipstick" / "stores" / name

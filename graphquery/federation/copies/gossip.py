@@ -1,11 +1,12 @@
-"""Copies of what a host's questions need, taken before a member is away, and given up again.
+"""Copies of the stores that a host's questions need, made before a member is away and evicted
+later.
 
-A host notes which members its questions needed. Talking to them, it pulls their heads, and by
-passes of Kernighan-Lin and Fiduccia-Mattheyses decides which copies are worth their bytes
-(`graphquery.federation.copies.placement`); these are taken or brought up to the head, others
-evicted. A copy has to be what the head of its owner says, whoever holds it (Gehani, Kim, Malik,
-CLADE 2010, section 4.2). What a question gains depends on copies of its own host alone, so that
-each host's passes need no other's.
+A host records which members its questions needed. In a round of gossip it pulls their heads, and
+passes of Kernighan-Lin and Fiduccia-Mattheyses decide which copies are worth their bytes
+(`graphquery.federation.copies.placement`): the host makes these or brings them up to the head, and
+evicts the others. A copy has to match the head of its owner, wherever it was read (Gehani, Kim,
+Malik, CLADE 2010, section 4.2). The gain of a question depends on the copies of its own host alone,
+so each host decides for itself.
 """
 
 from __future__ import annotations
@@ -104,18 +105,18 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Gossip:
-    """What became of copies.
+    """The outcome of a round of gossip: copies made, evicted and failed.
 
     Parameters
     ----------
     taken
-        By member, the version that its copy has now.
+        By member, the version of its copy now.
     evicted
-        The members whose copies were given up.
+        The members whose copies were evicted.
     failed
-        By member, why there is no copy that is worth its bytes, or not the newest.
+        By member, the reason that a worthwhile copy is missing or out of date.
     gain
-        What the copies are worth: questions that they answer, less the price of their bytes.
+        The worth of the copies: questions that they answer, less the price of their bytes.
     """
 
     taken: Mapping[str, int]
@@ -125,7 +126,7 @@ class Gossip:
 
 
 def gossip(path: str | os.PathLike[str], *, timeout: float | None = None) -> Gossip:
-    """Talk to all members of the federation of a file, and take and give up copies.
+    """Contact all members of a federation file, and make and evict copies.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def gossip(path: str | os.PathLike[str], *, timeout: float | None = None) -> Gos
     Raises
     ------
     FederationError
-        The file has no table [precaching], or says something that cannot be understood.
+        The file has no table [precaching], or is malformed.
     """
     given, members = read_precaching(path), read_members(path)
     if given is None:
@@ -174,12 +175,13 @@ def gossip(path: str | os.PathLike[str], *, timeout: float | None = None) -> Gos
 
 @contextlib.contextmanager
 def source_of(member: Member, timeout: float | None = None) -> Iterator[tuple[Source, str]]:
-    """Within the context, where a member's files are read, and the path of its store there.
+    """Yield the source of a member's files, open within the context, and the path of its store in
+    it.
 
     Raises
     ------
     FederationError
-        A location of which no file system is known.
+        No file system is known for the member's location.
     """
     if member.remote:
         files = PeerFiles(transport_to(member), timeout)
@@ -196,7 +198,7 @@ def source_of(member: Member, timeout: float | None = None) -> Iterator[tuple[So
 def _placement(
     given: Precaching, members: Mapping[str, Member], sizes: Mapping[str, int]
 ) -> Placement:
-    """What there is to decide: members whose size is known may be copied."""
+    """Return the placement problem of a host, where members of unknown size do not fit."""
     owners = {alias: alias for alias in members}
     needs = [
         (given.host, when, [alias for alias in needed if alias in members])

@@ -1,10 +1,10 @@
-"""What hosts keep copies of before they need it: passes of Kernighan-Lin and Fiduccia-Mattheyses.
+"""Placement of copies on hosts ahead of their use: passes of Kernighan-Lin and Fiduccia-Mattheyses.
 
-Hosts own units, and may hold copies of others'. A *net* is what a question at a host needs: it is
-worth its weight if all of its units are there. A pass takes the best change of one copy after the
-other, even at a loss, each unit at each host once, and keeps the best placement that it saw; passes
-are repeated as long as they gain (Gehani, Kim, Malik, CLADE 2010, section 4.2; Fiduccia and
-Mattheyses, DAC 1982). What a host owns is never evicted.
+Hosts own units, and may hold copies of others'. A *net* is the set of units that a question at a
+host needs: it counts its weight if the host has all of them. A pass takes the best change of one
+copy after the other, even at a loss, each unit at each host once, and returns the best placement on
+its way; passes are repeated as long as they gain (Gehani, Kim, Malik, CLADE 2010, section 4.2;
+Fiduccia and Mattheyses, DAC 1982). A host never evicts its own units.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ Copies = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Net:
-    """What a question needs.
+    """The units that a question at a host needs.
 
     Parameters
     ----------
     host
-        Where it is asked.
+        The host that asks the question.
     units
-        All that are needed.
+        All units that the question needs.
     weight
-        How often it was asked, older times counting less.
+        How often the question was asked, discounted by age.
     """
 
     host: str
@@ -72,13 +72,15 @@ class Placement:
         object.__setattr__(self, "_nets", nets)
 
     def gain(self, copies: Copies) -> float:
-        """What a placement is worth: weights of the nets that are whole, less the price."""
+        """Return the worth of a placement: the weights of its complete nets, less the price of its
+        bytes.
+        """
         paid = sum(self.sizes[unit] for _, unit in copies)
         whole = sum(net.weight for net in self.nets if self._whole(net, copies))
         return whole - self.price * paid
 
     def fits(self, copies: Copies) -> bool:
-        """Whether hosts have room for their copies, and none of what is theirs."""
+        """Return True if each host has room for its copies, and none is of a unit that it owns."""
         used: dict[str, int] = {}
         for host, unit in copies:
             if self.owners[unit] == host:
@@ -136,7 +138,7 @@ class Placement:
         return best
 
     def _change(self, copies: set[tuple[str, str]], host: str, unit: str) -> float:
-        """What it gains to copy a unit to a host, or to evict the copy there is."""
+        """Return the gain of copying a unit to a host, or of evicting the copy that is there."""
         held = (host, unit) in copies
         other_copies = copies - {(host, unit)}
         worth = sum(
@@ -160,14 +162,14 @@ class Placement:
 def nets_of(
     questions: Iterable[tuple[str, float, Iterable[str]]], now: float, half_life: float
 ) -> list[Net]:
-    """Nets of the questions that were asked, of which older ones count less.
+    """Return the nets of past questions, with weights that halve with age.
 
     Parameters
     ----------
     questions
-        The host, the time in seconds, and the units that each needed.
+        The host, the time in seconds and the needed units of each question.
     now, half_life
-        In seconds: a question that is so much older counts half.
+        The time now and the half-life of a question's weight, in seconds.
     """
     weights: dict[tuple[str, frozenset[str]], float] = {}
     for host, time, units in questions:

@@ -1,4 +1,4 @@
-"""Which members the questions of a host needed, and the copies that it keeps of them."""
+"""A host's record of the members that its questions needed, and its copies of them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def held(given: Precaching, members: Mapping[str, Member]) -> list[str]:
 
 
 def with_copies(members: Mapping[str, Member], given: Precaching) -> dict[str, Member]:
-    """Members, those that there are copies of with their folder, to be asked in their place."""
+    """Return the members, where a copied member has the folder of its copy, to be asked instead."""
     copied = [alias for alias in held(given, members) if members[alias].copy is None]
     return dict(members) | {
         alias: replace(members[alias], copy=given.folder / alias) for alias in copied

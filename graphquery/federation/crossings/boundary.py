@@ -95,7 +95,7 @@ def decode_gaps(data: bytes, start: int, count: int) -> tuple[Array, int]:
 
 
 def _width(gaps: Array) -> int:
-    """How many low bits of integers make their code the shortest."""
+    """Return the number of low bits of integers that makes their code the shortest."""
     if not len(gaps):
         return 0
     about = int(np.log2(max(1.0, float(gaps.mean()))))
@@ -105,18 +105,18 @@ def _width(gaps: Array) -> int:
 
 _EDGES_HEAD = struct.Struct("<II")
 _MANY = 255
-"""A byte that says that so many sources are written apart."""
+"""The degree byte of a row with at least as many sources, whose degree is written separately."""
 
 
 def encoded_edges(
     channels: int, source_channels: Array, sources: Array, targets: Array
 ) -> bytes | None:
-    """Edges as bytes; None where they are too many for its numbers.
+    """Return edges encoded as bytes, or None if their numbers exceed the format's limits.
 
     Parameters
     ----------
     channels
-        How many; those of sources are below.
+        The number of channels; `source_channels` are smaller.
     """
     sizes = np.zeros(channels, dtype=np.int64)
     np.maximum.at(sizes, source_channels, sources + 1)
@@ -192,7 +192,9 @@ def _classes(degrees: Array) -> Array:
 
 
 def _degrees(data: bytes, place: int, count: int, length: int) -> tuple[Array, int]:
-    """How many sources rows have, and where what says so ends."""
+    """Decode the number of sources of each row; return it and the offset of the bytes that
+    follow.
+    """
     try:
         told = pa.Codec("zstd").decompress(data[place : place + length], count, asbytes=True)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
@@ -269,16 +271,16 @@ def relation_bytes(relation: Relation) -> bytes:
 
 
 def sketches_of(relation: Relation, known: Mapping[str, Sketches], blocks: int) -> Sketches:
-    """The sketches of a channel's rows, of those of the rows they are made from.
+    """Return sketches of a channel's rows, merged from the rows that they derive from.
 
     Parameters
     ----------
     known
-        By channel, the sketches of its rows; of those that are not there, anything may be behind.
+        By channel, the sketches of its rows; the rows of other channels may have any ancestor.
 
     Notes
     -----
-    A round per hub on the longest way through hubs.
+    One round per hub on the longest path of hubs.
     """
     last = len(relation.channels) - 1
     is_hub = relation.source_channels == last
@@ -357,12 +359,12 @@ class BoundaryGraph:
 
     @property
     def size(self) -> int:
-        """How many rows and hubs there are."""
+        """Number of rows and hubs."""
         return int(self._bases[-1])
 
     @property
     def edge_count(self) -> int:
-        """How many edges there are."""
+        """Number of edges."""
         return len(self._forwards.nodes)
 
     def reached(self, rows: Mapping[str, Array], forwards: bool) -> dict[str, Array]:

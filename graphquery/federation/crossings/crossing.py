@@ -35,7 +35,7 @@ from semiring.base import Array
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """Which summaries an export gets.
+    """The summaries that an export gets.
 
     Parameters
     ----------
@@ -147,13 +147,13 @@ def import_rows(
     Parameters
     ----------
     segment
-        Of tokens: all rows of the channel in their order, or those that `rows` says.
+        The tokens: all rows of the channel in their order, or the rows that `rows` lists.
     table
         The values of the tokens, if they have any.
     rows
-        The column of `table` that has the row of the channel that each token is.
+        The column of `table` with the channel's row number for each token.
     key
-        Of the federation, if the export was made with one.
+        The key of the federation, if the export was made with one.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def stored_sketches(snapshot: Snapshot, channels: Iterable[str]) -> dict[str, Sk
 
 
 def _check_same(offer: Offer, known: Import) -> None:
-    """Raise unless an offer says the same as an earlier one of its channel."""
+    """Raise unless an offer describes its channel as an earlier one did."""
     offered = (offer.store, offer.name, offer.version, offer.commit, offer.count)
     if (known.store, known.name, known.version, known.commit, known.count) != offered:
         raise CrossingError(

@@ -78,7 +78,7 @@ def export_dataset(
 
 
 def is_dataset(path: object) -> bool:
-    """Whether a path is a folder here whose data has a manifest beside it."""
+    """Return True if a path is a local folder of data with a manifest beside it."""
     return isinstance(path, str | Path) and (Path(path) / MANIFEST).is_file()
 
 

@@ -53,16 +53,16 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What crosses of a store.
+    """The head of a store: its last commit, exports and imports.
 
     Parameters
     ----------
     store
-        Its identity.
+        The identity of the store.
     version, checksum
-        Of its last commit.
+        Version and checksum of the last commit.
     exports, imports
-        By channel.
+        Exports and imports by channel.
     """
 
     store: str

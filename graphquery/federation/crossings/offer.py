@@ -1,7 +1,7 @@
-"""What an exporter hands over with data: which channel the rows are of, and their summaries.
+"""The offer that an exporter sends along with data: the channel of the rows, and their summaries.
 
-Beside data in a folder it is ``_lipstick_export.json`` and, where summaries were made, two Parquet
-files; names that start with ``_`` are passed over by whoever reads the folder as a dataset.
+In a folder of data it is ``_lipstick_export.json`` and up to two Parquet files of summaries;
+readers of datasets skip names that start with ``_``.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ class Offer:
     Parameters
     ----------
     channel
-        Its identity.
+        The identity of the channel.
     store, name, version
-        Of the exporter, and of the dataset.
+        The exporting store, and the name and version of the dataset.
     commit
         The version of the exporting store that made the channel.
     count
-        How many rows.
+        The number of rows.
     keyed
         Whether the identity was made with the key of a federation.
     channels
-        The channels that the rows were made from.
+        The channels that the rows derive from.
     checksums
-        Of the data's files, by name.
+        The checksums of the data files, by name.
     sketches, relation
-        The summaries of the rows' ancestors; None where they were not made, or are not told.
+        The summaries of the rows' ancestors; None if they were not computed, or are not disclosed.
     """
 
     channel: str
@@ -67,12 +67,12 @@ class Offer:
     relation: Relation | None = None
 
     def check(self, key: bytes = b"") -> None:
-        """Raise unless the identity is that of the exporter and dataset named.
+        """Verify that the channel's identity follows from the exporter and the dataset.
 
         Raises
         ------
         CrossingError
-            It is another, or cannot be told without the key.
+            The identity is another one, or needs the key to be verified.
         """
         if self.keyed and not key:
             raise CrossingError(
@@ -89,7 +89,7 @@ class Offer:
             )
 
     def without(self, *, sketches: bool = False, boundary: bool = False) -> Offer:
-        """The offer without some summaries, for those who are not to have them."""
+        """Return the offer without some summaries, for peers that may not see them."""
         return Offer(
             self.channel,
             self.store,
@@ -183,7 +183,7 @@ class Offer:
 
 
 def offer_of(snapshot: Snapshot, channel: str) -> Offer:
-    """What a store hands over with the rows of a channel.
+    """Return the offer that a store sends along with the rows of a channel.
 
     Raises
     ------

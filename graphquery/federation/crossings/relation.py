@@ -1,7 +1,7 @@
-"""What the rows of a segment to be exported are made from: imported rows, and rows exported before.
+"""The relation of a segment to be exported to the imported and previously exported rows behind it.
 
-This is the increment that an export adds to the boundary graph of its store. What was exported
-before is not looked into again: its own increment says what that was made from.
+This is the increment that an export adds to the boundary graph of its store. The walk stops at rows
+exported before: their own increments lead on from there.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def contract(count: int, kept: Array, sources: Array, targets: Array) -> tuple[A
     Returns
     -------
     sources, targets
-        Edges among the kept nodes and those that remain, sorted by target and source, each once.
-        Which kept nodes reach which is as before.
+        Edges among the nodes that were not eliminated, sorted by target and source, each once.
+        Reachability among kept nodes is unchanged.
 
     Notes
     -----
@@ -59,7 +59,7 @@ def contract(count: int, kept: Array, sources: Array, targets: Array) -> tuple[A
 
 
 def _independent(candidates: Array, cost: Array, sources: Array, targets: Array) -> Array:
-    """Boolean array: candidates no two of which are neighbours."""
+    """Return a mask of an independent set of the candidates, which prefers low costs."""
     ids = np.arange(len(cost), dtype=np.uint64)
     order = np.empty(len(cost), dtype=np.int64)
     order[np.lexsort((ids * _MIXED, cost))] = np.arange(len(cost))
@@ -73,7 +73,7 @@ def _independent(candidates: Array, cost: Array, sources: Array, targets: Array)
 def _eliminate(
     count: int, chosen: Array, out: Array, sources: Array, targets: Array
 ) -> tuple[Array, Array]:
-    """Replace the edges of chosen nodes by those from predecessors to successors."""
+    """Replace the edges at chosen nodes by edges from their predecessors to their successors."""
     entering, leaving = chosen[targets], chosen[sources]
     left = np.flatnonzero(leaving)
     left = left[np.argsort(sources[left], kind="stable")]
@@ -118,17 +118,18 @@ class Relation:
 
 
 def relation_of(snapshot: Snapshot, segment: str, channel: str) -> Relation:
-    """The relation of a segment's nodes, as rows of a channel, to the crossing rows behind them.
+    """Return the relation of a segment's nodes, as rows of a channel, to the crossing rows behind
+    them.
 
     Parameters
     ----------
     channel
-        The channel that the segment is to be exported as; if the snapshot has it, it is left out
-        of what was exported before, and so is what was exported later.
+        The channel that the segment is to be exported as; if the snapshot has it already, it and
+        later exports do not count as exported before.
 
     Notes
     -----
-    O(edges between what was exported before and the segment), in some rounds of sorting.
+    O(edges between earlier exports and the segment), in some rounds of sorting.
     """
     exported, taken = exports(snapshot.records), imports(snapshot.records)
     before: dict[str, str] = {}
@@ -184,16 +185,16 @@ def _walked(
 def _contracted(
     graph: ProvenanceGraph, starts: Array, exported_ids: Array
 ) -> tuple[Array, Array, Array]:
-    """Edges among crossing rows behind `own`, hubs, and the rows that `own` are exported as.
+    """Return the edges among crossing rows behind the exported nodes, hubs, and the exported rows.
 
     Returns
     -------
     sources
-        Ids of nodes.
+        Ids of the source nodes.
     targets
-        Rows: those of `own` from 0, then hubs.
+        Row numbers: exported rows from 0, then hubs.
     hubs
-        By id, the number of the hub that a node is.
+        By id, the number of a node as a hub.
     """
     count = graph.storage.count
     back = np.zeros(count, dtype=np.bool_)

@@ -49,7 +49,7 @@ def intersection(rows: Rows, other: Rows) -> dict[str, Array]:
 
 
 def count(rows: Rows) -> int:
-    """How many rows there are."""
+    """Return the number of rows."""
     return sum(len(numbers) for numbers in rows.values())
 
 

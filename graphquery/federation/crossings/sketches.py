@@ -24,10 +24,12 @@ LARGEST_EXACT = 128
 """Hashes of an exact sketch at most."""
 
 FULLEST = 0.6
-"""A filter with a larger share of its bits set says too little to be kept."""
+"""Limit on the share of set bits; a fuller filter is replaced by the sketch that may have
+anything.
+"""
 
 BLOCKS = 64
-"""Blocks of a filter, of 32 bytes each, unless told otherwise."""
+"""Default size of a filter in blocks of 32 bytes."""
 
 _EDGES = 1 << 14
 """Edges taken at a time: bounds the memory of a union."""

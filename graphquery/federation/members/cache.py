@@ -1,9 +1,9 @@
-"""A cache of what stores have replied: of versions that are pinned, replies never change.
+"""A cache of stores' replies, which never change for pinned versions.
 
 Replies that are worth the least for their bytes are evicted: GreedyDual (Cao, Irani, *Cost-Aware
-WWW Proxy Caching Algorithms*, USITS 1997), the worth being how often they were asked for. Replies
-that are asked for once are passed on and not kept (*bypass*). LineageRank is the worth that Gehani,
-Kim, Malik (CLADE 2010, section 4.3) describe: what much else was made of is asked for more.
+WWW Proxy Caching Algorithms*, USITS 1997), where the worth is the number of requests. Replies that
+are requested once are passed on and not cached (*bypass*). LineageRank is the worth that Gehani,
+Kim, Malik (CLADE 2010, section 4.3) describe: data with many descendants is requested more often.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ Worth = Literal["frequency", "size", "rank", "recent"]
 
 DAMPING = 0.85
 _REMEMBERED = 1 << 16
-"""Replies that were passed on, of which it is known how often."""
+"""Number of replies passed on whose requests are counted."""
 
 
 @dataclass(slots=True)
 class Cache:
-    """Replies up to so many bytes; may be used by several threads.
+    """A cache of replies with a capacity in bytes, safe for use by several threads.
 
     Parameters
     ----------
     capacity
-        In bytes.
+        The capacity in bytes.
     worth
-        What a reply is worth.
+        The measure of a reply's worth.
     bypass
-        Whether a reply is kept only when as many bytes as it has were passed on before.
+        Whether to cache a reply only after as many bytes of it were passed on.
     ranks
-        For ``rank``, of channels: see `lineage_ranks`.
+        Ranks of channels, for the worth ``rank``: see `lineage_ranks`.
     answered, fetched
-        Bytes of all replies, and of those that stores sent.
+        Bytes of all replies, and of the replies that stores sent.
     """
 
     capacity: int
@@ -142,7 +142,7 @@ class _Reply:
 def lineage_ranks(
     edges: Mapping[str, Iterable[str]], damping: float = DAMPING
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """LineageRank of the nodes of a graph without cycles.
+    """Return the LineageRank of the nodes of an acyclic graph.
 
     LR(v) = (1 - d) + d Σ LR(u) / outdegree(u) over the edges u → v, in one topological pass; the
     rank is LR(v) (1 + depth(v) / (2 · greatest depth)).
@@ -150,9 +150,9 @@ def lineage_ranks(
     Parameters
     ----------
     edges
-        By node, those that an edge leads to.
+        The successors of each node.
     damping
-        d.
+        The damping factor d.
 
     Returns
     -------

@@ -1,4 +1,6 @@
-"""What a federation knows of its members before it asks about nodes: who exports, who imports."""
+"""The directory of a federation: the exports and imports in its members' heads, known before a
+question.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,9 @@ class Directory:
         return None if alias is None else self.heads[alias].exports[channel]
 
     def may_export(self, alias: str, channel: str) -> bool:
-        """Whether a channel is a member's, or may be one that its head does not have yet."""
+        """Return True if a channel is a member's, or may be an export that its head does not have
+        yet.
+        """
         if channel in self.exporters:
             return self.exporters[channel] == alias
         owners = {
@@ -211,7 +215,7 @@ def _disbelieved(claimants: Sequence[str], owners: Sequence[str]) -> Iterator[tu
 
 
 def _owners(heads: Mapping[str, Head], channel: str, aliases: Iterable[str]) -> list[str]:
-    """Return the members, among those that claim a channel, whose claim is borne out."""
+    """Return the members that claim a channel and whose claim is confirmed."""
     computed = []
     for alias in aliases:
         export = heads[alias].exports[channel]

@@ -1,4 +1,4 @@
-"""The file of a federation: who its members are, and where.
+"""The file of a federation: its members and their locations.
 
     format = 1
 
@@ -6,10 +6,10 @@
     location = "stores/warehouse"
     store = "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
 
-Relative locations are from the folder of the file. `store` is the identity of the store there, and
-may be left out; the one that is there at first contact is expected from then on. So is `key`, the
-public key that a server signs by. `copy` is a folder for a copy of the store
-(`graphquery.federation.copies.copies`). A table [precaching] says what is copied ahead
+Relative locations start at the folder of the file. `store` is the identity of the store there; if
+it is left out, the identity at first contact is pinned. The same holds for `key`, the public key
+that a server signs with. `copy` is a folder for a copy of the store
+(`graphquery.federation.copies.copies`). A table [precaching] configures copies made ahead of use
 (`graphquery.federation.copies.gossip`).
 """
 
@@ -40,23 +40,24 @@ class Member:
     Parameters
     ----------
     alias
-        What it is called in the federation: ``alias::node``.
+        Its name in the federation: ``alias::node``.
     location
         A folder, a location of another file system, ``s3://bucket/store``, or the address of a
         server, ``https://host:port``.
     store
-        Its identity; None if whatever is there is meant.
+        Its identity; None for any store at the location.
     disclosure
-        What of a store in a folder is looked at; servers decide for themselves.
+        The level of a store in a folder; servers decide for themselves.
     token_file
-        A file with the token that a server asks for.
+        A file with the token that the server requires.
     certificate
-        A file with the certificates that a server's is checked by; None: those of the system.
+        A file with the certificates to verify the server's with; None: the certificates of the
+        system.
     copy
-        The folder of a copy. Of a store on another file system, it is the one that is asked; of
-        others, it is asked while they do not answer.
+        The folder of a copy. It is always asked instead of a store on another file system, and
+        instead of other stores while they do not answer.
     key
-        The public key that its server signs by; None: the one that it shows first is pinned.
+        The public key that its server signs with; None: the key at first contact is pinned.
     """
 
     alias: str
@@ -70,26 +71,26 @@ class Member:
 
     @property
     def remote(self) -> bool:
-        """Whether it is a server."""
+        """True if the member is a server."""
         return self.location.startswith(("http://", "https://"))
 
 
 @dataclass(frozen=True, slots=True)
 class Precaching:
-    """Which copies a host keeps of what its questions need.
+    """The settings of a host's copies, made ahead of use.
 
     Parameters
     ----------
     host
-        The member that is this host's own.
+        The alias of this host's own member.
     folder
-        Where copies are, a folder each, called by alias; and the questions that were asked.
+        The folder of the copies, each in a folder named by alias, and of the record of questions.
     capacity
-        Bytes of copies at most.
+        The limit on the copies, in bytes.
     price
-        What a byte of a copy costs, where a question of today is worth 1.
+        The price of a byte, in questions of today.
     half_life
-        Days after which a question counts half.
+        The half-life of a question's weight, in days.
     """
 
     host: str
@@ -100,12 +101,12 @@ class Precaching:
 
 
 def read_precaching(path: str | os.PathLike[str]) -> Precaching | None:
-    """What the file of a federation says of copies; None where it says nothing.
+    """Return the settings of copies in a federation file, or None if it has no such table.
 
     Raises
     ------
     FederationError
-        The file is not there, or what it says cannot be understood.
+        The file is missing or malformed.
     """
     file = Path(path)
     document = _document(file)
@@ -131,12 +132,12 @@ def read_precaching(path: str | os.PathLike[str]) -> Precaching | None:
 
 
 def read_members(path: str | os.PathLike[str]) -> dict[str, Member]:
-    """The members of a federation by alias, in the order of its file.
+    """Return the members of a federation by alias, in the order of its file.
 
     Raises
     ------
     FederationError
-        The file is not there, or says something else than members.
+        The file is missing or malformed.
     """
     file = Path(path)
     return {
@@ -146,7 +147,7 @@ def read_members(path: str | os.PathLike[str]) -> dict[str, Member]:
 
 
 def _document(file: Path) -> dict[str, Any]:
-    """What the file of a federation says."""
+    """Read and check the TOML document of a federation file."""
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

@@ -33,17 +33,16 @@ def open_federation(
     cache: Cache | None = None,
     limits: Limits = REPLY,
 ) -> Federation:
-    """Open the federation of a file; see `graphquery.federation.members.members`.
+    """Open the federation that a file describes; see `graphquery.federation.members.members`.
 
-    Members are pinned at first contact (`graphquery.federation.members.pins`): one that is another
-    store later, or signs by another key, is missing as untrusted.
-
-    Members that do not answer are no error: answers say what is missing.
+    Members are pinned at first contact (`graphquery.federation.members.pins`): a member that is
+    another store later, or signs with another key, is missing as untrusted. Members that do not
+    answer are no error: answers list what is missing.
 
     Raises
     ------
     FederationError
-        The file says something else than members, or members contradict each other.
+        The file is malformed, or members contradict each other.
     """
     members, precaching = read_members(path), read_precaching(path)
     pins = read_pins(path)
@@ -80,17 +79,17 @@ def _key(transport: Transport) -> str | None:
 
 
 def transport_to(member: Member, pin: Pin | None = None) -> Transport:
-    """Return the way to a member.
+    """Return the transport to a member.
 
     Parameters
     ----------
     pin
-        What the member was at first contact; None before it.
+        The member's identity and key at first contact; None before it.
 
     Raises
     ------
     FederationError
-        A location of which no file system is known.
+        No file system is known for the location.
     """
     origin: Transport
     if member.remote:

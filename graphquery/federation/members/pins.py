@@ -23,14 +23,14 @@ LOG = logging.getLogger("lipstick.federation")
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """What a member was at first contact.
+    """The identity and the key of a member at first contact.
 
     Parameters
     ----------
     store
-        Its identity.
+        The identity of its store.
     key
-        The public key that its server signs by; None for a folder, or a server without a key.
+        The public key that its server signs with; None for a folder, or a server without a key.
     """
 
     store: str
@@ -71,8 +71,8 @@ def read_pins(federation: str | os.PathLike[str]) -> dict[str, Pin]:
 def write_pins(federation: str | os.PathLike[str], pins: Mapping[str, Pin]) -> None:
     """Write the pins of a federation, whole or not at all.
 
-    Where the folder cannot be written to, members are pinned for this process alone, which the log
-    says.
+    If the folder is not writable, members are pinned for this process alone, and a warning is
+    logged.
     """
     file = pins_file(federation)
     members = {alias: {"store": pin.store, "key": pin.key} for alias, pin in pins.items()}

@@ -1,4 +1,4 @@
-"""What members say of themselves when a federation is refreshed: their heads and boundaries."""
+"""The heads and boundary graphs that members send when a federation is refreshed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Answers of a federation: what was found, of which versions, at what cost, and what is missing."""
+"""Answers of a federation: the result, the versions of the stores, the cost, and what is
+missing.
+"""
 
 from __future__ import annotations
 
@@ -71,16 +73,16 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What was sent and received.
+    """The requests, rounds and bytes of a question.
 
     Parameters
     ----------
     requests
-        To stores.
+        The number of requests to stores.
     rounds
-        Of requests made at once, each waiting for the round before.
+        The number of rounds of simultaneous requests, each of which waits for the one before.
     sent, received
-        Bytes.
+        Bytes sent and received.
     """
 
     requests: int = 0
@@ -112,16 +114,16 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What all answers have.
+    """Base class of all answers.
 
     Parameters
     ----------
     versions
         The version of each store that the answer is about, by alias.
     missing
-        What it lacks; nothing if it is complete.
+        The missing parts; empty if the answer is complete.
     cost
-        Of this question.
+        The cost of this question.
     """
 
     versions: Mapping[str, int]
@@ -130,7 +132,7 @@ class Answer:
 
     @property
     def complete(self) -> bool:
-        """Whether it is the answer that the merged graph would give."""
+        """True if the merged graph would give the same answer."""
         return not self.missing
 
     def checked(self, strict: bool) -> None:
@@ -179,7 +181,7 @@ class PathsAnswer(VerdictAnswer):
     Parameters
     ----------
     verdict
-        Whether there is a path, though none of those that are may be known here.
+        Whether there is a path; YES does not imply that any path is listed.
     """
 
     paths: tuple[tuple[str, ...], ...]

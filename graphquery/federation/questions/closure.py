@@ -22,16 +22,16 @@ from semiring.base import Array
 
 @dataclass(slots=True)
 class Reached:
-    """What a walk through stores has found.
+    """The nodes and rows reached by a walk through stores.
 
     Attributes
     ----------
     nodes
-        By alias.
+        The nodes by alias.
     asked
-        By alias, the rows followed into it.
+        By alias, the rows followed into the store.
     crossed
-        By alias, the rows that leave it: imported ones backwards, exported ones forwards.
+        By alias, the rows that leave the store: imported rows backwards, exported rows forwards.
     """
 
     nodes: dict[str, StoredNodes] = field(default_factory=dict)
@@ -134,14 +134,14 @@ def walk_within(
 
 @dataclass(slots=True)
 class Removed:
-    """What a deletion removes.
+    """The nodes that a deletion removes.
 
     Attributes
     ----------
     nodes
-        By alias.
+        The nodes by alias.
     gone
-        Which of the nodes asked for are gone, by name.
+        By name, whether a node asked for is removed.
     """
 
     nodes: dict[str, StoredNodes] = field(default_factory=dict)
@@ -154,10 +154,10 @@ def removal(
     judged: Collection[str] = (),
     want: str = requests.NODES,
 ) -> Removed:
-    """What is gone without some nodes: the least fixpoint of what each store loses.
+    """Return the nodes that a deletion removes: the least fixpoint over all stores.
 
-    Exported rows that are gone are gone where they were imported; a store is asked again when it
-    loses more.
+    An exported row that is removed is removed where it was imported as well; a store is asked again
+    whenever it loses more rows.
     """
     removal_so_far = Removed()
     named = question.by_alias(names)

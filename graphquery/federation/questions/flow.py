@@ -1,8 +1,8 @@
-"""Whether data could have flowed from some nodes to others.
+"""The question whether data could have flowed from some nodes to others.
 
 The walk goes backwards from the targets, from crossing row to crossing row. A row that the sources
-lead to inside their own store settles it; a row whose sketch has none of these is dropped; rows of
-channels whose boundary graph is at hand are followed without a request.
+reach inside their own store settles the question; a row whose sketch has no such row is dropped;
+rows of channels whose boundary graph is loaded are followed without a request.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from semiring.base import Array
 
 @dataclass(slots=True)
 class Flow:
-    """How far a walk from targets to sources has come.
+    """The progress of a walk from targets to sources.
 
     Attributes
     ----------
     sources, targets
         The names of nodes, by alias.
     exported
-        The rows that sources lead to inside their stores.
+        The rows that sources reach inside their stores.
     known
-        Whether `exported` is all of them: a source's store may not have answered.
+        Whether `exported` is complete: a source's store may not have answered.
     visited
-        The rows that may be on the way, as far as they were followed.
+        The rows that may be on a path, as far as they were followed.
     found
         Whether data could have flowed, for certain.
     """
@@ -53,20 +53,20 @@ class Flow:
 def flow(
     question: Question, sources: Collection[str], targets: Collection[str], every: bool = False
 ) -> tuple[Verdict, Flow]:
-    """Whether any of some nodes is an ancestor of any of others.
+    """Return whether any of `sources` is an ancestor of any of `targets`, and the walk.
 
     Parameters
     ----------
     every
-        Whether to go on when it is settled, for all rows on the way.
+        Whether to continue after the first hit, for all rows on paths.
 
     Returns
     -------
     verdict
-        YES whoever is down, if a way is known; NO if there is none and nothing that matters is
-        missing.
+        YES if a path is known, whichever members are down; NO if there is none and nothing relevant
+        is missing.
     flow
-        What was found out on the way.
+        The state of the walk at its end.
     """
     state = Flow(question.by_alias(sources), question.by_alias(targets))
     lost = bool(question.missing)
@@ -86,7 +86,7 @@ def flow(
 
 
 def _chained(question: Question, state: Flow) -> bool:
-    """Whether channels lead from a source's store to a target's; they say so without a request."""
+    """Return True if channels lead from a source's store to a target's, by their heads alone."""
     if any(question.zoomed.values()):
         return True
     return any(
@@ -97,7 +97,7 @@ def _chained(question: Question, state: Flow) -> bool:
 
 
 def _behind(question: Question, state: Flow) -> bool:
-    """Whether a source's store may have exported more on the way than its head says."""
+    """Return True if a source's store may have exported more on the way than its head lists."""
     directory = question.directory
     return any(
         channel not in directory.exporters and directory.may_export(alias, channel)
@@ -107,7 +107,9 @@ def _behind(question: Question, state: Flow) -> bool:
 
 
 def _behind_targets(question: Question, state: Flow) -> set[str]:
-    """The channels that the stores of the targets import, and those that these are made of."""
+    """Return the channels that the targets' stores import, and the channels that these derive
+    from.
+    """
     channels = set()
     for alias in state.targets:
         for channel, taken in question.directory.heads[alias].imports.items():
@@ -155,7 +157,7 @@ Arriving = tuple[str, Rows, Sketches | None]
 
 
 def _arrived(question: Question, state: Flow, arriving: list[Arriving]) -> Frontier:
-    """What of rows that stores import is to be followed further."""
+    """Record arriving rows of imports, and return the frontier to follow next."""
     frontier = Frontier()
     for alias, rows, column in arriving:
         hits = crossing.intersection(rows, state.exported)
@@ -248,7 +250,9 @@ def _by_boundary(question: Question, state: Flow, rows: Rows, further: Frontier)
 
 
 def _sketched(question: Question, alias: str) -> bool:
-    """Whether sketches of rows that a member imports may be of use: boundary graphs say more."""
+    """Return True if sketches of the rows that a member imports may help where boundary graphs do
+    not.
+    """
     imports = question.directory.heads[alias].imports
     return question.options.sketches and not imports.keys() <= at_hand(question)
 

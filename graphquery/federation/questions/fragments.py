@@ -33,7 +33,7 @@ _NONSENSE = (
     ValueError,
     pa.ArrowException,
 )
-"""What comes of replies that say something else than they are to."""
+"""Errors in reading a malformed reply."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,7 +186,9 @@ class _Join:
     def _name(
         self, alias: str, name: str, ordinals: Array, keyed: bool, count: int, reply: Message
     ) -> None:
-        """Name the nodes of a segment: by its name and their ordinals, or as the reply says."""
+        """Record the names of a segment's nodes: its name with their ordinals, or names from the
+        reply.
+        """
         if "names" not in reply.tables:
             return
         if keyed:

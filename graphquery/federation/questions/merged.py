@@ -69,16 +69,17 @@ def merged_graph(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merged:
-    """What the merged graph is made of.
+    """The parts of the merged graph.
 
     Parameters
     ----------
     segments, edges
-        Of all stores, their files ``alias::file``, and an edge set for every part of an import.
+        Segments and edge sets of all stores, with files ``alias::file``, and an edge set for each
+        part of an import.
     crossing
-        By file of an edge set that crosses, the rows of the channel that its edges are from.
+        By file of an edge set between stores, the channel's rows at which its edges start.
     exporters
-        By channel, the segment that it is and how many rows it has.
+        By channel, its segment and its number of rows.
     """
 
     segments: Sequence[Segment]
@@ -88,7 +89,7 @@ class Merged:
 
 
 def merged_parts(snapshots: Mapping[str, Snapshot]) -> Merged:
-    """What the merged graph of snapshots is made of; raises as `merged_graph`."""
+    """Return the parts of the merged graph of snapshots; raise as `merged_graph` does."""
     segments: list[Segment] = []
     edge_sets: list[EdgeSet] = []
     columns: dict[str, Array] = {}
@@ -115,14 +116,14 @@ def merged_parts(snapshots: Mapping[str, Snapshot]) -> Merged:
 def merged_on_spark(
     spark: Any, snapshots: Mapping[str, Snapshot], folder: str | os.PathLike[str]
 ) -> SparkGraph:
-    """The merged graph as data frames; raises as `merged_graph`.
+    """Return the merged graph as data frames; raise as `merged_graph` does.
 
     Parameters
     ----------
     spark
-        A session, all of whose workers reach the stores.
+        A session whose workers all reach the stores.
     folder
-        A new one, which they reach too, for what is computed.
+        A new folder, which they reach too, for computed files.
     """
     from graphquery.distributed.graph import SparkGraph
 

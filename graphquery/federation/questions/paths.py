@@ -59,7 +59,9 @@ def paths(
 
 
 def _on_the_way(question: Question, state: Flow) -> dict[str, Array]:
-    """The visited rows that lie behind the sources, where boundary graphs tell all of them."""
+    """Return the visited rows behind the sources, if boundary graphs know all; else all visited
+    rows.
+    """
     if not state.visited.keys() <= at_hand(question):
         return state.visited
     ahead = question.boundary.reached(state.exported, forwards=True)

@@ -23,16 +23,16 @@ SEPARATOR = "::"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How questions are answered; every way gives the same answers at other costs.
+    """Options of the evaluation, which change the cost of an answer and not the answer.
 
     Parameters
     ----------
     sketches
         Whether sketches decide which rows need not be followed.
     boundary
-        Whether the boundary graphs that are at hand are used.
+        Whether the loaded boundary graphs are used.
     strict
-        Whether an answer that is not complete is an error.
+        Whether an incomplete answer is an error.
     """
 
     sketches: bool = True
@@ -42,18 +42,18 @@ class Options:
 
 @dataclass(slots=True)
 class Question:
-    """What all questions share.
+    """The state that all questions share.
 
     Parameters
     ----------
     directory
-        Who exports and imports what, at which versions.
+        The members' exports and imports, at their versions.
     exchange
-        Sends requests.
+        The sender of requests.
     boundary
-        The boundary graphs at hand.
+        The loaded boundary graphs.
     options
-        How to answer.
+        Options of the evaluation.
     zoomed
         By alias, the modules zoomed out.
     """
@@ -70,7 +70,7 @@ class Question:
     """The aliases of the members that were asked, or were to be."""
 
     def note(self) -> None:
-        """Tell whoever wants to know which members were needed."""
+        """Report the members that were needed to the callback, if there is one."""
         if self.noted is not None:
             lost = {each.store for each in self.missing.values()}
             self.noted(sorted(self.needed | (self.directory.absent.keys() & lost)))

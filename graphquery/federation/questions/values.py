@@ -1,8 +1,8 @@
-"""Annotations across stores: of exported rows for the tokens they were imported as.
+"""Annotations across stores, where an imported token takes the annotation of the exported row.
 
-Annotations that are numbers travel as columns, a round for each store after those that its rows are
-made of. Others, and values given by a function, are evaluated here, over the fragments of all
-stores that are behind the nodes asked for.
+Numeric annotations travel as columns, with a round for each store after the stores that its rows
+derive from. Others, and values given by a function, are evaluated here over the fragments of all
+stores behind the nodes asked for.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""A member's side: a server, whom it tells what, and answers from the graph of one store."""
+"""A member's side: a server, its levels of disclosure, and answers from the graph of one store."""

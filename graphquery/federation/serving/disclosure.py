@@ -1,4 +1,4 @@
-"""What a store tells whom: five levels, each including those before it."""
+"""Five levels of disclosure of a store to its peers, each of which includes the ones before it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from graphquery.federation.errors import FederationError
 
 
 class Disclosure(IntEnum):
-    """What a peer may learn of a store.
+    """The level up to which a peer may learn about a store.
 
-    It is enforced where answers are made: what is not disclosed is in no byte sent.
+    It is enforced where answers are computed, before a reply is sent.
     """
 
     NOTHING = 0

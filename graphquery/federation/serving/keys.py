@@ -105,7 +105,7 @@ def is_available() -> bool:
 
 
 def default_key_file(store: str) -> Path:
-    """Return the key file of a store's server unless told otherwise."""
+    """Return the default key file of a store's server."""
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return Path(base) / "lipstick" / "servers" / f"{store}.key"
 

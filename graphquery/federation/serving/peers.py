@@ -1,4 +1,4 @@
-"""Whom a server tells what: peers by their tokens.
+"""The peers of a server: tokens and their levels of disclosure.
 
     format = 1
     everyone = "channels"
@@ -7,8 +7,8 @@
     token_sha256 = "…"
     disclosure = "boundary"
 
-`everyone` is what is told without a token, by default nothing. Tokens themselves are in no file of
-the server.
+`everyone` is the level of requests without a token, by default nothing. The server stores digests
+of tokens, never tokens.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TOKEN_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Someone who asks: what it is called in the log, and what it is told."""
+    """A peer: its name in the log, and its level of disclosure."""
 
     name: str
     level: Disclosure
@@ -41,14 +41,14 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Peers:
-    """Peers by the SHA-256 of their tokens.
+    """The peers of a server by the SHA-256 of their tokens.
 
     Parameters
     ----------
     everyone
-        What those without a token are told.
+        The level of requests without a token.
     known
-        By digest, in hexadecimal.
+        Peers by hexadecimal digest.
     """
 
     everyone: Disclosure = Disclosure.NOTHING
@@ -108,12 +108,12 @@ def read_token(path: str | os.PathLike[str]) -> str:
 
 
 def read_peers(path: str | os.PathLike[str]) -> Peers:
-    """The peers in a file.
+    """Read the peers in a file.
 
     Raises
     ------
     FederationError
-        The file says something else.
+        The file is missing or malformed.
     """
     file = Path(path)
     try:

@@ -224,7 +224,9 @@ def _crossed(crossings: Any, ends: Array, owners: Array, wanted: Array) -> tuple
 
 
 def stored(site: Site, rows: Rows) -> Sketches:
-    """The stored sketches of crossing rows, in their order; of those that have none, anything."""
+    """Return the stored sketches of crossing rows, in their order; `TOP` for channels without
+    sketches.
+    """
     parts, blocks = [], []
     for channel, numbers in rows.items():
         column = site.sketches(channel)
@@ -278,7 +280,9 @@ def _within(
 
 
 def _left(site: Site, rows: Rows, crossings: Any, nodes_reached: Array, left: Array) -> Array:
-    """How many edges are left at crossing rows, in their order: the most of several."""
+    """Return the edges left at crossing rows, in their order: the maximum where a row has several
+    nodes.
+    """
     most = np.full(site.graph.storage.size, -1, dtype=np.int64)
     most[nodes_reached] = left
     ids, places = crossings.nodes(rows)

@@ -1,7 +1,7 @@
 """Answers requests about one store: the only place where a federation's questions meet its nodes.
 
-What may be told is decided before a request is looked into. Questions that cannot be answered are
-replies with an ``error``; the kinds are those of `REASONS`.
+The level of disclosure is checked before a request is read further. The reply to a question without
+an answer is an ``error`` of a kind in `REASONS`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from graphquery.store import Store, StoreDamagedError, StoreError
 from semiring.errors import LipstickError
 
 REASONS = ("question", "refused", "behind", "damaged", "malformed", "failed")
-"""Why a store does not answer: the question is wrong, it is not told, the version is not there,
-what is stored cannot be read, the request cannot, or something unforeseen."""
+"""Reasons for no answer: the question is wrong, disclosure forbids it, the store lacks the version,
+its data cannot be read, the request cannot be read, or an unforeseen error.
+"""
 
 _KEPT = 2
 """Versions of a store that stay in memory."""
@@ -126,7 +127,7 @@ class _BehindError(FederationError):
 
 
 def refusal(kind: str, text: str) -> Message:
-    """A reply that says why there is no answer."""
+    """Return the reply with the reason why there is no answer."""
     return Message({"error": kind, "message": text})
 
 

@@ -3,8 +3,8 @@
 A request is a POST whose body is a message; the reply's body is one, in chunks, with an end mark of
 its own, signed where the server has a key. Peers without any disclosure are refused before the body
 is read. A request has one deadline for all of it, headers included. A connection that has not
-authenticated itself is a newcomer: newcomers have places of their own, of which the oldest gives
-way to the next, so that they cannot keep peers out.
+authenticated itself is a newcomer: newcomers have a limit of their own, and the oldest is closed
+for the next, so that they cannot keep peers out.
 
 Requests without a token are answered only where their `Host` is this machine's own, so that a page
 in a browser cannot read a store through a name that it rebinds.
@@ -45,23 +45,23 @@ LOG.addHandler(logging.NullHandler())
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a server allows.
+    """The limits of a server.
 
     Parameters
     ----------
     request
-        Of messages that are taken in.
+        The limits of requests.
     reply_bytes
-        Of one reply; a longer one is broken off, which who asked notices.
+        The limit of one reply; a longer one is cut off, which the peer notices.
     seconds
-        That one request may take, from its first byte to the last of the reply.
+        The deadline of a request, from its first byte to the last byte of the reply.
     connections
-        Of peers at a time; requests on more are refused.
+        The limit of simultaneous connections of peers; requests on more are refused.
     newcomers
-        Connections at a time that have not sent the head of a request that is allowed; for one
-        more, the oldest is closed.
+        The limit of simultaneous connections that have not sent the head of an allowed request yet;
+        for one more, the oldest is closed.
     working
-        Requests that are worked on at a time; more wait, as long as they may take.
+        The limit of requests evaluated at a time; more wait, up to their deadline.
     """
 
     request: Limits = REQUEST
@@ -80,10 +80,10 @@ class Server:
     path
         The folder of the store.
     peers
-        Whom it tells what.
+        The peers and their levels of disclosure.
     host, port
-        Where it listens; port 0 is one that is free. Beyond loopback it needs a certificate and
-        tells nothing without a token.
+        The address to listen on; port 0 is any free port. Beyond loopback the server needs a
+        certificate, and answers no request without a token.
     certificate, private_key
         Files in PEM, for TLS.
     signer
@@ -92,9 +92,9 @@ class Server:
     Raises
     ------
     StoreError
-        There is no store.
+        There is no store in the folder.
     FederationError
-        It would tell others than this machine without TLS and tokens, or cannot listen there.
+        It would answer other machines without TLS and tokens, or cannot listen there.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Where it is asked: ``http(s)://host:port``."""
+        """The server's address: ``http(s)://host:port``."""
         host, port = self._http.server_address[:2]
         name = f"[{host!s}]" if ":" in str(host) else str(host)
         return f"{'http' if self.tls is None else 'https'}://{name}:{port}"

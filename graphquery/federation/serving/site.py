@@ -151,7 +151,7 @@ class Site:
         return self._sketches[channel]
 
     def own(self, graph: ProvenanceGraph, ids: Array) -> Array:
-        """Those of some ids that are nodes of the store, or stand for invocations of its."""
+        """Return the ids of nodes of the store, or of invocations of its modules, among `ids`."""
         nodes: Array = ids[(ids < self.first) | (ids >= graph.storage.count)]
         return nodes
 
@@ -173,9 +173,9 @@ class Site:
 
 
 def joined_segments(snapshot: Snapshot, taken: Mapping[str, Import]) -> list[Segment]:
-    """The segments of a store, those of imported rows being what their exporter made.
+    """Return the segments of a store, where segments of imported rows have the label `+`.
 
-    Imported tokens have one edge into them then, and are annotated as the row that they are: `+`.
+    An imported token then has one edge into it, from the exported row, and takes its annotation.
     """
     imported = {part.segment for each in taken.values() for part in each.parts}
     return [

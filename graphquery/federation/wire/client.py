@@ -41,23 +41,24 @@ _REASONS: dict[int, str] = {
 
 
 class HttpTransport:
-    """To a store behind a server.
+    """The transport to a store behind a server.
 
     Parameters
     ----------
     address
         ``http(s)://host:port``.
     token
-        That is sent with each request; only over TLS, or to this machine.
+        The token sent with each request; only over TLS, or to this machine.
     certificate
-        A file with the certificates that the server's is checked by; None: those of the system.
+        A file with the certificates to verify the server's with; None: the certificates of the
+        system.
     key
-        The public key that the server signs by; None: the first one that it shows is pinned.
+        The public key that the server signs with; None: the first key that it presents is pinned.
 
     Raises
     ------
     FederationError
-        An address that is none, or a token that others could read.
+        The address is malformed, or others could read the token.
     """
 
     remote = True

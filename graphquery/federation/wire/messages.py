@@ -2,8 +2,8 @@
 
 A message is a sequence of frames, each a letter, a length and bytes: ``H`` the header and tables of
 few values as JSON, compressed where that is shorter, ``T`` another table as an Arrow IPC stream
-behind its name, compressed if it is large, ``E`` how many tables and rows there were and a checksum
-of all bytes before. What has no end was cut off, whatever it says.
+behind its name, compressed if it is large, ``E`` the number of tables and rows and a checksum of
+all bytes before. A message without an end was cut off.
 """
 
 from __future__ import annotations
@@ -108,16 +108,16 @@ Read = Callable[[int], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a message may hold.
+    """The limits of a message.
 
     Parameters
     ----------
     size
-        Bytes of all frames.
+        The size of all frames, in bytes.
     header
-        Bytes of the header.
+        The size of the header, in bytes.
     tables
-        How many tables.
+        The number of tables.
     """
 
     size: int = 1 << 32
@@ -126,10 +126,10 @@ class Limits:
 
 
 REQUEST = Limits(size=1 << 26, header=1 << 24, tables=16)
-"""Of requests, unless told otherwise."""
+"""Default limits of requests."""
 
 REPLY = Limits(size=1 << 30)
-"""Of replies, unless told otherwise."""
+"""Default limits of replies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,9 +141,9 @@ class Message:
     header, tables
         The content.
     checksum
-        Of a message that was received: the SHA-256 of its frames before the end.
+        The SHA-256 of a received message's frames before the end.
     seal
-        What its end frame says beyond the checksum: the sender's signature (`keys.Signer`).
+        The end frame's fields beyond the checksum: the sender's signature (`keys.Signer`).
     """
 
     header: Mapping[str, Any]
@@ -298,7 +298,7 @@ def _unpacked(content: bytes, limit: int) -> tuple[str, pa.Table, int]:
 
 
 def _stream(data: bytes) -> pa.Table:
-    """An Arrow IPC stream, none of whose buffers may grow in being read."""
+    """Read an Arrow IPC stream, and refuse buffers that would grow in reading."""
     source = pa.BufferReader(data)
     with contextlib.suppress(EOFError):
         while True:
@@ -318,7 +318,7 @@ def _stream(data: bytes) -> pa.Table:
 
 
 def _is_compressed(metadata: bytes) -> bool:
-    """Whether a message of Arrow IPC says that its buffers are compressed.
+    """Return True if the metadata of an Arrow IPC message declare its buffers compressed.
 
     References
     ----------
@@ -344,7 +344,7 @@ def _offset(data: bytes, offset: int) -> int:
 
 
 def _slot(data: bytes, table: int, field: int) -> int:
-    """Where a field of a flatbuffer's table is; 0 if it is not there."""
+    """Return the offset of a field of a flatbuffer's table, or 0 if the table lacks it."""
     start = table - int.from_bytes(data[table : table + 4], "little", signed=True)
     if start < 0 or int.from_bytes(data[start : start + 2], "little") < 6 + 2 * field:
         return 0

@@ -1,4 +1,4 @@
-"""What replies have to have, so that what a store sends is understood or counts as damaged."""
+"""Requirements on replies, which separate an understood reply from a damaged one."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def fault(request: Message, reply: Message) -> str | None:
 
 
 def _lengths(request: Message, reply: Message) -> dict[str, int]:
-    """How many rows tables of the reply have to have."""
+    """Return the required numbers of rows of the reply's tables."""
     if request.header["op"] == "evaluate":
         return {
             "nodes": len(request.header["targets"]),

@@ -22,7 +22,9 @@ PROTOCOL = 2
 """Version of the protocol; a store that speaks another refuses."""
 
 NODES, ROWS = "nodes", "rows"
-"""What is wanted of nodes reached or removed: which they are, or nothing of them."""
+"""The kinds of reply about nodes reached or removed: the nodes, or none of them, crossing rows
+alone.
+"""
 
 
 def needed(request: Message) -> Disclosure:
@@ -48,7 +50,9 @@ def needed(request: Message) -> Disclosure:
 
 
 def head(version: int | None = None) -> Message:
-    """What crosses: version, exports, imports; see :mod:`graphquery.federation.crossings.head`."""
+    """Ask for a store's head, version, exports and imports:
+    :mod:`graphquery.federation.crossings.head`.
+    """
     return Message({"op": "head", "protocol": PROTOCOL, "version": version})
 
 
@@ -142,12 +146,12 @@ def between(
     named: bool = False,
     zoomed: Collection[str] = (),
 ) -> Message:
-    """What lies on ways from nodes and imported rows to nodes and exported rows.
+    """Ask for the subgraph of paths from nodes and imported rows to nodes and exported rows.
 
     Parameters
     ----------
     sources
-        Names; None: all that is behind the targets and exits, from wherever.
+        Names of nodes; None: all ancestors of the targets and exits.
     keys
         Whether the keys of tokens are wanted.
     named
@@ -178,9 +182,9 @@ def remove(
     asked: Collection[str] = (),
     zoomed: Collection[str] = (),
 ) -> Message:
-    """What is gone without nodes and imported rows: nodes as wanted, and exported rows.
+    """Ask for the nodes and exported rows that are removed with nodes and imported rows.
 
-    Answered is also, of the nodes `asked`, whether each is gone (`gone`).
+    The reply also has, for each of the nodes `asked`, whether it is removed (`gone`).
     """
     channels, table = to_table(rows)
     return _message(
@@ -204,15 +208,15 @@ def evaluate(
     values: tuple[Rows, pa.Array],
     zoomed: Collection[str] = (),
 ) -> Message:
-    """The annotations of nodes and of exported rows, given those of imported rows.
+    """Ask for the annotations of nodes and exported rows, under annotations of imported rows.
 
-    Answered are the tables `nodes` and `exits`, each with a column `value` in the order asked for.
+    The reply has the tables `nodes` and `exits`, each with a column `value` in the order asked for.
     Imported rows without a value are tokens like others.
 
     Parameters
     ----------
     given
-        Values of tokens by name; 1 for all others.
+        Values of tokens by name; other tokens have 1.
     values
         Imported rows, and their annotations in that order.
     """

@@ -1,4 +1,4 @@
-"""How requests get to stores: one protocol, at which requests, rounds and bytes are counted."""
+"""Transports of requests to stores, behind one protocol that counts requests, rounds and bytes."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _AT_ONCE = 64
 
 
 class TransportError(FederationError):
-    """A store that could not be asked.
+    """A store that could not be reached.
 
     Attributes
     ----------
     reason
-        As of what is missing of an answer.
+        The reason, as an answer's `missing` has it.
     """
 
     def __init__(self, reason: str, message: str) -> None:
@@ -75,7 +75,7 @@ class Transport(Protocol):
     """
 
     remote: bool
-    """Whether waiting for it leaves this process free for others."""
+    """Whether this process can do other work while it waits for a reply."""
 
     def exchange(
         self, request: bytes, timeout: float | None
@@ -95,14 +95,14 @@ class Transport(Protocol):
 
 
 class LocalTransport:
-    """To a store in a folder that this process can read; what is said is as if it were sent.
+    """The transport to a store in a local folder, which encodes messages as if they were sent.
 
     Parameters
     ----------
     path
-        The folder.
+        The folder of the store.
     level
-        What of it is disclosed.
+        The level of disclosure.
     """
 
     remote = False
@@ -133,7 +133,7 @@ class LocalTransport:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no reply: a reason as of what is missing, and a text for people."""
+    """A failed request: the reason, as an answer's `missing` has it, and a message for people."""
 
     reason: str
     message: str
@@ -177,12 +177,12 @@ class Exchange:
         """Of all rounds so far."""
 
     def round(self, requests: Sequence[tuple[str, Message]]) -> list[Message | Failure]:
-        """Send requests to stores at once, and return what became of each.
+        """Send requests to stores at once, and return the reply to each, or its failure.
 
         Raises
         ------
         FederationError
-            A store says that the question is wrong.
+            A store replies that the question is wrong.
         """
         if not requests:
             return []
@@ -208,7 +208,7 @@ class Exchange:
         return None if self._cache is None or key is None else self._cache.get(key)
 
     def _key(self, alias: str, message: Message, data: bytes) -> bytes | None:
-        """What tells a reply that never changes from others; None: it may change."""
+        """Return the cache key of a request, or None if its reply may change."""
         if message.header.get("version") is None or alias not in self.pinned or alias == self.home:
             return None
         return hashlib.sha256(f"{alias} {self.pinned[alias]} ".encode() + data).digest()
