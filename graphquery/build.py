@@ -1,4 +1,6 @@
-"""A graph's arrays from stored segments and edge sets: all of them, or those that matter."""
+"""A graph's arrays from stored segments and edge sets: all of them, or the ones around some
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ class Around:
     relations: Collection[str] = ()
 
     def admits(self, segment: Segment) -> bool:
-        """Whether the nodes of a segment are among those meant."""
+        """Return True if a segment meets the conditions on modules, executions and relations."""
         return (
             (not self.modules or segment.module in self.modules)
             and (not self.executions or segment.execution in self.executions)
@@ -94,12 +96,12 @@ def build(
 
 
 def positions(segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...]) -> dict[str, int]:
-    """Where each segment is among the segments, by name.
+    """Return the position of each segment in the sequence, by name.
 
     Raises
     ------
     GraphDataError
-        Two segments of one name, edges at unknown segments.
+        Two segments have one name, or edges join an unknown segment.
     """
     position: dict[str, int] = {}
     for number, segment in enumerate(segments):

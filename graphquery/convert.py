@@ -45,7 +45,9 @@ def to_networkx(graph: ProvenanceGraph) -> nx.MultiDiGraph:
 
 
 def equals(left: ProvenanceGraph, right: ProvenanceGraph) -> bool:
-    """Whether two graphs have the same nodes, by name, kind and label, and the same edges."""
+    """Return True if two graphs have the same nodes, by name, kind and label, and the same
+    edges.
+    """
     if left.node_count != right.node_count:
         return False
     if left.storage is right.storage:

@@ -110,7 +110,7 @@ def distinct(ids: Array) -> Array:
 
 
 def positions(csr: Csr, ids: Array) -> tuple[slice | Array, Array]:
-    """Where the edges of some nodes are, node by node, and how many each has.
+    """Return the positions of the edges of some nodes, node by node, and the nodes' degrees.
 
     Parameters
     ----------

@@ -27,12 +27,12 @@ _Box = tuple[str, int | None]
 
 
 def graph_html(graph: ProvenanceGraph, boxes: int = BOXES) -> str:
-    """A drawing of a graph, collapsed to invocations, and of those to modules if they are many.
+    """Return a drawing of a graph, collapsed to invocations, or to modules if there are many.
 
     Parameters
     ----------
     boxes
-        How many boxes to draw at most; what is left out is said.
+        The limit on boxes; the drawing notes the number of modules left out.
     """
     sizes = _sizes(graph)
     collapsed = len(sizes) > boxes
@@ -72,7 +72,7 @@ def _box_of(graph: ProvenanceGraph) -> list[_Box]:
 
 
 def _sizes(graph: ProvenanceGraph) -> dict[_Box, int]:
-    """How many nodes are in every box that has any, in the order of ids."""
+    """Return the number of nodes in each non-empty box, in the order of ids."""
     storage = graph.storage
     counts = np.diff(storage.bases)
     if graph.visible is not None:
@@ -87,7 +87,7 @@ def _sizes(graph: ProvenanceGraph) -> dict[_Box, int]:
 
 
 def _links(graph: ProvenanceGraph) -> Counter[tuple[_Box, _Box]]:
-    """How many pairs of segments join two boxes."""
+    """Return the number of pairs of segments that join two boxes."""
     boxes = _box_of(graph)
     there = _sizes(graph)
     return Counter(

@@ -44,7 +44,7 @@ class ValuesError(GraphError):
 
 
 class StaleValueError(ValuesError):
-    """A value that a deletion may have changed and that only running its function again tells."""
+    """A stale value: a deletion may have changed it, and its function would have to run again."""
 
 
 def closest(name: str, known: Iterable[str]) -> str:

@@ -48,10 +48,9 @@ if TYPE_CHECKING:
 class ProvenanceGraph(GraphEngine[Selection]):
     """A provenance graph (Amsterdamer et al., PVLDB 5(4), section 3) as arrays.
 
-    Graphs made of one another share their arrays and differ in a mask. What can be asked is told
-    by :class:`graphquery.protocol.GraphEngine`.
-
-    Made by `build`; `storage` is what is shared, `view` what this graph shows of it.
+    Its questions are documented in :class:`graphquery.protocol.GraphEngine`. `build` makes the
+    graph of a store; graphs derived from it share its arrays, `storage`, and differ in a mask,
+    `view`.
     """
 
     def __init__(
@@ -191,19 +190,19 @@ class ProvenanceGraph(GraphEngine[Selection]):
     # -- edges -----------------------------------------------------------------------------------
 
     def outgoing(self, ids: Array, ports: bool = False) -> Neighbours:
-        """What is made of some nodes of this graph directly, one entry per edge.
+        """Return the direct successors of some nodes of this graph, one entry per edge.
 
         Parameters
         ----------
         ids
-            Nodes of this graph in any order; those of a range are read without a copy.
+            Nodes of this graph in any order; consecutive ids are read without a copy.
         ports
             Whether the edges' ports are wanted.
         """
         return self._neighbours(self.storage.outgoing, ids, 0, ports)
 
     def incoming(self, ids: Array, ports: bool = False) -> Neighbours:
-        """What some nodes of this graph are made of directly; see `outgoing`."""
+        """Return the direct predecessors of some nodes; see `outgoing`."""
         return self._neighbours(self.storage.incoming, ids, 1, ports)
 
     def _neighbours(self, csr: Csr, ids: Array, end: int, with_ports: bool) -> Neighbours:
@@ -282,9 +281,10 @@ class ProvenanceGraph(GraphEngine[Selection]):
     # -- comparison and display ------------------------------------------------------------------
 
     def equals(self, other: ProvenanceGraph) -> bool:
-        """Whether two graphs have the same nodes, by name and kind, and the same edges.
+        """Return True if two graphs have the same nodes, by name, kind and label, and the same
+        edges.
 
-        O(nodes + edges) for graphs over the same arrays; of others, names are compared too.
+        O(nodes + edges) for graphs over the same arrays; for others, names are compared too.
         """
         return convert.equals(self, other)
 

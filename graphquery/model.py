@@ -1,8 +1,8 @@
-"""What a provenance graph is made of, as it is stored: segments of nodes, and edge sets.
+"""The stored form of a provenance graph: segments of nodes, and edge sets.
 
-A graph of ten million nodes has some thousands of segments: the nodes that are alike in kind,
-label, module, invocation and relation stand together, and a node is a segment and an ordinal.
-Edges join two segments and are two columns of ordinals, either of which may be implied.
+A graph of ten million nodes has some thousands of segments: a segment has the nodes of one kind,
+label, module, invocation and relation, and a node is a segment and an ordinal. Edges join two
+segments and are two columns of ordinals, either of which may be implied.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 
 class Ordinals(StrEnum):
-    """How one end of the edges of a set is given."""
+    """The representation of one end of the edges of a set."""
 
     ALL = "all"
     """Edge i is at node i of the segment: nothing is stored."""
@@ -46,7 +46,7 @@ class Ordinals(StrEnum):
 
 
 class Port:
-    """Which operand of its target an edge is, where operands differ."""
+    """The operand of its target that an edge leads to, where operands differ."""
 
     OPERAND = 0
     """A factor of `·`, a summand of `+` or `δ`, the minuend of `⊖`, the annotation of `⊗`."""

@@ -18,7 +18,7 @@ from semiring.base import Array
 from semiring.token import format_value
 
 ZOOMED_SUFFIX = "[zoomed]"
-"""What the name of a zoomed node has behind the name of its invocation."""
+"""The suffix of a zoomed node's name, after the name of its invocation."""
 
 _NUMBERED = re.compile(r"(?P<segment>.*)\[(?P<ordinal>\d+)\]", re.DOTALL)
 _PLAIN = r"^[A-Za-z0-9_.\-/@#$%]+$"
@@ -42,12 +42,12 @@ def names(storage: Storage, ids: Array) -> list[str]:
 
 
 def find(storage: Storage, name: str) -> int:
-    """The id of the node of a name; of several nodes with one key, ``segment[ordinal]`` tells.
+    """Return the id of the node with a name; ``segment[ordinal]`` distinguishes nodes with one key.
 
     Raises
     ------
     UnknownNameError
-        With the names most like it.
+        There is no such node; the message has the most similar names.
     """
     if name.endswith(ZOOMED_SUFFIX):
         inner = find(storage, name[: -len(ZOOMED_SUFFIX)])

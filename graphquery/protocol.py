@@ -1,8 +1,8 @@
-"""What a provenance graph and a selection of its nodes answer, in memory and on Spark alike.
+"""The protocol of provenance graphs and of selections of their nodes, in memory and on Spark.
 
 Two engines hold graphs: :class:`graphquery.ProvenanceGraph` as arrays, and
-:class:`graphquery.distributed.graph.SparkGraph` as data frames. Code that is written for
-:class:`GraphEngine` puts its questions to either.
+:class:`graphquery.distributed.graph.SparkGraph` as data frames. Code written for
+:class:`GraphEngine` works with either.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 S_co = TypeVar("S_co", bound="NodeSelection", covariant=True)
 
 OfStale: TypeAlias = Literal["raise", "null"]
-"""What is told of a stale value: an error, or NULL in its place."""
+"""The treatment of stale values: an error, or NULL in their place."""
 
 
 @checked
@@ -52,7 +52,7 @@ class NodeSelection(Protocol):
         return self.graph.values(self, stale)
 
     def select(self, **conditions: Any) -> Self:
-        """Those of the nodes that meet conditions; see :func:`graphquery.select.select`."""
+        """Return the nodes that meet conditions; see :func:`graphquery.select.select`."""
         return self.graph.select(within=self, **conditions)
 
     def ancestors(self, distance: int | None = None) -> Self:
@@ -64,22 +64,24 @@ class NodeSelection(Protocol):
         return self.graph.descendants(self, distance)
 
     def predecessors(self) -> Self:
-        """What the nodes are made of directly."""
+        """Return the direct predecessors of the nodes."""
         return self.ancestors(1)
 
     def successors(self) -> Self:
-        """What is made of the nodes directly."""
+        """Return the direct successors of the nodes."""
         return self.descendants(1)
 
     def dependents(self) -> Self:
-        """What is gone without the nodes, themselves among it."""
+        """Return the nodes that deleting these removes, and these; see
+        :meth:`GraphEngine.dependents`.
+        """
         return self.graph.dependents(self)
 
     def __or__(self, other: Self, /) -> Self:
         """The nodes of both selections, which are of one graph."""
 
     def __len__(self) -> int:
-        """How many nodes there are."""
+        """Return the number of nodes."""
 
 
 class Annotations(Protocol):
@@ -89,7 +91,9 @@ class Annotations(Protocol):
         """The annotation of a node."""
 
     def values(self, nodes: Nodes) -> Array:
-        """The annotations of nodes, in the order given; 0 for those that were not evaluated."""
+        """Return the annotations of nodes, in the order given; 0 for nodes that were not
+        evaluated.
+        """
 
 
 Nodes: TypeAlias = (
@@ -147,17 +151,17 @@ class GraphEngine(Protocol[S_co]):
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
 
     @property
     def edge_count(self) -> int:
-        """How many edges there are, each of several between two nodes counted."""
+        """Number of edges, where parallel edges count separately."""
 
     def __len__(self) -> int:
         return self.node_count
 
     def __contains__(self, node: int | str) -> bool:
-        """Whether a node is in the graph, given by its id or its name."""
+        """Return True if a node, by its id or its name, is in the graph."""
 
     # -- names and attributes --------------------------------------------------------------------
 
@@ -197,25 +201,27 @@ class GraphEngine(Protocol[S_co]):
         """Show what modules do inside; see :func:`graphquery.operations.zoom.zoom_in`."""
 
     def delete(self, nodes: Nodes) -> Self:
-        """What is left without nodes; see :func:`graphquery.operations.delete.delete`."""
+        """Return the graph without nodes; see :func:`graphquery.operations.delete.delete`."""
 
     def subgraph(self, nodes: Nodes) -> Self:
-        """What is around nodes; see :func:`graphquery.operations.subgraph.subgraph`."""
+        """Return the subgraph around nodes; see :func:`graphquery.operations.subgraph.subgraph`."""
 
     def select(self, **conditions: Any) -> S_co:
         """The nodes that meet conditions; see :func:`graphquery.select.select`."""
 
     def depends(self, nodes: Nodes, on: Nodes) -> bool:
-        """Whether nodes need others; see :func:`graphquery.operations.depends.depends`."""
+        """Return True if nodes need others; see :func:`graphquery.operations.depends.depends`."""
 
     def dependents(self, on: Nodes) -> S_co:
-        """What needs nodes; see :func:`graphquery.operations.depends.dependents`."""
+        """Return the nodes that need others; see
+        :func:`graphquery.operations.depends.dependents`.
+        """
 
     def ancestors(self, nodes: Nodes, distance: int | None = None) -> S_co:
-        """What nodes are made of; see :func:`graphquery.operations.reach.ancestors`."""
+        """Return the ancestors of nodes; see :func:`graphquery.operations.reach.ancestors`."""
 
     def descendants(self, nodes: Nodes, distance: int | None = None) -> S_co:
-        """What is made of nodes; see :func:`graphquery.operations.reach.descendants`."""
+        """Return the descendants of nodes; see :func:`graphquery.operations.reach.descendants`."""
 
     def paths(
         self, source: Nodes, target: Nodes, limit: int = 10, longest: int | None = None
@@ -223,10 +229,10 @@ class GraphEngine(Protocol[S_co]):
         """Paths between nodes; see :func:`graphquery.operations.paths.paths`."""
 
     def inputs(self, nodes: Nodes) -> pa.Table:
-        """Which inputs of which execution; see :func:`graphquery.operations.inputs.inputs`."""
+        """Return the inputs behind nodes; see :func:`graphquery.operations.inputs.inputs`."""
 
     def difference(self, left: int, right: int) -> Difference[S_co]:
-        """How executions differ; see :func:`graphquery.operations.difference.difference`."""
+        """Compare two executions; see :func:`graphquery.operations.difference.difference`."""
 
     def evaluate(
         self,
@@ -244,4 +250,6 @@ class GraphEngine(Protocol[S_co]):
         """The values of v-nodes, in the order given; see :func:`graphquery.values.values`."""
 
     def stale(self) -> S_co:
-        """What a deletion may have changed; see :func:`graphquery.values.stale`."""
+        """Return the values that deletions may have changed; see
+        :func:`graphquery.values.stale`.
+        """

@@ -1,4 +1,4 @@
-"""Nodes of which only is known who came from whom: a reduction has dropped by which operations."""
+"""Reduced nodes: a reduction has dropped the operations between them and their ancestors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ReducedError(GraphError):
 
 
 def has_reduced(storage: Storage) -> bool:
-    """Whether there may be such nodes."""
+    """Return True if there may be reduced nodes."""
     return any(segment.label == REDUCED for segment in storage.segments)
 
 

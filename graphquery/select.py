@@ -53,11 +53,11 @@ class Selection(NodeSelection):
         self.ids = ids
 
     def sources(self) -> Selection:
-        """Those of the nodes that have no incoming edges."""
+        """Return the nodes without incoming edges."""
         return Selection(self.graph, self.ids[self.graph.incoming(self.ids).degrees == 0])
 
     def sinks(self) -> Selection:
-        """Those of the nodes that have no outgoing edges."""
+        """Return the nodes without outgoing edges."""
         return Selection(self.graph, self.ids[self.graph.outgoing(self.ids).degrees == 0])
 
     def to_table(self) -> pa.Table:
@@ -119,7 +119,7 @@ class Selection(NodeSelection):
         return other.ids
 
     def _segment_numbers(self) -> Array:
-        """Of every node the position of its segment among those that occur."""
+        """Return the position of each node's segment among the selection's segments."""
         storage = self.graph.storage
         zoomed = len(storage.segments) + self.ids - storage.count
         stored = self.ids < storage.count
@@ -152,25 +152,25 @@ def select(
     segment: str | Collection[str] | None = None,
     where: Mapping[str, Any] | None = None,
 ) -> Selection:
-    """The nodes that meet all conditions.
+    """Return the nodes that meet all conditions.
 
     Parameters
     ----------
     within
-        Only of these nodes.
+        The nodes to select from; None: all.
     kind, label, module, invocation, execution, relation, segment
-        One value or several, of which a node's is one.
+        One value or several; a node has to have one of them.
     where
-        By column of the nodes' values: a value it equals, a pair of a comparison operator of SQL
-        and a value (``{"Amount": (">", 20000)}``), or a function from a column (an Arrow array) to
-        a Boolean array. NULL meets no comparison but ``<=>``. The column ``value`` of v-nodes is
-        what the value is after deletions; stale ones meet no condition. Nodes without the column do
-        not meet it.
+        By column of the nodes' values: an equal value, a pair of a comparison operator of SQL and a
+        value (``{"Amount": (">", 20000)}``), or a function from a column (an Arrow array) to a
+        Boolean array. NULL meets no comparison but ``<=>``. The column ``value`` of v-nodes has
+        their values after deletions; stale values meet no condition, and neither do nodes without
+        the column.
 
     Raises
     ------
     SelectionError
-        An unknown kind or operator; a column that none of the nodes have.
+        An unknown kind or operator; a column that no node has.
     """
     conditions = {
         "kind": _kinds(kind),

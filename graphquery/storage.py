@@ -1,4 +1,6 @@
-"""What all graphs over the same data share: segments, edges in both directions, and values."""
+"""The storage that all graphs over the same data share: segments, edges in both directions,
+values.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,7 @@ class Storage:
 
     @property
     def size(self) -> int:
-        """How many ids there are: stored nodes and possible zoomed ones."""
+        """Number of ids: stored nodes and possible zoomed ones."""
         return self.count + len(self.invocations)
 
     @property
@@ -121,13 +123,13 @@ class Storage:
 
     @cached_property
     def fragile(self) -> Array:
-        """Boolean array over all ids: joint nodes, and those with one incoming edge."""
+        """Boolean array over all ids: joint nodes, and nodes with one incoming edge."""
         fragile: Array = self.joint | (np.diff(self.incoming.offsets) == 1)
         return fragile
 
     @cached_property
     def subtracts(self) -> bool:
-        """Whether there are edges from the right operands of `⊖`."""
+        """True if there are edges from the right operands of `⊖`."""
         ports = self.incoming.ports
         return ports is not None and bool((ports == Port.SUBTRAHEND).any())
 

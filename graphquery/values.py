@@ -40,17 +40,16 @@ _AGGREGATE = re.compile(r"(COUNT|SUM|MIN|MAX|AVG)( DISTINCT)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Effects(Generic[N]):
-    """What deletions did to the nodes that are left; `N` is what the engine has for their marks.
-
-    In memory these are Boolean arrays over all ids, on Spark sets of nodes.
+    """The effects of deletions on the remaining nodes; `N` is the engine's type of sets of nodes:
+    Boolean arrays over all ids in memory, `NodeSet` on Spark.
 
     Attributes
     ----------
     changed
-        Something it is made of, other than by `+`, is not there or has changed; a value computed
-        from it may be another.
+        Nodes with a predecessor, other than under `+`, that is removed or changed: values computed
+        from it may differ.
     stale
-        What it would be is not known.
+        Nodes whose new value is unknown.
     """
 
     changed: N
@@ -68,7 +67,9 @@ def aggregate_name(label: str) -> str | None:
 
 
 def is_opaque(segment: Segment) -> bool:
-    """Whether only running something again tells what nodes would be for other inputs."""
+    """Return True if new values of the nodes would require running their function or module
+    again.
+    """
     return segment.kind is Kind.ZOOMED or (
         segment.kind in (Kind.DERIVED, Kind.VALUE)
         and segment.label not in OPERATORS | COPIES
@@ -158,7 +159,7 @@ def current(graph: ProvenanceGraph, segment: Segment, ids: Array) -> pa.Array:
 
 
 def effects(graph: ProvenanceGraph) -> Effects[Array] | None:
-    """What the deletions that led to a graph did; None if there were none. Computed once."""
+    """Return the effects of the deletions that led to a graph; None without any. Computed once."""
     if graph.parent is None:
         return None
     if graph.effects is None:

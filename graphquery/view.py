@@ -21,7 +21,7 @@ def _nothing() -> Mapping[Any, Array]:
 
 
 class Operation(StrEnum):
-    """What makes a graph of another."""
+    """The operations that derive a graph from another."""
 
     ZOOM_OUT = "zoom out"
     DELETE = "delete"

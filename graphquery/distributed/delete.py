@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 def removed(graph: SparkGraph, seeds: NodeSet) -> NodeSet:
-    """The nodes that deleting some nodes removes, themselves among them, each once.
+    """Return the nodes that a deletion removes, with the deleted ones, each once.
 
     Parameters
     ----------
     seeds
-        Different nodes of the graph.
+        Distinct nodes of the graph.
 
     Raises
     ------
     ReducedError
-        What a reduction has dropped decides it.
+        The answer depends on operations that a reduction has dropped.
 
     Notes
     -----
-    All that a node is made of stands on levels below it, so that its fate is known when its level
-    is come to: a round per level, more only on those with edges inside them. Of a level are read
-    the edges from levels where something is gone, and, for nodes that can lose one edge and have
-    another, all edges that come into those which did.
+    All predecessors of a node are on levels up to its own, so one round per level decides which
+    nodes go, and more rounds are needed only on levels with inner edges. A round reads the edges
+    that enter its level from levels with removed nodes and, for nodes that survive the loss of one
+    edge, all edges into the nodes that lost one.
     """
     view = graph.view
     levels = view.levels

@@ -1,4 +1,4 @@
-"""How two executions of a workflow differ, on Spark."""
+"""The difference of two executions of a workflow, on Spark."""
 
 from __future__ import annotations
 

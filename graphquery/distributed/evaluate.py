@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """How often every node of a graph occurs.
+    """The multiplicity of each node of a graph.
 
     Attributes
     ----------
     frame
-        `segment`, `id` and `value`.
+        Columns `segment`, `id` and `value`.
     """
 
     graph: SparkGraph
@@ -42,7 +42,7 @@ class Counts:
         return int(self.values([node])[0])
 
     def values(self, nodes: Nodes) -> Array:
-        """The counts of nodes, in the order given; 0 for those that were not evaluated."""
+        """Return the counts of nodes, in the order given; 0 for nodes that were not evaluated."""
         graph = self.graph
         ids = graph.ordered(nodes)
         wanted, places = np.unique(ids, return_inverse=True)

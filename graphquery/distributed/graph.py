@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 class SparkGraph(GraphEngine[SparkSelection]):
     """A provenance graph as data frames, for graphs larger than one machine's memory.
 
-    What can be asked is told by :class:`graphquery.protocol.GraphEngine`; nodes have the ids and
-    names that they have in memory. An operation runs now, as one Spark job per level of segments
-    that it comes to, and writes its result to the graph's folder; what is brought to the driver is
-    bounded.
+    Its questions are the ones of :class:`graphquery.protocol.GraphEngine`; nodes have the same ids
+    and names as in memory. An operation runs at once, as one Spark job per level of segments that
+    it reaches, and writes its result to the graph's folder; the number of rows collected on the
+    driver is bounded.
 
     Made by `build`.
     """
@@ -214,20 +214,20 @@ class SparkGraph(GraphEngine[SparkSelection]):
         )
 
     def select(self, *, within: Nodes | None = None, **conditions: Any) -> SparkSelection:
-        """The nodes of the segments that meet all conditions.
+        """Return the nodes of the segments that meet all conditions.
 
         Parameters
         ----------
         within
-            Only of these nodes.
+            The nodes to select from; None: all.
         **conditions
             `kind`, `label`, `module`, `invocation`, `execution`, `relation`, `segment` (its name):
-            one value or several, of which a node's is one.
+            one value or several; a node has to have one of them.
 
         Raises
         ------
         GraphError
-            Another condition.
+            A condition is not among these.
         """
         segments = meeting(self.view.levels.segments, conditions)
         if within is None:
@@ -279,19 +279,19 @@ class SparkGraph(GraphEngine[SparkSelection]):
         return paths_between(self.view, starts, ends, columns, limit, longest, self.bring)
 
     def inputs(self, nodes: Nodes) -> pa.Table:
-        """Which inputs of which execution; see :func:`graphquery.operations.inputs.inputs`.
+        """Return the inputs behind nodes; see :func:`graphquery.operations.inputs.inputs`.
 
-        They are brought to the driver, and must be within `bring`.
+        They are collected on the driver, up to `bring` of them.
         """
         seeds = self.resolve(nodes)
         behind = self.tables.distinct(seeds.nodes, reached(self.view, seeds.nodes, forwards=False))
         return listed(self.storage, SparkSelection(self, behind).select(kind=Kind.TOKEN).ids)
 
     def difference(self, left: int, right: int) -> Difference[SparkSelection]:
-        """How executions differ; see :func:`graphquery.operations.difference.difference`.
+        """Compare two executions; see :func:`graphquery.operations.difference.difference`.
 
-        Of executions that a deletion or a zoom has changed, what is left is brought to the driver,
-        and must be within `bring`; keys of nodes are read there.
+        The remaining nodes of executions that a deletion or a zoom has changed are collected on the
+        driver, up to `bring` of them; keys of nodes are read there.
         """
         return difference(self, left, right)
 

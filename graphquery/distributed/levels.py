@@ -28,7 +28,7 @@ _JOINT_KINDS = frozenset({Kind.INPUT, Kind.OUTPUT, Kind.STATE})
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """What is known of the edges of a link without reading them.
+    """Properties of the edges of a link, from metadata alone.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Levels:
 
     @property
     def node_count(self) -> int:
-        """How many nodes are stored."""
+        """Number of stored nodes."""
         return int(self.bases[len(self.stored)])
 
     @cached_property

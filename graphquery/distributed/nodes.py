@@ -13,16 +13,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeSet:
-    """Nodes: whole segments of a graph, and rows.
+    """A set of nodes: whole segments of a graph, and rows.
 
     Attributes
     ----------
     whole
         Numbers of segments all of whose nodes are in the set.
     parts
-        Rows by level, of other segments; no node is in two of the frames of a level unless said.
+        Rows of other segments, by level; unless documented otherwise, the frames of a level are
+        disjoint.
     rows
-        How many rows there are.
+        The number of rows.
     """
 
     whole: frozenset[int] = frozenset()

@@ -1,4 +1,4 @@
-"""Which edges the rows of stored files are: run by Spark's workers, with numpy and pyarrow."""
+"""Edges of the rows of stored files, computed by Spark's workers with numpy and pyarrow."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COLUMNS = (
     "wrong",
 )
 _HOST = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]*:(//[^/]*)?")
-"""What Spark puts before the path of a file, which it also quotes."""
+"""The scheme and host that Spark puts before the path of a file, which it also quotes."""
 
 
 def placing(

@@ -15,18 +15,18 @@ from graphquery.spark import Frame
 def reached(
     view: View, seeds: NodeSet, *, forwards: bool, links: AbstractSet[Link] | None = None
 ) -> NodeSet:
-    """The nodes at the ends of non-empty paths from nodes of a graph.
+    """Return the nodes at the ends of non-empty paths from nodes of a graph.
 
     Parameters
     ----------
     links
-        Go along these alone; None: all.
+        The links to follow; None: all.
 
     Notes
     -----
-    A round per level that is come to, which reads the edges between it and the levels reached
-    before; more on levels with edges inside them. Segments of which it is known without reading
-    that all of their nodes are reached cost nothing.
+    One round per level on the way, which reads the edges between it and the levels reached before;
+    more on levels with inner edges. Segments that are reached completely by their metadata cost
+    nothing.
     """
     allowed = view.links if links is None else view.links & links
     by_level = _by_level(view, allowed, forwards)
@@ -81,7 +81,7 @@ def _at(
     rounds: Rounds,
     forwards: bool,
 ) -> NodeSet:
-    """What is reached on a level."""
+    """Return the nodes reached on a level."""
     known = seeds | reached_before
     levels = view.levels
     whole = _wholly(view, links, known.whole, forwards)

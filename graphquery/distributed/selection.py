@@ -112,7 +112,7 @@ def ordered(graph: SparkGraph, nodes: Any) -> Array:
 
 
 def missing(graph: SparkGraph, ids: Array) -> Array:
-    """Those of ascending ids that are not nodes of a graph."""
+    """Return the ids that are no nodes of a graph among ascending `ids`."""
     tables = graph.tables
     shown = np.isin(ids, graph.view.zoomed_nodes) | (ids < graph.storage.count)
     absent = ids[~shown]

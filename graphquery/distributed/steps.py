@@ -45,7 +45,7 @@ def zoom_in(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
 
 
 def delete(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
-    """What is left of a graph without some of its nodes."""
+    """Return a graph without some of its nodes and the nodes that these take with them."""
     gone = removed(graph, seeds)
     zoomed = _zoomed_among(graph, seeds)
     inside = {node: stands_for(graph.view, node) for node in zoomed.tolist()}
@@ -57,7 +57,7 @@ def delete(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
 
 
 def subgraph(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
-    """What is around some nodes of a graph."""
+    """Return the subgraph around some nodes of a graph."""
     present = around(graph.view, seeds)
     view = replace(graph.view, present=present, absent=NodeSet())
     return graph.viewed(view.stepped(Step(Operation.SUBGRAPH, seeds=seeds)))

@@ -1,4 +1,4 @@
-"""What deletions did to values, on Spark; the values asked for are computed on the driver."""
+"""Effects of deletions on values, on Spark; requested values are computed on the driver."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def effects(graph: SparkGraph) -> Effects[NodeSet] | None:
-    """What the deletions that led to a graph did; None if there were none. Computed once."""
+    """Return the effects of the deletions that led to a graph; None without any. Computed once."""
     if graph.parent is None:
         return None
     if graph.effects is None:
@@ -90,7 +90,7 @@ def _effects(
 
 
 def _deleted(graph: SparkGraph, parent: SparkGraph) -> Effects[NodeSet]:
-    """What the last deletion did."""
+    """Return the effects of the last deletion."""
     view, tables, levels = graph.view, graph.tables, graph.view.levels
     assert graph.gone is not None  # the graph was made by a deletion
     gone = graph.gone
@@ -121,7 +121,7 @@ def _not_sums(levels: Levels) -> frozenset[int]:
 
 
 def _needed(graph: SparkGraph, wanted: NodeSet, changed: NodeSet) -> NodeSet:
-    """Nodes, and those that their values are computed from."""
+    """Return nodes and the nodes that their values are computed from."""
     tables, levels = graph.tables, graph.view.levels
     valued = frozenset(n for n, s in enumerate(levels.stored) if s.kind is Kind.VALUE)
     tensors = frozenset(number for number in valued if levels.stored[number].label == "⊗")

@@ -1,4 +1,6 @@
-"""What of the stored nodes a distributed graph shows, and the edges of its zoomed nodes."""
+"""The part of the stored nodes that a distributed graph shows, and the edges of its zoomed
+nodes.
+"""
 
 from __future__ import annotations
 
@@ -32,19 +34,19 @@ class View:
     Attributes
     ----------
     edges
-        The stored ones, and those of zoomed nodes.
+        The stored edges, and the edges of zoomed nodes.
     present
-        The nodes of a subgraph; None: all that are stored and `zoomed_nodes`.
+        The nodes of a subgraph; None: all stored nodes and `zoomed_nodes`.
     absent
-        Nodes that were deleted or zoomed out, which may be among those present.
+        Deleted and zoomed-out nodes; they may be among `present`.
     hidden
-        Of these, what was zoomed out.
+        The zoomed-out nodes of `absent`.
     zoomed
         The modules that are zoomed out.
     zoomed_nodes
-        Ascending ids of the nodes of their invocations, there or deleted.
+        Ascending ids of the nodes of their invocations, present or deleted.
     limit
-        How many rounds over the edges an operation may take.
+        The limit on an operation's rounds over the edges.
     """
 
     tables: Tables
@@ -68,7 +70,9 @@ class View:
         return frozenset().union(*(edges.links for edges in self.edges))
 
     def complete(self, segment: int) -> bool:
-        """Whether it is known that all nodes of a stored segment are in the graph."""
+        """Return True if metadata alone show that all nodes of a stored segment are in the
+        graph.
+        """
         if segment >= len(self.levels.stored) or segment in self.absent.whole:
             return False
         if self.present is not None and segment not in self.present.whole:
@@ -94,7 +98,7 @@ class View:
         return self.tables.edges(self.edges, links)
 
     def between(self, links: Iterable[Link]) -> Frame | None:
-        """The edges of links both ends of which are in the graph."""
+        """Return the edges of links with both ends in the graph."""
         links = frozenset(links)
         edges = self.read(links)
         if edges is None:

@@ -48,7 +48,7 @@ def zoomed_out(view: View, modules: frozenset[str]) -> View:
 
 
 def stands_for(view: View, zoomed: int) -> NodeSet:
-    """What a zoomed node stands for."""
+    """Return the nodes of the invocation that a zoomed node stands for."""
     levels = view.levels
     shown = levels.segments[int(levels.segment_of(np.array([zoomed]))[0])]
     segments = frozenset(

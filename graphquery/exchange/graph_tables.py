@@ -15,14 +15,14 @@ from semiring.base import Array
 
 
 def located(graph: ProvenanceGraph) -> tuple[list[Segment], Array, Array]:
-    """Where the nodes of a graph are.
+    """Return the segment and the ordinal of each node of a graph.
 
     Returns
     -------
     segments
-        The stored ones, and one for every zoomed node.
+        The stored segments, and one for each zoomed node.
     positions, ordinals
-        int64, for every node, ascending by id: the position of its segment, and its place there.
+        int64, for each node, ascending by id: the position of its segment, and its ordinal there.
     """
     storage = graph.storage
     stored = graph.ids[graph.ids < storage.count]
@@ -84,7 +84,7 @@ def edge_table(graph: ProvenanceGraph) -> pa.Table:
 
 
 def has_value(segment: Segment) -> bool:
-    """Whether the nodes of a segment are v-nodes with values."""
+    """Return True if the nodes of a segment are v-nodes with values."""
     return segment.kind is Kind.VALUE and segment.file is not None
 
 

@@ -49,30 +49,30 @@ def to_openlineage(
     workflow: str = "workflow",
     producer: str = PRODUCER,
 ) -> list[dict[str, Any]]:
-    """A START and a COMPLETE event for every invocation, as JSON documents.
+    """Return a START and a COMPLETE event for every invocation, as JSON documents.
 
     Parameters
     ----------
     times
-        Tells when invocations started and were done; with time zones.
+        The start and the end of invocations, with time zones.
     namespace
-        Of jobs and datasets. Runs are identified by it and their names: the same graph gives the
-        same events.
+        The namespace of jobs and datasets. It and their names identify runs: the same graph gives
+        the same events.
     workflow
-        The name of the job that executions are runs of.
+        The name of the job whose runs are executions.
     producer
-        A URI of what ran the modules.
+        A URI of the system that ran the modules.
 
     Returns
     -------
     list
-        In the order of the invocations' ids. Outputs have the facet `columnLineage` for values
-        that were computed: which columns of which inputs they are made of.
+        Events in the order of the invocations' ids. Outputs with computed values have the facet
+        `columnLineage`, which names the columns of the inputs that they are computed from.
 
     Raises
     ------
     ExchangeError
-        When a time has no time zone, or an end is before its start.
+        A time has no time zone, or an end is before its start.
 
     Notes
     -----
@@ -230,7 +230,7 @@ def _same(left: Segment, other: Segment) -> bool:
 
 
 def _add_state(links: _Links, position: int, runs: Mapping[Any, _Run]) -> None:
-    """State that an invocation reads was written by those that its tuples were made in."""
+    """Add state that an invocation reads to the outputs of the invocations that made its tuples."""
     for source in links.before[position]:
         segment = links.segments[source]
         writer = runs.get((segment.module, segment.invocation))

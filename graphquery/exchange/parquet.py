@@ -57,17 +57,17 @@ def write_parquet(
     path: str | os.PathLike[str],
     columns: Callable[[Segment], Sequence[str]] = stored_columns,
 ) -> None:
-    """Write a graph, as it is zoomed and with what is left of it, into a new or empty folder.
+    """Write a graph, with its zooms and deletions applied, into a new or empty folder.
 
     Parameters
     ----------
     columns
-        Which columns of values to write of a segment; those of its key must be among them.
+        The columns of values to write for a segment; they must include the columns of its key.
 
     Raises
     ------
     ExchangeError
-        When there is something in the folder.
+        The folder is not empty.
 
     Notes
     -----
@@ -157,7 +157,7 @@ def _shown(
 def _values(
     graph: ProvenanceGraph, segment: Segment, shown: Array, columns: Sequence[str]
 ) -> pa.Table:
-    """Values of all nodes of a segment; NULL for those that are not shown."""
+    """Return the values of all nodes of a segment; NULL for hidden nodes."""
     indices_of = np.full(segment.count, -1, dtype=np.int64)
     indices_of[shown] = np.arange(len(shown))
     indices = pa.array(indices_of, mask=indices_of < 0)

@@ -138,7 +138,9 @@ def _within(
     used: dict[tuple[int, int], None],
     generated: dict[tuple[int, int], None],
 ) -> None:
-    """What is inside an invocation has no edge from it: it was made, or used, there."""
+    """Add used and generated edges of nodes inside invocations, which have no edge to it in the
+    graph.
+    """
     for node, row in rows.items():
         activity = activities.get(_invocation(row))
         if activity is None or node not in computed or row["kind"] not in _COMPUTED:
@@ -150,6 +152,8 @@ def _within(
 
 
 def _is_used(row: _Row) -> bool:
-    """Whether a node is an input or state of its invocation: a tuple, or a value beside it."""
+    """Return True if a node is an input or state of its invocation: a tuple, or a value beside
+    it.
+    """
     is_copy = row["kind"] == Kind.VALUE.value and row["label"] in COPIES
     return (row["label"] if is_copy else row["kind"]) in _USED

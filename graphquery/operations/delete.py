@@ -20,33 +20,32 @@ if TYPE_CHECKING:
 
 @checked
 def delete(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
-    """What is left of a graph without some nodes.
+    """Return a graph without some nodes and without all nodes that need them.
 
     The nodes are removed, and then repeatedly every node that has lost all of its incoming edges,
-    or is labelled `·` or `⊗` and has lost one. Nodes that never had incoming edges stay. Of a `⊖`
-    only the edges from the left operand count: where the right one is lost the node stays, and is
-    stale (see :func:`graphquery.values.stale`), since there may be more of it than there was.
+    or is labelled `·` or `⊗` and has lost one. Nodes that never had incoming edges stay. For a `⊖`
+    only the edges from the left operand count: if it loses the right one, the node stays and is
+    stale (see :func:`graphquery.values.stale`), since its multiplicity may have grown.
 
-    It is the graph as it is seen that the deletion goes through: an invocation that is zoomed out
-    is one node, which is removed when all of its inputs are. Zooming in applies the deletion to
-    what is then seen, so that what was deleted from a zoomed graph is, once zoomed in, what would
-    have been deleted from the fine one.
+    The deletion applies to the visible graph: a zoomed-out invocation is one node, which is removed
+    with the last of its inputs. Zooming in applies the deletion to the nodes that appear, so that
+    it commutes: deleting and zooming in gives the same graph as deleting from the fine one.
 
     Parameters
     ----------
     nodes
-        Ids, names or selections; all are deleted at once.
+        Ids, names or selections, all deleted at once.
 
     Raises
     ------
     UnknownNameError, NotInGraphError
         Nodes that are not in the graph.
     ReducedError
-        What a reduction has dropped decides it.
+        The answer depends on operations that a reduction has dropped.
 
     Notes
     -----
-    O(edges of what is removed) time and a copy of the mask of nodes, a byte each.
+    O(edges of removed nodes) time, and a copy of the mask of nodes, one byte each.
 
     References
     ----------
@@ -142,7 +141,7 @@ def _exhausted(graph: ProvenanceGraph, nodes: Array, losses: Array, lost: Array)
 
 
 def _degrees(graph: ProvenanceGraph, ids: Array) -> Array:
-    """How many edges come into nodes as operands."""
+    """Return the number of edges into nodes from operands."""
     storage = graph.storage
     if graph.visible is not None or storage.subtracts:
         return _operands(graph.incoming(ids, storage.subtracts)).degrees
@@ -159,7 +158,7 @@ def _operands(neighbours: Neighbours) -> Neighbours:
 
 
 def _inside(graph: ProvenanceGraph, zoomed: int) -> Array:
-    """What a zoomed node stands for."""
+    """Return the nodes that a zoomed node stands for."""
     segment = graph.segment(zoomed)
     storage = graph.storage
     hidden = graph.view.zoomed[segment.module or segment.label]

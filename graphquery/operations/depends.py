@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @checked
 def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
-    """Whether the existence of nodes depends on others.
+    """Return True if the existence of nodes depends on others.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
     Returns
     -------
     bool
-        Whether every one of `nodes` is gone once all of `on` are deleted; true of no nodes, and of
-        a node and itself.
+        True if deleting all of `on` removes every one of `nodes`; it is so for no nodes, and for a
+        node and itself.
 
     Raises
     ------

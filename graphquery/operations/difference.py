@@ -1,4 +1,4 @@
-"""How two executions of a workflow differ."""
+"""The difference of two executions of a workflow."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph
 
 _Role: TypeAlias = "tuple[str | None, int, str, str, str]"
-"""What segments of two executions have in common: the module, which of its invocations within the
-execution, kind, label, and what stands behind the invocation in the name."""
+"""The identity of a segment across executions: the module, the number of its invocation within the
+execution, kind, label, and the end of its name after the invocation.
+"""
 
 
 @checked
 @dataclass(frozen=True, slots=True)
 class Difference(Generic[S_co]):
-    """What one execution has and another has not; `S_co` is what the engine has for selections.
+    """The difference of two executions; `S_co` is the engine's type of selections.
 
     Attributes
     ----------
     only_left, only_right
         Nodes without a counterpart.
     summary
-        A row per group of nodes in corresponding segments that differ: `module`, `invocation`
-        (which within the execution, from 1), `nodes` (the end of the segment's name), `kind`,
-        `label`, `left`, `right` (how many there are), `common` (how many correspond).
+        A row per group of nodes in corresponding segments that differ: `module`, `invocation` (its
+        number within the execution, from 1), `nodes` (the end of the segment's name), `kind`,
+        `label`, `left`, `right` (the numbers of nodes), `common` (the number of counterparts).
     """
 
     only_left: S_co
@@ -49,7 +50,7 @@ class Difference(Generic[S_co]):
 
     @property
     def is_empty(self) -> bool:
-        """Whether every node has its counterpart."""
+        """True if every node has its counterpart."""
         return len(self.only_left) == 0 and len(self.only_right) == 0
 
 
@@ -154,7 +155,7 @@ def _role(segment: Segment, order: dict[str | None, dict[int, int]]) -> _Role:
 def _nodes(
     storage: Storage, position: int | None, shown: Callable[[int], Array]
 ) -> tuple[Array, pa.Array]:
-    """The nodes of a segment and what tells them apart."""
+    """Return the nodes of a segment and the texts that identify them: keys, or numbers."""
     if position is None:
         return np.empty(0, dtype=np.int64), pa.array([], pa.string())
     segment = storage.segments[position]

@@ -63,13 +63,13 @@ def evaluate(
     valuation: TokenValuation[K] = None,
     nodes: Nodes | None = None,
 ) -> Evaluation[K]:
-    """The annotations of nodes, given those of the tokens.
+    """Return the annotations of nodes under a valuation of the tokens.
 
     `·`, `⊗`, and the nodes of inputs, outputs and state are products, `+` is a sum, `⊖` a monus;
-    all others that have incoming edges, among them `δ`, aggregates, black boxes and zoomed
-    invocations, are δ of a sum, in accord with deletion: without `⊖`, a node is deleted iff it is 0
-    when what was deleted is. Nodes other than tokens without incoming edges are 1. Several edges
-    between two nodes count.
+    all other nodes with incoming edges, among them `δ`, aggregates, black boxes and zoomed
+    invocations, are δ of a sum, in accord with deletion: without `⊖`, a deletion removes a node iff
+    its annotation is 0 when the deleted nodes have 0. Nodes without incoming edges that are no
+    tokens have 1. Parallel edges count separately.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def evaluate(
         the semiring's default. A mapping may also give a value to invocations, and to other nodes
         without incoming edges.
     nodes
-        Evaluate these and what they are made of, the rest of the graph not; None: all nodes.
+        The nodes to evaluate, with their ancestors; None: all nodes.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def evaluate(
     ValuationError
         A value outside the semiring.
     ReducedError
-        A node was made by operations that a reduction has dropped.
+        A node's operations were dropped by a reduction.
 
     Notes
     -----
@@ -194,7 +194,9 @@ def _store(annotations: Array, ids: Array, values: Array) -> Array:
 
 
 def _operations(storage: Storage) -> Array:
-    """By id, how a node's annotation is made of those of its predecessors."""
+    """Return a code by id for the operation that combines the annotations of a node's
+    predecessors.
+    """
     codes = [_OPERATIONS.get(segment.label, _DELTA) for segment in storage.segments]
     operations = np.full(storage.size, _DELTA, dtype=np.uint8)
     operations[: storage.count] = np.repeat(np.array(codes, dtype=np.uint8), np.diff(storage.bases))
@@ -227,7 +229,7 @@ def _combined(
 
 
 def _product(semiring: Semiring[K], annotations: Array, neighbours: Neighbours) -> Array:
-    """Products over edges: a round per factor, of which there are few."""
+    """Return products over edges, in one round per factor; nodes have few factors."""
     starts = neighbours.offsets[:-1]
     result = annotations[neighbours.nodes[starts]]
     for factor in range(1, int(neighbours.degrees.max(initial=1))):

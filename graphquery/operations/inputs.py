@@ -1,4 +1,4 @@
-"""Which inputs of which executions some nodes come from."""
+"""The inputs behind nodes, by execution."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ def _shared(graph: ProvenanceGraph) -> list[int]:
 
 
 def _constants(graph: ProvenanceGraph, positions: list[int], hidden: Array) -> Array:
-    """Mark in `hidden` the nodes of some segments all of whose successors are hidden."""
+    """Mark in `hidden` the nodes of some segments whose successors are all hidden."""
     parts = []
     for layer in staged(graph, graph.storage.stages, positions, backwards=True):
         ids = layer[~hidden[layer]]

@@ -1,7 +1,7 @@
-"""Which vertices are closed: all of their edges, or all on one side, have been counted.
+"""Closure of vertices: all of their edges, or all on one side, have been counted.
 
-Evidence, as the definitions list it: a degree that was declared; a sealed function with the total
-of its edges; a watermark that has passed the end of a scope; a sealed topic. Silence is none.
+The definitions admit as evidence a declared degree, a sealed function with the total of its edges,
+a watermark past the end of a scope, and a sealed topic; silence is no evidence.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from semiring.base import Array
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known beside the counts.
+    """The evidence for closure beside the counts.
 
     Parameters
     ----------
     watermark
-        In microseconds since 1970: no edge is to come with an earlier time. A scope that ended
-        strictly before it is closed.
+        In microseconds since 1970: no later edge has an earlier time. A scope that ended strictly
+        before it is closed.
     sealed
         Whether the topic is sealed, which closes everything.
     partial
-        Whether there may be counts elsewhere. Then only what was declared of a vertex itself
-        closes it: totals of functions and watermarks say nothing of what one part has counted.
+        Whether other parts may have counts. Then only declared degrees close a vertex: totals of
+        functions and watermarks do not apply to the counts of one part.
     """
 
     watermark: int | None = None
@@ -66,7 +66,7 @@ class Closed:
 
 
 def closed(partial: Partial, evidence: Evidence) -> Closed:
-    """Tell of every vertex of a partial graph which of its sides are closed, in O(vertices)."""
+    """Return the closed sides of every vertex of a partial graph, in O(vertices)."""
     known = partial.vertices
     due_in, due_out = known.due_entering, known.due_leaving
     entering = (due_in != UNKNOWN) & (known.entering >= due_in)

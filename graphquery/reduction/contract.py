@@ -19,16 +19,16 @@ from semiring.base import Array
 
 @dataclass(frozen=True, slots=True)
 class Contracted:
-    """What contraction left.
+    """The result of a contraction.
 
     Parameters
     ----------
     edges
-        Parallel ones merged, if any of the `blocked` are left.
+        The edges; parallel ones are merged if any `blocked` vertices are left.
     blocked
         Boolean array: vertices whose elimination would add edges.
     dead
-        How many edges were dropped since one of their ends leads nowhere.
+        The number of edges dropped since one of their ends leads nowhere.
     """
 
     edges: Edges
@@ -153,10 +153,10 @@ def _squares(edges: Edges, there: Array) -> Array | None:
 
 
 def apart(edges: Edges, chosen: Array) -> Array:
-    """Some of the chosen vertices, at least one, no two of which are neighbours.
+    """Return a non-empty independent set of the chosen vertices.
 
-    A vertex stays if its number, scrambled so that chains lose a good part of theirs at once, is
-    greater than those of all chosen neighbours (Luby 1986).
+    A vertex is in it if its scrambled number is greater than the numbers of all chosen neighbours
+    (Luby 1986); scrambling makes chains lose a good part of their vertices at once.
     """
     both = chosen[edges.source] & chosen[edges.dest]
     if not both.any():
@@ -173,23 +173,23 @@ def apart(edges: Edges, chosen: Array) -> Array:
 def eliminate_apart(
     edges: Edges, chosen: Array, marks: Array | None = None, *, strict: bool = True
 ) -> tuple[Edges, Array]:
-    """Eliminate vertices of which no two are neighbours, whatever edges that makes.
+    """Eliminate an independent set of vertices, whatever edges that adds.
 
     Parameters
     ----------
     chosen
         Boolean array over all vertices.
     marks
-        An integer per vertex. An edge that is made has the mark of the vertex it was made for.
+        An integer per vertex. A new edge has the mark of the vertex that it replaces.
     strict
         As for `contract`.
 
     Returns
     -------
     edges
-        Those that touched no chosen vertex, then those that were made; parallel ones not merged.
+        The edges at no chosen vertex, then the new ones; parallel edges are not merged.
     marks
-        Of the edges that were made.
+        The marks of the new edges.
     """
     enters, leaves = chosen[edges.dest], chosen[edges.source]
     into, out_of = edges.take(enters), edges.take(leaves)

@@ -49,7 +49,7 @@ class Edges:
         return int(self.source.nbytes + self.dest.nbytes + labels)
 
     def take(self, which: Array) -> Edges:
-        """The edges at some places, or where a Boolean array says so."""
+        """Return the edges at positions, or where a Boolean array is true."""
         label = None if self.label is None else self.label[which]
         return Edges(self.source[which], self.dest[which], label, self.semiring)
 
@@ -148,18 +148,17 @@ def _join_labels(labels: Sequence[Array]) -> Array:
 
 
 def without_loops(edges: Edges, *, strict: bool = True) -> tuple[Edges, Array | slice]:
-    """Return edges without those that lead from a vertex to itself, and the places of these edges.
+    """Return edges without loops, and the positions of the edges returned.
 
     Parameters
     ----------
     strict
-        Whether there must be none. Otherwise they are dropped: a vertex that came from itself came
-        from nothing more.
+        Whether a loop is an error. Otherwise loops are dropped: they add no ancestors.
 
     Raises
     ------
     CycleError
-        With the numbers of the first such vertices, in `args` behind the message.
+        There is a loop; `args` has the message and the numbers of the first such vertices.
     """
     loops = edges.source == edges.dest
     if not bool(loops.any()):
@@ -170,5 +169,5 @@ def without_loops(edges: Edges, *, strict: bool = True) -> tuple[Edges, Array | 
 
 
 def cycle(vertices: Array) -> CycleError:
-    """The error of vertices that a cycle leads through; who knows their names says them."""
+    """Return the CycleError for these vertices; the caller adds their names."""
     return CycleError("A cycle leads through the vertices", vertices[:5])

@@ -1,4 +1,6 @@
-"""What is known of the functions of a computation: what they used so far, and when that is all."""
+"""The functions of a computation: their counts of used and generated edges, and when these are
+final.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,11 @@ class Function:
     read_by: frozenset[str] | None = None
 
     def has_used_all(self, watermark: int | None) -> bool:
-        """Whether no edge of type used is to come from it."""
+        """Return True if no edge of type used will come from the function any more."""
         return _all(self.used, self.due_used, self.ended, watermark)
 
     def has_generated_all(self, watermark: int | None) -> bool:
-        """Whether no edge is to come that leaves an entity which it generates."""
+        """Return True if no edge will leave an entity that the function generates any more."""
         return _all(self.generated, self.due_generated, self.ended, watermark)
 
 
@@ -50,7 +52,7 @@ def _all(counted: int, due: int, ended: int, watermark: int | None) -> bool:
 
 
 def merge_functions(parts: Iterable[Function]) -> Function:
-    """What several parts know of one function: counts added, of declarations the larger."""
+    """Merge the records of one function: counts are added, the larger declarations hold."""
     parts = list(parts)
     declared = [part.read_by for part in parts if part.read_by is not None]
     return Function(

@@ -52,7 +52,7 @@ def mixed(values: Array) -> Array:
 
 
 def shard_of(keys: pa.Array, count: int) -> Array:
-    """Which of `count` shards each key belongs to, as int64."""
+    """Return the shard of each key among `count` shards, as int64."""
     if count == 1:
         return np.zeros(len(keys), dtype=np.int64)
     shard: Array = (hashed(keys) % np.uint64(count)).astype(np.int64)

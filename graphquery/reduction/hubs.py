@@ -15,8 +15,9 @@ from graphquery.reduction.edges import Edges, cycle, joined
 from semiring.base import Array
 
 ROOM = 8
-"""How many times the edges of a component its closure may have on the way, parallel ones among
-them: what is larger then is taken to stay larger."""
+"""Limit on the edges of a closure while it is computed, parallel ones included, as a multiple of
+the component's edges; a larger closure counts as larger for good.
+"""
 
 
 def eliminate(edges: Edges, chosen: Array, *, strict: bool = True) -> Edges:
@@ -46,12 +47,12 @@ def eliminate(edges: Edges, chosen: Array, *, strict: bool = True) -> Edges:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What became of blocked vertices.
+    """The decision on blocked vertices: hubs, or eliminated.
 
     Parameters
     ----------
     edges
-        Parallel ones merged.
+        The edges, with parallel ones merged.
     hubs
         Boolean array: vertices that stay for good.
     """
@@ -118,10 +119,10 @@ def _jointly(
     smaller: Array,
     complete: Array,
 ) -> Array:
-    """Which components are smaller as closures together with others that have the same ends.
+    """Return the components that are smaller as closures together with others of the same ends.
 
-    Closures of components that share inputs and outputs may have most pairs in common. Boolean
-    array over all vertices, where the smallest of a component stands for it.
+    Closures of components that share inputs and outputs may have most pairs in common. The result
+    is a Boolean array over all vertices, at the smallest vertex of each component.
     """
     size = len(smaller)
     together = components(members, np.ones(size, dtype=np.bool_))
@@ -141,7 +142,7 @@ def _jointly(
 
 
 def _pairs_of(edges: Edges, together: Array, size: int) -> Array:
-    """How many different edges each group of components has."""
+    """Return the number of distinct edges of each group of components."""
     different = Edges(edges.source, edges.dest).merged()
     return np.bincount(together[different.source], minlength=size)
 
@@ -216,7 +217,7 @@ def _merged(edges: Edges, marks: Array) -> tuple[Edges, Array]:
 
 
 def _last(edges: Edges, left: Array) -> Array:
-    """Of the vertices left, those that lead to no other of them."""
+    """Return the vertices of `left` without edges to others in `left`."""
     leads = np.zeros(len(left), dtype=np.bool_)
     leads[edges.source[left[edges.dest]]] = True
     last: Array = left & ~leads

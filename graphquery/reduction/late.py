@@ -32,14 +32,14 @@ def repair(
     *,
     break_cycles: bool = False,
 ) -> Partial:
-    """What late edges add to a reduced graph.
+    """Return the edges that late edges add to a reduced graph.
 
     Parameters
     ----------
     raw
-        All raw edges of the stream that came in time.
+        All raw edges of the stream that arrived in time.
     late
-        Those that came late.
+        The raw edges that arrived late.
     live
         Keys of vertices of the reduced graph that paths may end in, beside inputs, outputs and
         terminals declared in `raw`: with hubs among them, the repair takes fewer edges.
@@ -109,7 +109,7 @@ def repair(
 
 
 def _roles(raw: Partial, late: Partial, known: Array, around: Array, size: int) -> Array:
-    """What both say of their vertices, which are at some places, without what was reported."""
+    """Merge the roles of both parts' vertices at their positions, without the reported ones."""
     roles = np.zeros(size, dtype=np.uint8)
     roles[known] |= raw.vertices.roles
     roles[around] |= late.vertices.roles
@@ -118,7 +118,7 @@ def _roles(raw: Partial, late: Partial, known: Array, around: Array, size: int) 
 
 
 def _are_activities(roles: Array) -> Array:
-    """Which vertices are activities alone."""
+    """Return a mask of the vertices that are activities alone."""
     both = np.uint8(Role.ACTIVITY | Role.ENTITY)
     activities: Array = (roles & both) == np.uint8(Role.ACTIVITY)
     return activities

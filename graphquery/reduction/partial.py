@@ -78,21 +78,20 @@ class Partial:
         dest_entering: Array | int = UNKNOWN,
         dest_leaving: Array | int = UNKNOWN,
     ) -> Partial:
-        """Raw edges, each of which counts at both of its ends.
+        """Return the partial graph of raw edges, which count at both of their ends.
 
         Parameters
         ----------
         source, dest
             Keys of effects and causes.
         types
-            Of every edge, as integers of :class:`EdgeType`; or one for all.
+            The type of each edge, as integers of :class:`EdgeType`; or one type for all.
         label
-            Of every edge; 1 if there is none and a semiring is.
+            The annotation of each edge; 1 by default if there is a semiring.
         source_entering, source_leaving, dest_entering, dest_leaving
-            How many edges there will be in all at the ends of every edge, or of all; `UNKNOWN`
-            where that is not known.
+            The declared degrees at the ends of each edge, or of all; `UNKNOWN` if undeclared.
         source_roles
-            Of :class:`Role`, beside what the types say.
+            Roles of sources (:class:`Role`) beside the ones that follow from the types.
         """
         if semiring is not None and label is None:
             label = semiring.ones(len(source))
@@ -129,21 +128,21 @@ class Partial:
         ended: Array | int = UNKNOWN,
         semiring: Semiring[Any] | None = None,
     ) -> Partial:
-        """What is declared of vertices, without edges.
+        """Return the partial graph of declarations about vertices, without edges.
 
-        Who declares degrees of a terminal that is kept declares it kept in the same part: a degree
-        closes a vertex wherever it is counted, also where the rest is not known.
+        Declare the degrees of a terminal together with its role `KEPT`: a degree closes a vertex in
+        any part that counts it, even if other declarations are not there.
 
         Parameters
         ----------
         keys
-            May have a key several times, of which the larger declarations hold.
+            Keys of vertices, which may repeat: the larger declarations hold.
         entering, leaving
-            How many edges there will be in all, `UNKNOWN` where that is not known.
+            The declared degrees; `UNKNOWN` if undeclared.
         roles
-            Of :class:`Role`.
+            Roles of the vertices (:class:`Role`).
         function
-            The scope of all of them.
+            The function that is the scope of all vertices.
         """
         unique, (places,) = encoded([keys])
         size = len(unique)
@@ -169,7 +168,7 @@ class Partial:
         key_type: pa.DataType,
         semiring: Semiring[Any] | None = None,
     ) -> Partial:
-        """What is known of functions, without vertices."""
+        """Return the partial graph of functions alone, without vertices."""
         return cls(pa.array([], key_type), no_edges(semiring), unknown(0), functions)
 
 

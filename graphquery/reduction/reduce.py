@@ -44,20 +44,20 @@ class Final:
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """What a reduction gives.
+    """The result of a reduction.
 
     Parameters
     ----------
     state
-        What is still open.
+        The open part of the graph.
     final
-        What will not change any more.
+        The final part of the graph.
     dead
-        How many edges were dropped since they lead to no output or come from no input.
+        The number of edges dropped since they lead to no output or come from no input.
     excess, missing
-        Keys of vertices that have more edges than declared, and of those sealed with fewer.
+        Keys of vertices with more edges than declared, and of vertices sealed with fewer.
     cyclic
-        Keys of vertices that cycles led through.
+        Keys of vertices on cycles.
     """
 
     state: Partial
@@ -145,9 +145,10 @@ def _eliminated(
 
 
 def _whole(edges: Edges, stays: Array, leaving: Array) -> Array:
-    """Vertices that stay, and of which every edge that leaves them has come and leads to others.
+    """Return a mask of the staying vertices whose leaving edges have all come and lead to staying
+    ones.
 
-    Only then do all paths of a vertex go out at once, so that no pair goes out twice.
+    All paths of a vertex are emitted at once and only then, so that no pair is emitted twice.
     """
     unsettled = edges.source[~stays[edges.dest]]
     whole: Array = stays & leaving

@@ -23,25 +23,25 @@ NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a reducer has done so far.
+    """Statistics of a reducer.
 
     Parameters
     ----------
     received, kept
-        Edges taken in and given out, the latter in flushes and as final ones.
+        Edges received, and edges emitted in flushes and as final.
     dead
         Edges dropped since they lead to no output or come from no input.
     open_edges, open_vertices
-        Held after the last reduction.
+        The open edges and vertices after the last reduction.
     peak_edges, peak_vertices, peak_bytes
-        The most that was held before one: the state, and what had come since.
+        The peak before a reduction: the state, and the edges received since the last.
     excess, missing
-        How many vertices had more edges than declared, or were sealed with fewer. If there are
-        any, the stream was not what it declared itself to be and the graph may lack pairs.
+        The number of vertices with more edges than declared, or sealed with fewer. If there are
+        any, the stream contradicts its declarations and the graph may lack pairs.
     cyclic
-        How many vertices cycles led through.
+        The number of vertices on cycles.
     named
-        The first of all these.
+        The first few of these vertices.
     """
 
     received: int = 0
@@ -59,7 +59,7 @@ class Report:
 
     @property
     def exact(self) -> bool:
-        """Whether all edges were as declared, and none lay on a cycle."""
+        """True if all edges were as declared, and none was on a cycle."""
         return not (self.excess or self.missing or self.cyclic)
 
 
@@ -105,7 +105,7 @@ class Reducer:
 
     @property
     def state(self) -> Partial:
-        """What is open, after everything that came was reduced."""
+        """The open part of the graph, after a reduction of everything received."""
         self.reduce()
         return self._state
 

@@ -1,11 +1,11 @@
 """The second stage of the exact reduction, sharded by vertex: no reducer has the whole graph.
 
-A vertex is resolved when all edges that leave it have come and lead to vertices that stay: then it
-is known what it came from. Its shard tells that to the shards that asked for it, which put it in
-the place of their edges, and so on from inputs to outputs. What is told arrives with the next step
-(a superstep of Malewicz et al., *Pregel*, SIGMOD 2010), among vertices of one shard in the same.
-A vertex is eliminated when it is closed, as in `reduce`, or kept as a hub where that would add
-edges, so that the reduced graph is never larger than the full one.
+A vertex is resolved when all edges that leave it have come and lead to vertices that stay: then its
+causes are final. Its shard sends them to the shards that requested them, which replace their edges
+by them, and so on from inputs to outputs. Messages arrive with the next step (a superstep of
+Malewicz et al., *Pregel*, SIGMOD 2010), among vertices of one shard in the same. A vertex is
+eliminated when it is closed, as in `reduce`, or kept as a hub where that would add edges, so that
+the reduced graph is never larger than the full one.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from semiring.base import Array, Semiring
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """What a step of a shard gives.
+    """The result of a step of a shard.
 
     Parameters
     ----------
     state
-        What is open.
+        The open part of the shard.
     told
-        By shard, what is delivered to it before its next step; what is empty is left out.
+        By shard, the message to deliver before its next step; empty ones are left out.
     final
-        Edges that will not change any more.
+        The final edges.
     dead
-        How many edges were dropped since they lead to no output or come from no input.
+        The number of edges dropped since they lead to no output or come from no input.
     excess, missing
-        Keys of vertices with more edges than declared, and of those sealed with fewer.
+        Keys of vertices with more edges than declared, and of vertices sealed with fewer.
     cyclic
-        Keys of vertices that stay, and of which a path leads back to them: it was dropped.
+        Keys of staying vertices with a path back to themselves, which was dropped.
     """
 
     state: Share
@@ -144,7 +144,7 @@ class _Step:
         )
 
     def _replace(self, answers: Edges, empty: Array) -> None:
-        """Put what was answered in the place of edges to those that were asked."""
+        """Replace the edges to answered vertices by edges to their answers."""
         if not (len(answers) or len(empty)):
             return
         answered = np.zeros(self.size, dtype=np.bool_)
@@ -209,7 +209,7 @@ class _Step:
         return self._answer(handed, causes, itself)
 
     def _hubs(self, inner: Array, causes: Edges) -> Array:
-        """Which vertices stay since eliminating them would add edges."""
+        """Return a mask of the vertices that stay because eliminating them would add edges."""
         if not self.hubs:
             return np.zeros(self.size, dtype=np.bool_)
         effects = np.bincount(self.requests.dest, minlength=self.size)
@@ -254,7 +254,7 @@ class _Step:
         return marked
 
     def _merge_settled(self) -> None:
-        """Make parallel edges among those that are settled one."""
+        """Merge parallel edges among the settled ones."""
         merged = self.leaving.take(self.settled).merged()
         waiting = self.leaving.take(~self.settled)
         self.leaving = joined([waiting, merged], self.leaving.semiring)
@@ -335,7 +335,7 @@ def _pairs() -> Edges:
 
 
 def _without(edges: Edges, taken: Edges, size: int) -> Edges:
-    """Edges but those of another set; without labels."""
+    """Return the edges that another set does not have, without labels."""
     if not len(taken) or not len(edges):
         return edges
     span = max(size, 1)

@@ -1,8 +1,8 @@
-"""What a shard has of a partial graph that is dealt out by vertex.
+"""The share of a partial graph that a shard has, partitioned by vertex.
 
-Every vertex belongs to one shard, by the hash of its identifier. An edge is there twice: with the
-shard of its effect, as an edge that leaves it, and with that of its cause, as a request for what
-the cause came from. Counts of a vertex go to its shard alone, together with its edges.
+Every vertex belongs to one shard, by the hash of its identifier. An edge is stored twice: at the
+shard of its effect, as a leaving edge, and at the shard of its cause, as a request for the cause's
+own causes. Counts of a vertex go to its shard alone, together with its edges.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Share:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """Return True if the share has no vertices."""
         return len(self.keys) == 0
 
 

@@ -1,4 +1,4 @@
-"""What is known of the vertices of a partial graph: what was counted, what is expected, roles."""
+"""The vertices of a partial graph: counted degrees, declared degrees, and roles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEVERAL = -2
 
 
 class Role(IntFlag):
-    """What a vertex is, as far as edges and declarations say it."""
+    """The roles of a vertex by its edges and declarations."""
 
     ACTIVITY = 1
     """It used or generated: never an input or output."""
@@ -71,7 +71,7 @@ class Vertices:
         return sum(int(getattr(self, each.name).nbytes) for each in fields(self))
 
     def take(self, which: Array) -> Vertices:
-        """The vertices at some places, or where a Boolean array says so."""
+        """Return the vertices at positions, or where a Boolean array is true."""
         return Vertices(*(getattr(self, each.name)[which] for each in fields(self)))
 
 
@@ -82,7 +82,7 @@ def has(roles: Array, role: Role) -> Array:
 
 
 def unknown(length: int) -> Vertices:
-    """Vertices of which nothing is known."""
+    """Return vertices with zero counts and no declarations."""
     zeros = np.zeros(length, dtype=np.int64)
     nothing = np.full(length, UNKNOWN, dtype=np.int64)
     return Vertices(
@@ -91,10 +91,10 @@ def unknown(length: int) -> Vertices:
 
 
 def merged(length: int, parts: Sequence[tuple[Array, Vertices]]) -> Vertices:
-    """What parts know of vertices, together.
+    """Merge the records of vertices from several parts.
 
-    Counts are added. Of two declared degrees the larger holds, so that nothing closes too early;
-    and of two ends the later. The result does not depend on the order of parts.
+    Counts are added. The larger of two declared degrees holds, so that nothing closes too early;
+    and the later of two ends. The result does not depend on the order of parts.
 
     Parameters
     ----------

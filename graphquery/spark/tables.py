@@ -74,7 +74,7 @@ class Tables(Folder):
         return self.ids(nodes.limit(limit))
 
     def count(self, nodes: NodeSet) -> int:
-        """How many nodes are in a set, given that its rows are different."""
+        """Return the number of nodes of a set, whose rows are distinct."""
         return nodes.rows + sum(self.levels.segments[n].count for n in nodes.whole)
 
     def distinct(self, *sets: NodeSet) -> NodeSet:
@@ -156,7 +156,8 @@ class Tables(Folder):
         return compared.where(dead).select("segment", "id")
 
     def counted(self, edges: Frame, counts: Frame, kinds: Mapping[str, frozenset[int]]) -> Frame:
-        """Counts of the targets of edges, given those of their sources; see `count_nodes`.
+        """Return the counts of the targets of edges from the counts of their sources; see
+        `count_nodes`.
 
         Parameters
         ----------
@@ -199,7 +200,7 @@ class Tables(Folder):
         return self._small(columns, [list(values), list(values.values())])
 
     def all_marked(self, edges: Frame, marked: NodeSet, levels: Iterable[int]) -> Frame:
-        """The sources all of whose edges lead to a set."""
+        """Return the sources whose edges all lead to a set."""
         inside = self.at(edges, "target", marked, levels)
         reached = self._degrees(inside, "source", "inside")
         degrees = self._degrees(edges, "source", "degree").select("id", "degree")
@@ -242,7 +243,7 @@ class Tables(Folder):
         return functools.reduce(DataFrame.union, frames)
 
     def height(self, rows: Frame) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return rows.count()
 
     def to_arrow(self, edges: Frame, limit: int) -> pa.Table:

@@ -22,14 +22,14 @@ from semiring.document import check_shape
 from semiring.errors import LipstickError
 
 KEPT = 2
-"""How many checkpoints stay: an older one serves readers that are just opening it."""
+"""Number of checkpoints kept: the older one serves readers that are just opening it."""
 
 EVERY = 64
 SHARE = 16
 
 
 def is_due(version: int, last: int) -> bool:
-    """Whether a version gets a checkpoint, when the last one was of version `last`.
+    """Return True if a version gets a checkpoint, after the last one of version `last`.
 
     The distance grows with the log, so that all checkpoints together are written in time linear in
     it, and opening reads at most its sixteenth part (or 64 commits).
@@ -38,7 +38,7 @@ def is_due(version: int, last: int) -> bool:
 
 
 def checkpoint_path(root: Path, version: int) -> Path:
-    """Where the checkpoint of a version is."""
+    """Return the path of the checkpoint of a version."""
     return root / CHECKPOINTS / f"{version:020d}.json"
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 
 Json: TypeAlias = Any
-"""What JSON can say: None, bool, int, float, str, and lists and dictionaries of these."""
+"""A JSON document: None, bool, int, float, str, and lists and dictionaries of these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,24 +58,24 @@ def channel_id(store: str, name: str, version: str, key: bytes = b"") -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """What records of exports and imports both say.
+    """The common fields of records of exports and imports.
 
     Parameters
     ----------
     name, version
-        Of the dataset.
+        Name and version of the dataset.
     commit
         The version of the exporting store that made the channel.
     count
-        How many rows the channel has.
+        The number of rows of the channel.
     channels
-        The channels that its rows were made from, in the exporting store or any before it.
+        The channels that its rows derive from, in the exporting store or any before it.
     sources
         The channels that rows of `boundary` refer to by number; the last one is this channel.
     boundary, sketches
-        Files of the summaries of the rows' ancestors, if they are at hand.
+        Files of the summaries of the rows' ancestors, if there are any.
     blocks
-        How many blocks a sketch has.
+        The number of blocks of a sketch.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export(Crossing):
-    """A segment that others may import: what the record ``export/<channel>`` says.
+    """A segment that other stores may import: the content of a record ``export/<channel>``.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Export(Crossing):
     keyed
         Whether the channel's identity was made with the key of a federation.
     checksums
-        Of the data's files as they were exported, by name.
+        Checksums of the data files at the time of the export, by name.
     """
 
     segment: str
@@ -151,9 +151,9 @@ class Part:
     Parameters
     ----------
     segment
-        Of tokens, one for every row.
+        The segment of tokens, one for every row.
     rows
-        The column of its values that says which row of the channel each is; None: all, in order.
+        The column of its values with the row number in the channel; None: all rows, in order.
     """
 
     segment: str
@@ -162,14 +162,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import(Crossing):
-    """Rows of another store's channel: what the record ``import/<channel>`` says.
+    """Rows of another store's channel: the content of a record ``import/<channel>``.
 
     Parameters
     ----------
     store
         The identity of the exporting store.
     parts
-        The segments that the rows are in.
+        The segments of the rows.
     """
 
     store: str
@@ -218,16 +218,16 @@ def faults(
     segments: Mapping[str, Segment],
     files: Mapping[str, FileEntry],
 ) -> Iterator[str]:
-    """What is wrong with a record of an export or import, in sentences.
+    """Yield the faults of a record of an export or import, in sentences.
 
     Parameters
     ----------
     name, document
-        The record.
+        The name and the content of the record.
     store
-        The identity of the store that it is in.
+        The identity of the store with the record.
     segments, files
-        Of that store.
+        The segments and files of that store.
     """
     try:
         if name.startswith(EXPORT):

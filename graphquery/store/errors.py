@@ -18,7 +18,7 @@ class StoreLockedError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """A store whose files are not what its log says: ``fsck`` tells all that is wrong."""
+    """A store whose files contradict its log; ``fsck`` lists all damage."""
 
 
 class MissingColumnError(StoreError, KeyError):

@@ -25,14 +25,14 @@ FOLDERS = (LOG, DATA, STAGING, CHECKPOINTS)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What ``format.json`` says.
+    """The content of ``format.json``.
 
     Parameters
     ----------
     version
-        Of the format.
+        The version of the format.
     store
-        The identity of the store, which the chain of its commits starts from.
+        The identity of the store, at which the chain of its commits starts.
     """
 
     version: int
@@ -52,15 +52,15 @@ class _Document(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """How to bring a store from one version to the next.
+    """The migration of a store from one version to the next.
 
     Parameters
     ----------
     description
-        What it changes, for people.
+        A description of the changes, for people.
     apply
-        Changes the store at a path. It may have been interrupted before and is then applied again,
-        so it must arrive at the same whether or not parts of it were done.
+        A function that migrates the store at a path. It is applied again after an interruption, so
+        it must be idempotent.
     """
 
     description: str

@@ -115,7 +115,7 @@ def _read_checkpoints(root: Path, last: int) -> tuple[dict[int, State], list[Dam
 def _replay(
     root: Path, state: State, last: int, checkpoints: Mapping[int, State]
 ) -> Iterator[Damage]:
-    """Bring the state forward as far as the log is whole, and tell what is wrong with it."""
+    """Apply the intact log to the state, and yield its damage."""
     whole = True
     for version in range(1, last + 1):
         where = log.entry_path(root, version).relative_to(root).as_posix()

@@ -1,9 +1,9 @@
 """The lock of the one writer of a store.
 
-The lock is a file that names its holder, made so that only one can. A process that died leaves its
-file behind; another one on the same machine can tell, and takes over. Takeovers exclude each other
-by a lock of the operating system on a second file, held for that moment only: of two processes
-that see the same stale file, the slower one would otherwise remove the lock of the faster one.
+The lock is a file that names its holder, created exclusively. A process that died leaves its file
+behind; another one on the same machine detects this and takes over. Takeovers exclude each other by
+a lock of the operating system on a second file, held for that moment only: of two processes that
+see the same stale file, the slower one would otherwise remove the lock of the faster one.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Holder:
     Parameters
     ----------
     host, boot
-        The machine, and which start of it (and which process namespace), as far as it can be told.
+        The machine, and its boot (and process namespace), if known.
     pid, started
-        The process, and when it started in ticks of the machine, as far as it can be told: process
-        numbers are used again.
+        The process, and its start time in ticks of the machine, if known: process numbers are
+        reused.
     since
-        When it took the lock, in ISO 8601, UTC.
+        The time at which it took the lock, in ISO 8601, UTC.
     """
 
     host: str
@@ -106,7 +106,7 @@ class WriterLock:
 
     @property
     def held(self) -> bool:
-        """Whether this process holds it."""
+        """True if this process holds the lock."""
         return self._holder is not None and self._holder.pid == os.getpid()
 
     def _check_stale(self) -> None:
@@ -127,7 +127,9 @@ class WriterLock:
 
 
 def read_holder(path: Path) -> Holder | None:
-    """Who a lock file names; None if there is none or it cannot be read."""
+    """Return the holder that a lock file names; None if there is none or the file cannot be
+    read.
+    """
     try:
         return Holder(**json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError):
@@ -135,7 +137,7 @@ def read_holder(path: Path) -> Holder | None:
 
 
 def is_dead(holder: Holder) -> bool:
-    """Whether a process certainly exists no more: False when that cannot be told from here."""
+    """Return True if a process has certainly ended; False if that cannot be decided from here."""
     myself = Holder.myself()
     if holder.host != myself.host:
         return False
@@ -157,7 +159,7 @@ def _boot() -> str | None:
 
 
 def _exists(pid: int) -> bool:
-    """Whether there is a process of a number, as far as it can be told."""
+    """Return True if there is, or may be, a process with a number."""
     if sys.platform == "win32":  # where asking would end it
         return True
     try:

@@ -17,7 +17,7 @@ from semiring.errors import LipstickError
 
 
 def entry_path(root: Path, version: int) -> Path:
-    """Where a commit is in the log."""
+    """Return the path of a commit in the log."""
     return root / LOG / f"{version:020d}.json"
 
 

@@ -1,9 +1,9 @@
 """Compaction merges the rows of many small data files into few large ones; vacuum deletes files.
 
-Files are immutable, so a merged file is new, and a commit says where the rows of each old one are
-in it. Old files stay for older snapshots until a vacuum. Every merged file has its own commit: one
-that is interrupted loses one file's worth of work, and nothing else. A vacuum deletes the files
-that no commit has used for a while.
+Files are immutable, so a merged file is new, and a commit records the positions of the old files'
+rows in it. Old files stay for older snapshots until a vacuum. Every merged file has its own commit:
+an interruption loses one file's worth of work, and nothing else. A vacuum deletes the files that no
+commit has used for a while.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ TARGET = 128 << 20
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What a compaction did.
+    """The result of a compaction.
 
     Parameters
     ----------
     before, after
-        How many files were merged, and into how many.
+        The number of merged files, and of the files that they were merged into.
     """
 
     before: int
@@ -94,18 +94,18 @@ def merge(writer: Writer, names: Sequence[str]) -> None:
 def vacuum(writer: Writer, files: Files, older_than: timedelta) -> int:
     """Delete the files that were merged or removed longer ago than `older_than`.
 
-    Snapshots from before that time can no longer read them. The log says first what is deleted:
-    interrupted at any point, the rest is deleted by the next vacuum or the next writer.
+    Snapshots from before that time can no longer read them. The log lists the files before they are
+    deleted: after an interruption at any point, the next vacuum or writer deletes the rest.
 
     Returns
     -------
     int
-        How many files were deleted.
+        The number of files deleted.
 
     Raises
     ------
     StoreError
-        When `older_than` is negative, or a transaction is open: its files are not in use yet.
+        `older_than` is negative, or a transaction is open, whose files are not in use yet.
     """
     if older_than < timedelta(0):
         raise StoreError(f"Vacuum of files older than {older_than}: give no negative time.")

@@ -96,7 +96,9 @@ class Seals:
 def _check_import(
     name: str, document: Json, state: State, added: Iterable[str], edges: Iterable[EdgeSet]
 ) -> None:
-    """What is new in a record of an import is of segments that its commit adds."""
+    """Check that the new segments of an import's record are added by its commit and have no edges
+    into them.
+    """
     imported = Import.from_json(document, f"Record {name}")
     before = state.records.get(name)
     known = () if before is None else Import.from_json(before, f"Record {name}").parts

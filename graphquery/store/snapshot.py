@@ -1,4 +1,4 @@
-"""What a reader sees: the content of a store after one commit, whatever is written later."""
+"""Snapshots: the content of a store after one commit, unaffected by later commits."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Staging:
         return frozenset(self._names)
 
     def path(self, name: str) -> Path:
-        """Where an added file is until the commit."""
+        """Return the path of an added file before the commit."""
         return self._names[name]
 
     def add_table(self, stem: str, table: pa.Table, row_group: int = ROW_GROUP) -> tuple[str, int]:
@@ -204,7 +204,7 @@ class Staging:
 
 
 def schema_digest(schema: pa.Schema) -> str:
-    """What files that can be merged have in common: names, types and nullability of columns."""
+    """Return a digest that files with equal names, types and nullability of columns share."""
     text = schema.to_string(show_field_metadata=False, show_schema_metadata=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""What a store holds after a commit: the log applied, entry by entry."""
+"""The state of a store after a commit: the log applied, entry by entry."""
 
 from __future__ import annotations
 

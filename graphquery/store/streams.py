@@ -1,7 +1,7 @@
-"""Records of streams: which events of which streams a batch of a query recorded, and where.
+"""Records of streams: the events of the streams that a batch of a query recorded, and their files.
 
 A record ``stream/<query>`` has the topology, ``stream/<query>/batch/<number>`` the parts of one
-batch, and ``stream/<query>/state`` the file to go on from. No edge is stored.
+batch, and ``stream/<query>/state`` the file of the state to resume from. No edge is stored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ VERSION = 1
 _BATCH = "batch"
 _STATE = "state"
 _FILES = {"file": "offset", "content": "content_offset"}
-"""The fields of a part that name a file, and those that say from which row on."""
+"""The fields of a part that name a file, and the fields with the first row in it."""
 BLOCK = 1 << 15
 """Events of a part, and rows of a row group: what is read at least for a question."""
 
@@ -171,12 +171,12 @@ def moved(document: Json, places: Mapping[str, tuple[str, int]]) -> Json:
 
 
 def faults(name: str, document: Json, files: Mapping[str, FileEntry]) -> Iterator[str]:
-    """What is wrong with a record of a stream, in sentences.
+    """Yield the faults of a record of a stream, in sentences.
 
     Parameters
     ----------
     files
-        The files of the store in use.
+        The store's files in use.
     """
     if not name.startswith(STREAM):
         return

@@ -151,11 +151,11 @@ class Transaction:
         Parameters
         ----------
         segment
-            With a name that is new. Its `file` and `offset` are what the store makes them where
-            `table` or `file` is given (``file=""`` stands for one to come), else those of a file
-            that was added before.
+            A segment with a new name. The store sets its `file` and `offset` if there is a `table`
+            or `file` (``file=""`` stands for a later one); otherwise they refer to a file added
+            before.
         table
-            The values: row i those of node i. Tables with equal columns share a file.
+            The values, with a row per node. Tables with equal columns share a file.
         file
             The values as a Parquet file, or a folder of parts of one in the order of their names.
             Moved if it is in `folder`, else copied.
@@ -163,13 +163,13 @@ class Transaction:
         Returns
         -------
         Segment
-            As it is stored.
+            The segment as stored.
 
         Raises
         ------
         StoreError
-            When there is a segment of that name, the rows are not as many as the nodes, or a
-            column of the key is missing.
+            There is a segment with that name, the number of rows differs from the number of nodes,
+            or a column of the key is missing.
         """
         self._check_open()
         if segment.name in self._segments or self._writer.has_segment(segment.name):

@@ -100,7 +100,7 @@ class Writer:
 
     @property
     def busy(self) -> bool:
-        """Whether a transaction is open."""
+        """True if a transaction is open."""
         return bool(self._open)
 
     @property
@@ -174,7 +174,7 @@ class Writer:
         return Staging(self.root, self.version, self._files)
 
     def has_segment(self, name: str) -> bool:
-        """Whether a segment of that name is stored."""
+        """Return True if a segment with that name is stored."""
         return name in self.state.segments
 
     def record(self, name: str, default: Json) -> Json:
@@ -254,7 +254,7 @@ class Writer:
 
 
 def _check(state: State, commit: Commit, edges: Sequence[NewEdges]) -> None:
-    """Check what a commit says against the state before it."""
+    """Check the content of a commit against the state before it."""
     counts = {segment.name: segment.count for segment in commit.segments}
     for segment in commit.segments:
         if segment.name in state.segments:
