@@ -1,9 +1,9 @@
-"""What capturing a query's annotations costs beside running it, on TPC-H.
+"""The cost of capturing a query's annotations, beside running it, on TPC-H.
 
-Per query the plain result is written to Parquet, the capture with values copied, and that with
-values by reference. They take turns, and in being the first, so that a noisy machine disturbs all
-three alike.
-The ratio is wall time of the capture over wall time of the plain write, of medians.
+Per query the plain result is written to Parquet, the capture with values copied, and the capture
+with values by reference. They run in turns and take turns at being first, so that a noisy machine
+disturbs all three alike. The ratio is median wall time of the capture over median wall time of the
+plain write.
 
     python -m benchmark_workflowgen capture-cost --data DIR --output results.json
 """

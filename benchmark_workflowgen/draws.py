@@ -21,7 +21,7 @@ class Draws:
     Parameters
     ----------
     key
-        Whole numbers, not negative, that tell the stream from others: a seed, then what it is for.
+        Non-negative integers that identify the stream: a seed, then its purpose.
     """
 
     def __init__(self, *key: int) -> None:

@@ -1,4 +1,4 @@
-"""What measurements depend on: versions, cores, memory, commit."""
+"""The environment that measurements depend on: versions, cores, memory, commit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Large graphs shaped like the executions of a workflow, for measurements and tests; seeded.
 
-Modules stand in a chain. An invocation joins its input with its state, projects twice, groups and
-aggregates, and puts out as many tuples as it took in; part of what it derives is state that later
+Modules form a chain. An invocation joins its input with its state, projects twice, groups and
+aggregates, and outputs as many tuples as it reads; part of its derived tuples are state that later
 invocations read.
 """
 
@@ -25,13 +25,13 @@ _CONSTANTS = 16
 
 @dataclass(slots=True)
 class Generated:
-    """A graph as it is stored, its ordinals in memory.
+    """A graph in stored form, with its ordinals in memory.
 
     Attributes
     ----------
     ordinals
-        By column, `source` and `target`, those of all edge sets that store that column alone, in
-        the order of their offsets; each column is a file of its own, called after it.
+        By column, `source` and `target`, the ordinals of all edge sets that store that column
+        alone, in the order of their offsets; each column is a file named after it.
     """
 
     segments: list[Segment] = field(default_factory=list)
@@ -48,12 +48,12 @@ class Generated:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return sum(segment.count for segment in self.segments)
 
     @property
     def edge_count(self) -> int:
-        """How many edges there are."""
+        """Number of edges."""
         return sum(edges.count for edges in self.edge_sets)
 
 

@@ -1,10 +1,10 @@
-"""What operations on a large provenance graph cost, in memory and on networkx.
+"""The cost of operations on a large provenance graph, in memory and on networkx.
 
-A generated graph is written to Parquet by another process, read, built, and asked. Every question
-is asked several times, with medians reported, of wall and of processor time: on a machine with
-other work the second is nearer to what an idle one takes. The bytes are those of the adjacency that
-a question reads, and of the masks that it writes. networkx gets a smaller
-graph, on which both are measured.
+Another process generates a graph and writes it to Parquet; this one reads, builds and queries it.
+Every question is asked several times, and medians of wall and processor time are reported: on a
+busy machine processor time is closer to the wall time on an idle one. Bytes count the adjacency
+that a question reads and the masks that it writes. networkx gets a smaller graph, on which both are
+measured.
 
     python -m benchmark_workflowgen graph-cost --nodes 10000000 --output results.json
     python -m benchmark_workflowgen graph-cost --nodes 10000000 --engine spark --driver-memory 5g

@@ -1,7 +1,8 @@
-"""What operations on a large provenance graph cost on Spark, with answers held against memory's.
+"""The cost of operations on a large provenance graph on Spark, with answers checked against the
+engine in memory.
 
-Each question is asked once: Spark computes it as jobs that write their results, so that nothing
-is left to be computed later.
+Each question is asked once: Spark computes it as jobs that write their results, so that no lazy
+computation remains.
 """
 
 from __future__ import annotations

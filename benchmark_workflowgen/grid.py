@@ -10,7 +10,7 @@
     cores = [1, 2]                     # local[n]: Spark is started anew for each
 
 Every kind takes `cores` and `shuffle_partitions` beside its own parameters. `variants`, of
-workflows and queries, is one value: the list of what is compared.
+workflows and queries, is one value: the list of compared variants.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     "tpcds": _QUERIES,
     "graph": frozenset({"nodes", "modules", "executions", "graph_repetitions", "seed"}),
 }
-"""What can be measured, and the parameters of each."""
+"""The kinds of measurement, and the parameters of each."""
 
 SPARK = frozenset({"cores", "shuffle_partitions"})
 _OWN = frozenset({"name", "kind", "repetitions", "warm_up"})

@@ -1,9 +1,9 @@
-"""How long the questions take that analysts ask, beside their plain queries, each within a bound.
+"""The time of questions that analysts ask, beside their plain queries, each within a bound.
 
-Ten queries over TPC-H, written as ordinary SQL. Every query is run plainly, captured, and asked
-one question after the other; each question has as many seconds as the bound, and is stopped then.
-Results are written as they come, and a table of them in Markdown at the end. Processor seconds of
-this process stand beside the wall time, for a machine that others use too.
+Ten queries over TPC-H, written as ordinary SQL. Every query is run plainly, captured, and asked one
+question after the other; each question is stopped after as many seconds as the bound. Results are
+written as they arrive, and a table of them in Markdown at the end. Processor seconds of this
+process stand beside the wall time, for a machine that others use too.
 
     python -m benchmark_workflowgen questions --data DIR --output results.json
 """
@@ -186,7 +186,7 @@ def ask(question: Callable[[], Any], bound: float) -> dict[str, Any]:
 
 
 def _work(told: Connection, data: Path, name: str, asked: list[str], bound: float) -> None:
-    """Ask one query's questions in a process that may be ended; tell what became of each."""
+    """Ask one query's questions in a process that may be killed, and send the outcome of each."""
     column = VALUES[name]
     with Sparks(None, None, "4g") as sparks, lipstick.session(sparks.get(2, 4)) as ls:
         suites.track(ls, "tpch", data)

@@ -75,7 +75,7 @@ class Results:
             kept.write_text(grid.read_text(encoding="utf-8"), encoding="utf-8")
 
     def is_done(self, case: Case) -> bool:
-        """Tell whether a case has been measured."""
+        """Return True if a case has been measured."""
         return self._path(case).is_file()
 
     def store(

@@ -94,7 +94,7 @@ class Runner:
         self._results.store(case, seconds, measurements, environment(spark))
 
     def _first(self, case: Case) -> bool:
-        """Whether nothing like a case has run on this Spark yet."""
+        """Return True if no similar case has run on this Spark yet, and record the case."""
         key = (self._sparks.generation, case.identity.rpartition("-")[0])
         first = key not in self._warm
         self._warm.add(key)

@@ -1,10 +1,10 @@
-"""What questions to a saved capture cost, beside reading its bytes and beside running again.
+"""The cost of questions to a saved capture, beside reading its bytes and beside running again.
 
-Captures of TPC-H queries are made once with Spark, and asked without it. A time is the least of
-some repetitions, on both sides of every ratio; what takes longer than a limit is told to. Beside
-evaluations stands the time to add up, once, the same bytes: the token columns that they value and
-the groups that they sum by, in memory. Batches of hypothetical deletions on Q1 are compared with
-the query run again in Spark on the reduced source.
+Captures of TPC-H queries are made once with Spark, and asked without it. A time is the minimum of
+some repetitions, on both sides of every ratio; evaluations beyond a time limit are reported as
+such. Evaluations are compared with the time to add up the same bytes once in memory: the token
+columns that they value and the groups that they sum by. Batches of hypothetical deletions on Q1 are
+compared with the query run again in Spark on the reduced source.
 
     python -m benchmark_workflowgen semiring-cost --data DIR --captures DIR --output results.json
 """

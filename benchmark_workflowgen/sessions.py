@@ -52,7 +52,7 @@ class Sparks:
 
     @property
     def local(self) -> bool:
-        """Whether Spark runs in this process, so that cores can be chosen."""
+        """True if Spark runs in this process, so that cores can be chosen."""
         return self._master is None and self._remote is None
 
     def get(self, cores: int | None, partitions: int | None) -> SparkSession:
@@ -61,7 +61,7 @@ class Sparks:
         Parameters
         ----------
         cores
-            ``local[cores]``; None: all there are, or those of the cluster.
+            ``local[cores]``; None: all cores of the machine, or the cluster's.
         partitions
             ``spark.sql.shuffle.partitions``; None: as many as cores, at least 2, and Spark's own
             default on a cluster.

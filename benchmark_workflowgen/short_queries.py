@@ -1,8 +1,8 @@
-"""What annotations of short queries cost: one operator each, over relations of few rows.
+"""The cost of annotations of short queries: one operator each, over relations of few rows.
 
 Per query the plain result is written to Parquet, and the capture; they take turns in being the
-first. The ratio is wall time of ``sql()`` and of the capture over that of the plain write, of
-medians. What is asked of a capture by a question is timed over relations of a hundred rows.
+first. The ratio is median wall time of ``sql()`` and the capture over median wall time of the plain
+write. Questions to a capture are timed over relations of a hundred rows.
 
     python -m benchmark_workflowgen short-queries --output results.json
 """
@@ -130,7 +130,7 @@ def measure(
 
 
 def _track(ls: lipstick.Session, folder: Path, rows: int) -> None:
-    """Write and track orders, and customers of whom one in ten is named by orders only."""
+    """Write and track orders and customers; one in eleven customers of the orders is not listed."""
     folder.mkdir()
     random = np.random.default_rng(1)
     customers = max(rows // 50, 10)

@@ -1,9 +1,9 @@
-"""What provenance costs a streaming query while it runs, and what its questions cost afterwards.
+"""The cost of provenance for a streaming query while it runs, and of questions afterwards.
 
 Events are written as files; the plain query and the annotated one read them, in as many
-micro-batches, into Parquet. They take turns in being the first, and the ratio is of medians of wall
-time. An annotated query adds nothing to the plan, so that what is measured beside it is the thread
-that keeps offsets. Afterwards the results of one micro-batch, and of all, are captured.
+micro-batches, into Parquet. They take turns at being first, and the ratio is of median wall times.
+An annotated query adds nothing to the plan, so that the difference is the thread that records
+offsets. Afterwards the results of one micro-batch, and of all, are captured.
 
     python -m benchmark_workflowgen streaming-cost --output results.json
 """

@@ -1,7 +1,7 @@
 """The SQL suites: tables and texts of TPC-H and TPC-DS.
 
-The texts of TPC-H are in this package. Those of TPC-DS are not, for their licence: they are read
-from a folder of files, ``1.sql`` to ``99.sql``.
+The texts of TPC-H are in this package. The texts of TPC-DS are not, for their licence: they are
+read from a folder of files, ``1.sql`` to ``99.sql``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What evaluations on Spark's workers cost, in every semiring, on TPC-H.
+"""The cost of evaluations on Spark's workers, in every semiring, on TPC-H.
 
 A query is captured once; its evaluations are computed whole and written nowhere. A time is the
-least of some repetitions; what takes longer than a limit is told to.
+minimum of some repetitions; evaluations beyond a time limit are reported as such.
 
     python -m benchmark_workflowgen worker-cost --data DIR --output results.json
 """

@@ -1,4 +1,4 @@
-"""What a workload of the benchmark is."""
+"""The protocol of the benchmark's workloads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Workload(Protocol):
 
     @property
     def executions(self) -> int:
-        """How many executions there are at most."""
+        """The limit on executions."""
 
     @property
     def workflow(self) -> Workflow:
@@ -31,4 +31,4 @@ class Workload(Protocol):
         """The input of an execution, from 0."""
 
     def ended(self, run: Run, execution: int) -> bool:
-        """Whether a run is over after an execution."""
+        """Return True if a run is over after an execution."""

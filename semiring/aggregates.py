@@ -28,7 +28,7 @@ from semiring.segments import owners_of
 
 
 def counts_excluding(excluded: Array, offsets: Array) -> Array:
-    """How many members of every group are not excluded, as int64.
+    """Return the number of members of every group that are not excluded, as int64.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ def _with_constant(op: str, column: Any, constant: Any) -> Array:
 
 
 def _mixed(left: Any, right: Any) -> bool:
-    """Whether one side is floating and the other an exact number, or only one is a decimal."""
+    """Return True if one side is floating and the other exact, or only one is a decimal."""
     floating, decimal = (
         [kind(side.type) if _is_array(side) else isinstance(side, python) for side in (left, right)]
         for kind, python in ((pa.types.is_floating, float), (pa.types.is_decimal, Decimal))

@@ -45,15 +45,15 @@ class Semiring(ABC, Generic[K]):
     positive: ClassVar[bool] = True
     """a + b = 0 only if a = b = 0, and a · b = 0 only if a = 0 or b = 0."""
     has_monus: ClassVar[bool] = False
-    """Whether K is an m-semiring: `monus` is defined and has its laws."""
+    """True if K is an m-semiring: `monus` is defined and has its laws."""
     total_delta: ClassVar[bool] = True
-    """Whether δ is defined for every element, and not for constants alone."""
+    """True if δ is defined for every element, and not for constants alone."""
     no_monus: ClassVar[str] = "its natural order has no least a ⊖ b"
     """Why there is no monus; part of the error's text."""
     capabilities: ClassVar[frozenset[str]] = frozenset()
     """Names of the monoids M for which a tensor of K⊗M evaluates to a value of M."""
     symbolic: ClassVar[bool] = False
-    """Whether elements are annotations themselves, so that tensors and comparisons stay formal."""
+    """True if elements are annotations themselves, so that tensors and comparisons stay formal."""
     dtype: ClassVar[np.dtype[Any]] = np.dtype(object)
     arrow_type: ClassVar[pa.DataType] = pa.string()
 
@@ -113,15 +113,15 @@ class Semiring(ABC, Generic[K]):
 
     @property
     def constant_default(self) -> bool:
-        """Whether `default` is `one` for every token."""
+        """True if `default` is `one` for every token."""
         return type(self).default is Semiring.default
 
     def is_zero(self, a: K) -> bool:
-        """Whether `a` annotates an absent tuple."""
+        """Return True if `a` annotates an absent tuple."""
         return bool(a == self.zero)
 
     def multiplicity(self, a: K) -> int:
-        """How many copies of a value `a` stands for in SUM, COUNT and AVG.
+        """Return the number of copies of a value that `a` stands for in SUM, COUNT and AVG.
 
         Raises
         ------
@@ -134,7 +134,8 @@ class Semiring(ABC, Generic[K]):
         )
 
     def copies(self, a: K) -> int:
-        """How often a tuple annotated `a` is there, for conditions on which tuples are.
+        """Return the multiplicity of a tuple annotated `a`, for conditions on the presence of
+        tuples.
 
         Raises
         ------

@@ -58,7 +58,9 @@ def sets_of_sets(derivations: Derivations) -> pa.Array:
 
 
 def polynomials(derivations: Derivations, limit: int | None = PRINTED_TERMS) -> pa.Array:
-    """Each segment as a polynomial; past `limit` terms the text says how many are left out."""
+    """Return each segment as the text of a polynomial; past `limit` terms it ends with the number
+    of omitted terms.
+    """
     return sums(derivations, limit).cast(pa.string())
 
 

@@ -23,12 +23,12 @@ def check_operator(op: str) -> str:
 
 
 def is_nan(value: Any) -> bool:
-    """Whether a value is a floating or decimal NaN."""
+    """Return True if a value is a floating or decimal NaN."""
     return isinstance(value, (float, Decimal)) and bool(value != value)
 
 
 def compare_values(op: str, left: Any, right: Any) -> bool:
-    """Whether ``left op right`` is true; NULL, here None, makes it not true except under ``<=>``.
+    """Return True if ``left op right`` holds; with a NULL, None here, only ``<=>`` can.
 
     Raises
     ------

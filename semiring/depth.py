@@ -1,7 +1,7 @@
 """Calls on deeply nested data, repeated in a thread with a large stack where one is needed.
 
-Queries, plans and expressions are trees, and most of what reads them recurses. Python's limit of
-1,000 calls protects the stack of a thread; a thread with a stack of its own size may go deeper.
+Queries, plans and expressions are trees, and most functions over them recurse. Python's limit of
+1,000 calls protects the stack of a thread; a thread with a larger stack may go deeper.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from semiring.errors import DepthError
 T = TypeVar("T")
 
 CALLS = 40_000
-"""How many calls deep a repeated call may recurse."""
+"""Limit on the depth of recursion of a repeated call."""
 _STACK = 512 * 2**20
-"""Bytes of the stack, of which the system gives what is used: some 13 KB for each call."""
+"""Size of the stack in bytes; the system allocates the used part, some 13 KB per call."""
 
 _calls = threading.local()
 _lock = threading.Lock()

@@ -101,7 +101,7 @@ class Derivations:
 
     @property
     def single(self) -> bool:
-        """Whether every segment has one row."""
+        """True if every segment has one row."""
         return len(self.tokens) == len(self) and bool((np.diff(self.offsets) == 1).all())
 
     def take(self, places: Array) -> Derivations:
@@ -117,7 +117,7 @@ class Derivations:
         return self if bool((places < limit).all()) else self.kept(places < limit)
 
     def rows(self, chosen: Array) -> Derivations:
-        """Some rows; the segments are still those of all rows."""
+        """Return the derivations of chosen rows, with the segments of all rows."""
         return replace(
             self,
             tokens=self.tokens[chosen],
@@ -177,7 +177,9 @@ class Derivations:
 
 
 def multiplied(parts: Sequence[Derivations]) -> Derivations:
-    """The products of parts of as many rows, row by row; the segments are those of the first."""
+    """Return the products of equally long parts, row by row, with the segments of the first
+    part.
+    """
     tokens = np.concatenate([part.tokens for part in parts], axis=1)
     exponents = None
     if any(part.exponents is not None for part in parts):

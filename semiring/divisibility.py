@@ -1,4 +1,4 @@
-"""Which monomials others equal or divide: absorption and differences of sums held as columns."""
+"""Divisibility and equality of monomials: absorption and differences of sums in columns."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _candidates(rows: Derivations, divisors: Derivations) -> tuple[Array, Array,
 
 
 def _divides(divisors: Derivations, divisor: Array, rows: Derivations, row: Array) -> Array:
-    """Where one monomial divides another, pair by pair."""
+    """Return a mask of the pairs in which the first monomial divides the second."""
     tokens, powers = rows.tokens[row], divisors.exponents
     exponents = None if powers is None else exponents_of(rows)[row]
     divides = np.ones(len(row), dtype=np.bool_)

@@ -1,8 +1,8 @@
-"""Documents in JSON that anybody may have written: read within bounds, and of a shape.
+"""JSON documents of untrusted origin, read within bounds and checked against a shape.
 
 Shapes are types: ``str``, ``int``, ``list[X]``, ``dict[str, X]``, ``tuple[X, Y]`` (a list of two),
 ``X | None``, ``Literal[...]``, classes of ``TypedDict``, and data classes, whose fields may be left
-out where they have a default. ``Any`` is whatever JSON says.
+out where they have a default. ``Any`` is any JSON value.
 """
 
 from __future__ import annotations
@@ -129,7 +129,9 @@ def _check_parts(value: Any, origin: Any, parts: Sequence[Any], where: str) -> N
 
 
 def _check_union(value: Any, shapes: Sequence[Any], where: str) -> None:
-    """Check a value against the shapes that it may have; the last that is not None tells why."""
+    """Check a value against the shapes that it may have; raise the error of the last shape but
+    None.
+    """
     failure = _other(value, "one of several types", where)
     for shape in sorted(shapes, key=lambda shape: shape is not type(None)):
         try:

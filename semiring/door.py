@@ -28,7 +28,7 @@ from semiring.errors import ArgumentError
 T = TypeVar("T")
 
 _SAMPLE = 1000
-"""How many elements of a collection are looked at."""
+"""Number of elements of a collection that are checked."""
 
 
 def checked(target: T) -> T:
@@ -82,7 +82,7 @@ def _function(function: Callable[..., Any], *, bound: bool) -> Callable[..., Any
 
 
 class _Door:
-    """What stands before checked functions; one that travels to a worker is open there."""
+    """The switch of checked functions; after unpickling in a worker it is off."""
 
     def enter(
         self,
@@ -161,9 +161,10 @@ def _signature(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[st
 
 
 class _Names(dict[str, Any]):
-    """The names of a module, those that it imports for type checkers among them.
+    """The names of a module, with the ones that it imports for type checkers only.
 
-    A module that is not imported otherwise has made no value: its names may be anything.
+    If such a module is not imported otherwise, no value can be of its types: its names stand for
+    Any.
     """
 
     def __missing__(self, name: str) -> Any:
@@ -201,10 +202,10 @@ def _resolved(annotation: Any, names: _Names) -> Any:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Tell whether a value is of the type of an annotation, as far as that can be seen.
+    """Return True if a value has the type of an annotation, as far as it can be checked.
 
-    Iterators are not consumed; of collections the first thousand elements are looked at. A text is
-    no sequence of texts, a flag no number, and integers are numbers.
+    Iterators are not consumed, and only the first thousand elements of a collection are checked. A
+    str is no sequence of str, a bool no number, and integers are numbers.
     """
     if hint is Any or isinstance(hint, (TypeVar, str, typing.ForwardRef, typing.ParamSpec)):
         return True

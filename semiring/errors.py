@@ -7,7 +7,9 @@ class LipstickError(Exception):
     """Base class: what failed, where, and what to do about it."""
 
     def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows: the message, which says where, without our own calls."""
+        """Return the text for notebooks: the message, which has the place, without our own
+        calls.
+        """
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -16,7 +18,7 @@ class ArgumentError(LipstickError, TypeError, ValueError):
 
 
 class DepthError(LipstickError, RecursionError):
-    """What is nested more deeply than can be read."""
+    """An input that is nested too deeply to be read."""
 
 
 class CapabilityError(LipstickError):

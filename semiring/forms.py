@@ -55,7 +55,7 @@ def factored(polynomial: Polynomial) -> Expression:
 
 
 def _content(polynomial: Polynomial) -> tuple[int, Monomial]:
-    """What divides every term: an integer and a monomial."""
+    """Return the greatest common divisor of all terms: an integer and a monomial."""
     terms = polynomial.terms
     least = dict(terms[0][0])
     for monomial, _ in terms[1:]:
@@ -92,7 +92,7 @@ def _factors(polynomial: Polynomial) -> list[Polynomial]:
 
 
 def _apart(polynomial: Polynomial) -> list[set[Token]]:
-    """Tokens grouped so that those which never occur together are in one group."""
+    """Return groups of tokens, where tokens that never occur together are in one group."""
     together: dict[Token, set[Token]] = {token: set() for token in polynomial.tokens}
     for monomial, _ in polynomial.terms:
         tokens = [token for token, _ in monomial]
@@ -180,19 +180,19 @@ def _read(expression: Any, named: dict[str, Token]) -> Expression:
 
 
 def equivalent(a: Annotation, b: Annotation, semiring: Semiring[Any] | None = None) -> bool:
-    """Whether annotations are equal up to the laws of a semiring that is free for these.
+    """Return True if annotations are equal up to the laws of a semiring that is free for these.
 
     Parameters
     ----------
     semiring
-        `Polynomials` (every commutative semiring; the default), `BooleanPolynomials` (also
-        a + a = a), `Trio` (a · a = a), `Why` (both), `Sorp` (a + a·b = a), `PosBool` (all of
-        them). In others: whether they agree where every token has its default value.
+        `Polynomials` (every commutative semiring; the default), `BooleanPolynomials` (also a + a =
+        a), `Trio` (a · a = a), `Why` (both), `Sorp` (a + a·b = a), `PosBool` (all of them). In
+        others: True if they agree under the default values of tokens.
 
     Raises
     ------
     CapabilityError
-        For δ or ⊖ in a semiring that lacks it.
+        The semiring lacks a δ or ⊖ of an annotation.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class Intervals:
 
     @classmethod
     def constant(cls, instants: Sequence[Any], always: Array) -> Intervals:
-        """Everything where a Boolean array says so, and nothing elsewhere."""
+        """Return all instants where a Boolean array is true, and none elsewhere."""
         count = int(always.sum())
         none = np.zeros(count, dtype=np.int64)
         return cls(instants, none, none + len(instants) + 1, bounds(always))

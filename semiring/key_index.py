@@ -20,14 +20,14 @@ class KeyIndex:
     Parameters
     ----------
     relation
-        Whose keys they are.
+        The relation of the keys.
     keys
-        The columns of the keys, each of which is there once.
+        The columns of the keys, which are distinct.
 
     Raises
     ------
     ValuationError
-        Where a key is there twice.
+        A key occurs twice.
     """
 
     def __init__(self, relation: str, keys: list[pa.Array]) -> None:

@@ -42,7 +42,7 @@ class Monoid:
 
     @property
     def idempotent(self) -> bool:
-        """Whether v + v = v: true of MIN and MAX."""
+        """True if v + v = v, as for MIN and MAX."""
         return self.name in ("MIN", "MAX")
 
     @property

@@ -12,7 +12,7 @@ Monomial: TypeAlias = tuple[tuple[Token, int], ...]
 
 
 def monomial_key(monomial: Monomial) -> tuple[Any, ...]:
-    """What monomials are sorted by: their tokens, higher powers first."""
+    """Return the sort key of a monomial: its tokens, higher powers first."""
     return tuple((token.sort_key, -exponent) for token, exponent in monomial)
 
 

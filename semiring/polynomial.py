@@ -122,7 +122,7 @@ class Polynomial:
 
     @property
     def is_zero(self) -> bool:
-        """Whether this is 0."""
+        """True if this is 0."""
         return not self._terms
 
     @property

@@ -77,12 +77,12 @@ class PossibleWorlds:
     def one(
         cls, semiring: Semiring[K], value: Callable[[Token], K], tokens: Iterable[Token]
     ) -> PossibleWorlds:
-        """The one world that a valuation of some tokens is.
+        """Return the single world of a valuation of tokens.
 
         Raises
         ------
         CapabilityError
-            Where a value says of no tuple whether it is there.
+            A value does not determine the multiplicity of a tuple.
         """
         there = {token: _full(semiring.copies(value(token)), 1) for token in tokens}
         return cls(there, 1)
@@ -100,7 +100,7 @@ class PossibleWorlds:
         return frozenset(self._there)
 
     def kept(self, part: Any, make: Callable[[], T]) -> T:
-        """What is made of a part, made once."""
+        """Return the value that `make` computes for a part, computed once."""
         if id(part) not in self._found:
             self._found[id(part)] = (part, make())
         value: T = self._found[id(part)][1]
@@ -253,7 +253,9 @@ def by_case(
 
 
 def _hashable(value: Any) -> Hashable:
-    """A key that tells apart what Python calls equal: 1, 1.0 and True, and zeros by their signs."""
+    """Return a key that distinguishes values which Python calls equal: 1, 1.0 and True, 0.0 and
+    -0.0.
+    """
     if isinstance(value, (tuple, list)):
         return tuple(map(_hashable, value))
     if isinstance(value, dict):

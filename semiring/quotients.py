@@ -19,10 +19,10 @@ K = TypeVar("K")
 
 
 class Quotient(Semiring[K]):
-    """A semiring whose elements are sums of monomials, N[X] but for laws that identify some.
+    """A semiring whose elements are sums of monomials: N[X] up to laws that identify some of them.
 
-    Those are a + a = a where `idempotent`, 1 + a = 1 where `absorptive` too, and x·x = x where
-    `flat`. A token is itself unless told.
+    The laws are a + a = a if `idempotent`, 1 + a = 1 if `absorptive` too, and x·x = x if `flat`. A
+    token is itself by default.
     """
 
     flat: ClassVar[bool] = False
@@ -48,4 +48,6 @@ class Quotient(Semiring[K]):
 
     @abstractmethod
     def write(self, derivations: Derivations) -> pa.Array:
-        """What `to_arrow` gives of every segment, whose rows are elements' monomials, sorted."""
+        """Return `to_arrow` of every segment, whose rows are the sorted monomials of its
+        element.
+        """

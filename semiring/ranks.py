@@ -54,7 +54,7 @@ def _floats(column: pa.Array) -> Array:
 
 
 def _with_nulls(column: pa.Array) -> tuple[Array, Array]:
-    """Sort keys of a part of values, of which NULL is the least."""
+    """Return the sort keys of a part of values, in which NULL is the least."""
     there = column.is_valid().to_numpy(zero_copy_only=False)
     return there, np.where(there, ranked(column), 0)
 

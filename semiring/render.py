@@ -30,10 +30,10 @@ def escape_controls(text: str, kept: str = "\n") -> str:
 
 
 REPR_TERMS = 20
-"""How many summands `repr` and the notebook renderings show."""
+"""Number of summands that `repr` and the notebook renderings show."""
 
 PRINTED_TERMS = 1_000
-"""How many summands `str` shows."""
+"""Number of summands that `str` shows."""
 
 
 def superscript(exponent: int) -> str:
@@ -47,7 +47,7 @@ def latex_text(text: str) -> str:
 
 
 def join_terms(terms: Sequence[str], limit: int | None, empty: str = "0") -> str:
-    """Summands joined by ``+``; past `limit` the text says how many are left out."""
+    """Join summands by ``+``; past `limit` the text ends with the number of omitted ones."""
     if not terms:
         return empty
     if limit is None or len(terms) <= limit:
@@ -66,7 +66,7 @@ def html_code(text: str) -> str:
 
 
 class Style:
-    """How operators and names are written: as plain text or as LaTeX."""
+    """The notation of operators and names: plain text or LaTeX."""
 
     __slots__ = ("latex",)
 

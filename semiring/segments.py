@@ -44,7 +44,7 @@ def list_layout(array: pa.Array) -> tuple[Array, pa.Array]:
 
 
 def lists_of(offsets: Array, members: pa.Array, null: Array | None = None) -> pa.Array:
-    """A list array from CSR offsets and members; NULL where a Boolean array says so."""
+    """Return a list array from CSR offsets and members; NULL where `null` is true."""
     mask = None if null is None else pa.array(null)
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), members, mask=mask)
 
@@ -56,6 +56,6 @@ def entries_of(maps: pa.Array) -> pa.Array:
 
 
 def maps_of(offsets: Array, keys: pa.Array, items: pa.Array, null: Array) -> pa.Array:
-    """A map array from CSR offsets, keys and values; NULL where a Boolean array says so."""
+    """Return a map array from CSR offsets, keys and values; NULL where `null` is true."""
     mask = np.append(null, False)
     return pa.MapArray.from_arrays(pa.array(offsets.astype(np.int32), mask=mask), keys, items)

@@ -95,7 +95,7 @@ class Tensor(Value):
 
     @property
     def is_zero(self) -> bool:
-        """Whether this is the empty tensor."""
+        """True if this is the empty tensor."""
         return not self._terms
 
     def __add__(self, other: Tensor) -> Tensor:

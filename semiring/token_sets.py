@@ -99,7 +99,7 @@ class TokenSets:
         return self._of(owners, tokens, present)
 
     def minus(self, other: TokenSets) -> TokenSets:
-        """The differences from as many others: ⊥ of what is ⊥ or within the other."""
+        """Return differences, row by row: ⊥ where this set is ⊥ or within the other."""
         pairs, removed = self._pairs(), other._pairs()
         left = ~np.isin(pairs, removed)
         kept = bounds(left)[self.offsets]

@@ -184,7 +184,7 @@ class Valuation(Generic[K]):
     def places(
         self, key_columns: Sequence[pa.Array], length: int, absent: Array | None = None
     ) -> tuple[list[K], Array]:
-        """The values that tokens may have, and the place among them of each token's own.
+        """Return the distinct values of tokens, and each token's position among them.
 
         Parameters and errors are those of `lookup`.
         """

@@ -30,11 +30,11 @@ Operand: TypeAlias = Any
 """A `Value`, or a plain value of Python, None being NULL."""
 
 Substitution: TypeAlias = "Callable[[Token], Annotation]"
-"""What stands in the place of each token."""
+"""A function from a token to the annotation that replaces it."""
 
 
 class Value(ABC):
-    """An immutable formal value; equality and order are those of its key."""
+    """An immutable formal value; its key determines equality and order."""
 
     __slots__ = ()
 
@@ -117,7 +117,7 @@ class Compound(Value):
         Parameters
         ----------
         kind
-            What tells apart values that are made of the same parts.
+            A text that distinguishes values with the same parts.
         parts
             The annotations and operands.
         """
@@ -166,7 +166,7 @@ def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
 
 
 def _has_tokens(part: Any) -> bool:
-    """Whether a part is an annotation or a formal value: plain values are those of SQL."""
+    """Return True if a part is an annotation or a formal value, and not a plain SQL value."""
     return isinstance(part, (Value, Polynomial)) or hasattr(part, "is_truth_value")
 
 

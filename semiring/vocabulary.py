@@ -47,16 +47,16 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One relation's tokens with keys of one width, in order.
+    """The tokens of one relation with keys of one width, in order.
 
     Attributes
     ----------
     scanned
-        Boolean array: which of them a scan has; the others are those that are given.
+        Boolean array: True for tokens of scans, False for tokens of `given`.
     columns
-        The key columns of those that a scan has.
+        The key columns of the tokens of scans.
     given
-        The others.
+        The other tokens.
     """
 
     relation: str
@@ -111,20 +111,20 @@ class Vocabulary:
 def number_tokens(
     scans: Sequence[Scan], given: Iterable[Token] = ()
 ) -> tuple[list[Array], dict[Token, int], Vocabulary]:
-    """Number the tokens of some scans, and some others.
+    """Number the tokens of scans, and given tokens.
 
     Returns
     -------
     codes
         Per scan an int32 array, `ABSENT` where the row has no factor. Numbers are in the order of
-        tokens, and equal iff the tokens are.
+        tokens, and are equal iff the tokens are.
     numbers
-        Those of the given tokens.
+        The numbers of the given tokens.
     vocabulary
         The tokens by number.
 
-    Cost: O(n log n) in the number of rows, and a Python call per distinct value of a key column
-    that is not of integers, and per given token.
+    Cost: O(n log n) in the number of rows, and a Python call per given token and per distinct value
+    of a key column, except in columns of integers.
     """
     alike: dict[tuple[str, int], tuple[list[int], list[Token]]] = {}
     for number, scan in enumerate(scans):

@@ -1,18 +1,18 @@
-"""Generated monthly observations of Arctic stations: invented numbers of a stated climatology.
+"""Generated monthly observations of Arctic stations, from the climatology below.
 
 They are no measurements of any station. Month `t` months after January 1961, in month `m` of the
 year (0 for January), has for every variable
 
     mean + amplitude · cos(2π (m - warmest) / 12) + trend · t / 120 + deviation · noise(t)
 
-kept within the variable's limits and rounded. `mean` and `amplitude` are those of the variable,
-moved by the station's own offset; `warmest` is the month of the cycle's maximum; `trend` is per
+clipped to the variable's limits and rounded. `mean` and `amplitude` belong to the variable and are
+shifted by the station's own offset; `warmest` is the month of the cycle's maximum; `trend` is per
 decade; `noise` is an autoregression of first order, of deviation 1, so that a mild month follows a
 mild one. One value in 50 is missing, and one month in 100 as a whole.
 
-The variables are those of the data that the paper used (Radionov and Fetterer, *Meteorological
-Data from the Russian Arctic, 1961-2000*, NSIDC): 2 m air temperature, sea level pressure, total
-and low cloud amount, precipitation, relative humidity.
+The variables are the same as in the paper's data (Radionov and Fetterer, *Meteorological Data from
+the Russian Arctic, 1961-2000*, NSIDC): 2 m air temperature, sea level pressure, total and low cloud
+amount, precipitation, relative humidity.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from semiring.base import Array
 FIRST_YEAR, LAST_YEAR = 1961, 2000
 MISSING_VALUE, MISSING_MONTH = 1 / 50, 1 / 100
 PERSISTENCE = 0.4
-"""How much of a month's noise is that of the month before."""
+"""Autocorrelation of the noise at a lag of one month."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,12 @@ def generate(station: int, seed: int, months: int) -> pa.Table:
     Parameters
     ----------
     station
-        Its number, from 1.
+        The number of the station, from 1.
     seed
-        Every seed has stations of its own.
+        The seed of all stations.
     months
-        How many; those that are missing as a whole count too. More months leave the earlier ones
-        as they are.
+        The number of months, including months that are missing as a whole. More months do not
+        change the earlier ones.
     """
     elapsed = np.arange(months)
     month = elapsed % 12 + 1

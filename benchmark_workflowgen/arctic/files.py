@@ -1,4 +1,4 @@
-"""Reading real monthly observations, where a user has them.
+"""A reader of real monthly observations.
 
 A folder has one CSV file per station, named by the station (``dikson.csv``), with a header line and
 a row per month:
@@ -8,10 +8,9 @@ a row per month:
     1961,2,-27.1,1016.0,5.5,1.8,,82
 
 Columns are known by their names, in any order and case; others are ignored; ``year``, ``month`` and
-``air_temperature`` must be there, of the rest those that are not are NULL. A value is missing when
-it is empty, ``NA``, ``NaN`` or one of ``-999``, ``-999.9``, ``-9999``, ``999.9``, ``9999``,
-``9999.9``. Months may be left out, and come in any order, each once. Lines that begin with ``#``
-are comments.
+``air_temperature`` are required, and other absent columns are NULL. A value is missing if it is
+empty, ``NA``, ``NaN`` or one of ``-999``, ``-999.9``, ``-9999``, ``999.9``, ``9999``, ``9999.9``.
+Months may be left out and may be in any order, each once. Lines that begin with ``#`` are comments.
 """
 
 from __future__ import annotations

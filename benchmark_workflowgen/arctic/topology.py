@@ -62,9 +62,9 @@ STATION = Specification(
         insert={"Observations": f"SELECT {_COLUMNS} FROM Measured"},
     ),
 )
-"""M_sta: measures, remembers, and gives the least of what it has seen and what it is told.
+"""M_sta: measures, remembers, and outputs the minimum of its own and received temperatures.
 
-What a station will measure is in its state relation Instrument, a row per month to come: so a
+The state relation Instrument has the future measurements of a station, a row per month: so a
 measurement has provenance, and needs no function that Spark does not have.
 """
 
@@ -86,18 +86,19 @@ def arctic(stations: int, topology: str, fan_out: int = 1) -> Workflow:
     Parameters
     ----------
     stations
-        How many, called `station1`, `station2`...
+        The number of stations, named `station1`, `station2`...
     topology
-        ``parallel``: no station tells another; ``serial``: each tells the next; ``dense``: layers
-        of `fan_out` stations, each told by all of the layer before. The last layer, the last
-        station, or every station of ``parallel`` tells the output module.
+        ``parallel``: no edges among stations; ``serial``: an edge from each station to the next;
+        ``dense``: layers of `fan_out` stations, with edges from all stations of a layer to all of
+        the next. Edges lead to the output module from the last layer, the last station, or every
+        station of ``parallel``.
     fan_out
-        Of ``dense``.
+        The number of stations in a layer of ``dense``.
 
     Raises
     ------
     ValueError
-        For no stations, no fan-out, or another topology.
+        There are no stations, there is no fan-out, or the topology is unknown.
     """
     if stations < 1 or fan_out < 1:
         raise ValueError("there are a station and a fan-out of 1 at least")

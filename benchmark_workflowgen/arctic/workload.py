@@ -28,12 +28,12 @@ class ArcticStations:
     Parameters
     ----------
     stations
-        How many: the paper has 2 to 24.
+        The number of stations: the paper has 2 to 24.
     topology, fan_out
         See :func:`arctic`.
     selectivity
-        Of what months the lowest temperature is asked for: `all` of them, those of the same
-        `season` (1/4), the same `month` (1/12), or the same `year`.
+        The months whose lowest temperature the query asks for: `all` of them, or the months of the
+        same `season` (1/4), `month` (1/12) or `year`.
     executions
         numExec: an execution per month, from the one after `until` on.
     until
@@ -41,13 +41,13 @@ class ArcticStations:
     seed
         Runs with one seed have the same observations.
     folder
-        Of real observations (see :mod:`benchmark_workflowgen.arctic.files`), of which the first
-        stations by name are taken; None: generated ones.
+        A folder of real observations (see :mod:`benchmark_workflowgen.arctic.files`), from which
+        the first stations by name are read; None: generated ones.
 
     Raises
     ------
     ValueError
-        For numbers that are out of range.
+        A number is out of range.
     """
 
     stations: int = 24
@@ -104,7 +104,7 @@ class ArcticStations:
         return {"Asked": [(year, month, self.selectivity)]}
 
     def ended(self, run: Run, execution: int) -> bool:
-        """Whether the run is over after an execution: never before the last."""
+        """Return False: the run never ends before its last execution."""
         del run, execution
         return False
 

@@ -1,7 +1,7 @@
 """Spark's standalone master and workers, and a Connect server, as processes of this machine.
 
-They are those of the installed PySpark, which has no `sbin` scripts for them. Each logs to a file
-of its own, and is stopped at the end.
+They run the classes of the installed PySpark, which has no `sbin` scripts for them. Each logs to a
+file of its own, and is stopped at the end.
 """
 
 from __future__ import annotations
@@ -109,14 +109,14 @@ class Standalone:
             self._launch(name, [*self._apart(), *command], _REGISTERED)
 
     def _apart(self) -> Sequence[str]:
-        """What runs a command where the hidden folder is empty."""
+        """Return the command prefix that runs a command with the hidden folder empty."""
         if self._hidden is None:
             return ()
         script = 'mount -t tmpfs tmpfs "$0" && exec "$@"'
         return ("unshare", "--mount", "sh", "-c", script, str(self._hidden))
 
     def _launch(self, name: str, command: Sequence[str], ready: re.Pattern[str]) -> re.Match[str]:
-        """Start a process and wait until its log says that it is ready."""
+        """Start a process and wait until its log matches `ready`."""
         path = self.log(name)
         with path.open("wb") as log:
             process = subprocess.Popen(
@@ -169,7 +169,7 @@ def _free_port() -> int:
 
 
 def can_hide() -> bool:
-    """Whether this process may give workers a view of the file system of their own."""
+    """Return True if this process may give workers a file system view of their own."""
     if shutil.which("unshare") is None:
         return False
     tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)

@@ -1,4 +1,4 @@
-"""How a dealer calculates a bid: a black box; nothing here is imported where it runs."""
+"""The calculation of a dealer's bid: a black box; nothing here is imported where it runs."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Dealerships:
         )
 
     def input(self, execution: int) -> Mapping[str, Any]:
-        """What the buyer asks for, pays at most, and is willing to accept in an execution."""
+        """Return the buyer's request, highest price and willingness to accept in an execution."""
         buyer, bid = self.buyer, f"B{execution + 1:04}"
         willing = float(Draws(self.seed, 5, execution).uniform(0, 1)) < buyer.acceptance
         return {
@@ -123,7 +123,7 @@ class Dealerships:
         }
 
     def ended(self, run: Run, execution: int) -> bool:
-        """Whether the run is over after an execution: the buyer has bought a car."""
+        """Return True if the buyer has bought a car in an execution, which ends the run."""
         if self.buyer.acceptance == 0:
             return False
         return bool(cast(pa.Table, run.output(execution)).num_rows)

@@ -1,7 +1,7 @@
-"""The matrix of dependencies that the paper compares itself with, and measures of accuracy.
+"""The matrix of dependencies that the paper uses as its baseline, and measures of accuracy.
 
-Source: Chen et al. 2016, as far as the paper tells: one process keeps for every vertex the inputs
-it depends on, and takes derivations to come in the order of time.
+Source: Chen et al. 2016, as far as the paper describes it: one process stores for every vertex the
+inputs it depends on, and assumes that derivations arrive in the order of time.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ class DependencyMatrix:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How far a reduced graph says what the full graph does (the definitions' section 2).
+    """The accuracy of a reduced graph against the full graph (the definitions' section 2).
 
     Parameters
     ----------
     recall
-        Of the full graph's pairs of output and input, the part that the reduced one has.
+        The share of the full graph's pairs of output and input that the reduced graph has.
     precision
-        Of the reduced graph's pairs, the part that the full one has. Both are 1 of no pairs.
+        The share of the reduced graph's pairs that the full graph has. Both are 1 if there are no
+        pairs.
     pairs
-        Of the full graph.
+        The number of pairs of the full graph.
     """
 
     recall: float

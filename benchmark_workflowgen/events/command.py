@@ -68,7 +68,7 @@ def query_rows(given: dict[str, Any], folder: Path) -> Rows:
 
 
 def state_rows(given: dict[str, Any], folder: Path) -> Rows:
-    """The peak of what is open, by the length of the stream."""
+    """Return the peak of the open state, by the length of the stream."""
     del folder
     executions = hashtag_count(given["tweets"], 4)
     return [state.measure(executions, number, given["batch"]) for number in given["computations"]]
@@ -104,7 +104,7 @@ def speed_rows(given: dict[str, Any], folder: Path) -> Rows:
 
 
 def overhead_rows(given: dict[str, Any], folder: Path) -> Rows:
-    """What emitting costs a job of Spark."""
+    """Return the overhead of emitting events in a Spark job."""
     from benchmark_workflowgen.events import streamed
 
     with streamed.session(given["master"]) as spark:

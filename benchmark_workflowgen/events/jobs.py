@@ -22,15 +22,15 @@ class Execution:
     Parameters
     ----------
     function, name
-        What it is of, and what it is called.
+        The function, and the name of the execution.
     worker
-        Where it ran.
+        The number of the worker that ran it.
     uses, generates
-        Entities.
+        The entities that it uses and generates.
     readers
-        How many executions use each of what it generates.
+        The number of executions that use each generated entity.
     inputs
-        Whether what it uses are inputs.
+        Whether the used entities are inputs.
     """
 
     function: str

@@ -22,7 +22,7 @@ PARTITIONINGS = ("horizontal", "vertical", "random")
 
 
 def partition_of(execution: Execution, partitioning: str, count: int) -> int:
-    """Where an execution's messages go: by function, worker, or its hash."""
+    """Return the partition of an execution's messages: by function, worker, or hash of its name."""
     if partitioning == "vertical":
         return execution.worker % count
     name = execution.function if partitioning == "horizontal" else execution.name
@@ -60,7 +60,9 @@ def measure(
 def exact_locally(
     parts: Sequence[Sequence[Execution]], size: int
 ) -> tuple[tuple[list[Partial], set[Pair]], int]:
-    """What exact local reducers flush every so many edges: partial graphs, final edges, a count."""
+    """Return the flushes and final edges of exact local reducers, and the number of edges
+    flushed.
+    """
     flushes: list[Partial] = []
     final: set[Pair] = set()
     for part in parts:
@@ -82,7 +84,7 @@ def globally(flushes: Sequence[Partial], final: set[Pair]) -> set[Pair]:
 
 
 def published_locally(parts: Sequence[Sequence[Execution]], size: int) -> list[int]:
-    """How many edges reducers of the algorithm as printed emit every so many edges."""
+    """Return the number of edges that reducers of the algorithm as printed emit in each flush."""
     emitted = []
     for part in parts:
         for group in batches(part, size):

@@ -17,7 +17,7 @@ Pair: TypeAlias = tuple[Vertex, Vertex]
 
 
 class Flush(StrEnum):
-    """How a reducer's state is cut into groups when it is flushed; the paper does not say."""
+    """The grouping of a reducer's state in a flush; the paper leaves it open."""
 
     EDGE = "edge"
     """Every edge alone."""
@@ -135,7 +135,7 @@ class Published:
 
 
 class Remembered(StrEnum):
-    """What a sliding window retains; the paper allows three readings."""
+    """The edges that a sliding window retains; the paper allows three readings."""
 
     RAW = "raw"
     """The last edges that arrived."""
@@ -166,7 +166,7 @@ class Windowed:
 
     @property
     def edges(self) -> set[Pair]:
-        """The edges that are held, without those that are only in the window."""
+        """The open edges, without edges that are only in the window."""
         return self._state.edges
 
     def add(self, group: Iterable[Pair]) -> None:

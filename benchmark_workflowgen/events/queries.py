@@ -1,4 +1,4 @@
-"""What is asked of a reduced graph, and of the full one: times, and bytes of their stores."""
+"""Questions to a reduced graph and to the full one: times, and bytes of their stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reducer holds at most, over streams of more and more computations after each other."""
+"""The peak state of a reducer, over streams of more and more consecutive computations."""
 
 from __future__ import annotations
 

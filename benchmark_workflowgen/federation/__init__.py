@@ -1,1 +1,1 @@
-"""What questions to a federation cost: requests, rounds, bytes and time, in every way to ask."""
+"""The cost of questions to a federation: requests, rounds, bytes and time, in every mode."""

@@ -45,12 +45,12 @@ class _Noted(Cache):
 def compared(
     exchange: Exchange, paths: Mapping[str, Path], targets: int, questions: int, seed: int
 ) -> list[dict[str, Any]]:
-    """What each cache fetches for the ancestors of rows, of which some are asked for more often.
+    """Return the bytes that each cache fetches for ancestors of rows, drawn by a Zipf distribution.
 
     Parameters
     ----------
     targets, questions
-        How many different rows are asked about, and how often in all.
+        The number of distinct rows, and the number of questions about them.
     """
     random = np.random.default_rng(seed)
     noted = _Noted()

@@ -1,4 +1,4 @@
-"""``python -m benchmark_workflowgen federation``: the table of what paths cost."""
+"""``python -m benchmark_workflowgen federation``: the cost of path queries as a table."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def federation(
     nodes: Sequence[int],
     **given: Any,
 ) -> None:
-    """What a path query across stores costs, in every way to ask it.
+    """Measure path queries across stores, in every mode.
 
-    Stores are asked through the transport that counts, as if they were servers; the store of the
-    target is the one that asks. With --output, what the file has is not measured again.
+    Requests go through the counting transport, as if stores were servers; the store of the target
+    asks. With --output, cases in the file are not measured again.
     """
     if preset:
         text = files("benchmark_workflowgen").joinpath("presets", "federation.toml").read_text()

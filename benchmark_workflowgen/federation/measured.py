@@ -1,4 +1,4 @@
-"""What questions to one federation cost: drawn, asked in every way at every latency, averaged."""
+"""The cost of random questions to one federation, averaged over every mode and latency."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ def measured(
     latency: Sequence[float],
     seed: int,
 ) -> list[dict[str, Any]]:
-    """What questions to so many stores cost: a row for every way, verdict and latency.
+    """Measure questions to `stores` stores, with a row for every mode, verdict and latency.
 
     Parameters
     ----------
     folder
-        Where the stores are, or are to be made.
+        The folder of the stores, which are generated if it is empty.
     questions
-        Of each verdict, as far as so many are drawn.
+        The number of questions of each verdict; fewer if the draws yield fewer.
     naive
-        How many of these are also asked with a request per crossing row.
+        The number of these that are also asked with a request per crossing row.
     """
     exchange = Exchange(folder, stores, nodes, seed=seed)
     started = time.perf_counter()

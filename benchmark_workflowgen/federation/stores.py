@@ -19,7 +19,7 @@ from semiring.base import Array
 _PARENTS, _SHARES = (0, 1, 2, 16), (0.20, 0.45, 0.25, 0.10)
 _PEERS = 4
 _MADE = "made"
-"""The file that says that all stores of a folder were made."""
+"""The file that marks the stores of a folder as complete."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,7 @@ class Exchange:
         return max(1, self.nodes // (self.stores * self.epochs * (self.inner + 1)))
 
     def path(self, store: int) -> Path:
-        """Where a store is."""
+        """Return the folder of a store."""
         return self.folder / f"S{store}"
 
     def paths(self) -> dict[str, Path]:
@@ -63,7 +63,7 @@ class Exchange:
         return {f"S{store}": self.path(store) for store in range(self.stores)}
 
     def is_there(self) -> bool:
-        """Whether the stores were made before."""
+        """Return True if the stores were generated before."""
         return (self.folder / _MADE).exists()
 
     def run(self) -> dict[str, Path]:

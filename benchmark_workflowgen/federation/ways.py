@@ -80,7 +80,7 @@ class _Delayed:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one question came to."""
+    """The outcome of one question."""
 
     verdict: str
     cost: Cost
@@ -100,7 +100,7 @@ def ask(federation: Federation, way: str, source: str, target: str) -> Asked:
 
 
 def stores_on_paths(federation: Federation, source: str, target: str) -> int:
-    """How many stores have a node on a path, the ends among them; by both closures."""
+    """Return the number of stores with a node on a path, ends included, by both closures."""
     behind, ahead = federation.ancestors(target).nodes, federation.descendants(source).nodes
     stores = {each.partition("::")[0] for each in (source, target)}
     for alias in behind.keys() & ahead.keys():

@@ -1,1 +1,1 @@
-"""What is measured: runs of workflows, their graphs, and queries."""
+"""Measurements of workflow runs, their graphs, and queries."""

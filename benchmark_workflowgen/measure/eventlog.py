@@ -1,4 +1,4 @@
-"""What Spark says that its stages used, from its event log."""
+"""Spark's event log, as a source of the resources that its stages used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SETTINGS = {
     "spark.eventLog.compress": "false",
     "spark.eventLog.rolling.enabled": "false",
 }
-"""What a session needs beside `spark.eventLog.dir`."""
+"""Settings of a session beside `spark.eventLog.dir`."""
 
 _SHUFFLED = "internal.metrics.shuffle.write.bytesWritten"
 _MEMORY = "internal.metrics.peakExecutionMemory"
@@ -21,14 +21,14 @@ _LAG_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the stages of some time used.
+    """The resources that the stages of a period used.
 
     Parameters
     ----------
     shuffle_bytes
-        Written by shuffles.
+        Bytes written by shuffles.
     execution_memory
-        Of the stage that had most: summed over its tasks, in bytes.
+        The peak execution memory of a stage, summed over its tasks, in bytes.
     """
 
     shuffle_bytes: int

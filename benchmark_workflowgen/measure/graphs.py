@@ -1,6 +1,6 @@
-"""What questions of a provenance graph cost, against its size.
+"""The cost of questions to a provenance graph, against its size.
 
-Nodes that are asked about are drawn with a seed. Times are of one process, without Spark.
+The nodes of the questions are drawn with a seed. Times are of one process, without Spark.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from graphquery import GraphEngine, ProvenanceGraph
 from semiring.semirings import Counting
 
 FEW = 1_000
-"""How many nodes a question about many is about, at most."""
+"""Limit on the nodes of a question about many."""
 
 
 def questions(graph: GraphEngine[Any], seed: int = 1) -> dict[str, Callable[[], Any]]:

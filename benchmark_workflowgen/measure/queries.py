@@ -1,4 +1,4 @@
-"""What capturing the annotations of queries costs beside running them.
+"""The cost of capturing the annotations of queries, beside running them.
 
 Variants of a query:
 
@@ -26,7 +26,7 @@ from lipstick.errors import LipstickError
 
 VARIANTS = ("plain", "copy", "reference", "lazy", "asked")
 EAGER = VARIANTS[:3]
-"""Those that are measured unless others are asked for."""
+"""The variants that are measured by default."""
 
 
 def runs(

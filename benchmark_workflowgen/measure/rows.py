@@ -1,4 +1,4 @@
-"""Measurements as rows: what was measured, of which variant, and where in a series."""
+"""Measurements as rows: the measure, the variant, and the position in a series."""
 
 from __future__ import annotations
 

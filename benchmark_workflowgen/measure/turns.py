@@ -17,7 +17,7 @@ class Turns:
     Parameters
     ----------
     names
-        The participants, the first of which begins.
+        The participants; the first one begins.
     """
 
     def __init__(self, names: tuple[str, ...]) -> None:

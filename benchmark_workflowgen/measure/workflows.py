@@ -1,7 +1,7 @@
-"""What an execution of a workflow costs, with provenance and without, by prior executions.
+"""The cost of an execution of a workflow, with provenance and without, by prior executions.
 
-The tracked and the plain run go side by side, an execution each in turn, so that what else the
-machine does disturbs both alike.
+The tracked and the plain run go side by side, an execution each in turn, so that other work of the
+machine disturbs both alike.
 """
 
 from __future__ import annotations

@@ -22,12 +22,12 @@ GRAPHS = (
 
 
 def quoted(kind: str, parameters: Mapping[str, Any]) -> str:
-    """Return what the paper has for a setting; empty where it says nothing.
+    """Return the paper's figures for a setting, or an empty text.
 
     Parameters
     ----------
     kind, parameters
-        Of the experiment.
+        The kind and the parameters of the experiment.
     """
     if kind == "dealerships" and parameters.get("cars") == 5_000:
         figures = _DEALERSHIPS.get(int(parameters.get("executions", 0)))

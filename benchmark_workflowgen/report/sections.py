@@ -15,7 +15,7 @@ _SIZES = ("nodes", "edges")
 _LINES = 12
 """That a picture can be read with."""
 _SHORTEST = 0.1
-"""Of a bar or point, where a time is too short to be told from nothing: milliseconds."""
+"""Lower limit on the length of a bar or the height of a point, in milliseconds."""
 
 
 def sections(results: Sequence[Result]) -> Iterator[Section]:

@@ -52,7 +52,7 @@ class Setting:
         return positions, [statistics.fmean(values_by_position[position]) for position in positions]
 
     def ratio(self, measure: str, variant: str, base: str) -> float | None:
-        """How many times the mean of `base` that of `variant` is; None without either."""
+        """Return the mean of `variant` as a multiple of the mean of `base`; None without either."""
         above, below = self.mean(measure, variant), self.mean(measure, base)
         return above / below if above is not None and below else None
 
@@ -91,7 +91,7 @@ def varied(compared: Sequence[Setting]) -> tuple[str, ...]:
 
 
 def label(setting: Setting, names: Sequence[str]) -> str:
-    """What a setting is called by some of its parameters."""
+    """Return the label of a setting: some of its parameters, or its kind."""
     shown = [f"{name} {setting.parameters[name]}" for name in names if name in setting.parameters]
     return ", ".join(shown) or setting.kind
 

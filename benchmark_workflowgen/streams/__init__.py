@@ -1,1 +1,1 @@
-"""What provenance of streams costs: the four experiments of the thesis on reverse mapping."""
+"""The cost of provenance of streams: the four experiments of the thesis on reverse mapping."""

@@ -43,10 +43,10 @@ EXPERIMENTS: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {
 )
 @click.option("--output", type=click.Path(path_type=Path), help="A file for the results, JSON.")
 def streams(only: tuple[str, ...], parameters: Path | None, output: Path | None) -> None:
-    """What provenance of streams costs: storage, throughput, memory, latency and questions.
+    """Measure provenance of streams: storage, throughput, memory, latency and questions.
 
-    Every experiment has a table of its parameters in presets/streams.toml; ways to run are measured
-    in turns within one run. Memory is measured in a process for every case.
+    Every experiment has a table of its parameters in presets/streams.toml; variants are measured in
+    turns within one run. Memory is measured in a process for every case.
     """
     preset = files("benchmark_workflowgen").joinpath("presets", "streams.toml")
     text = preset.read_text() if parameters is None else parameters.read_text()

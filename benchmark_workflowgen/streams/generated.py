@@ -26,14 +26,15 @@ Generate = Callable[[int, np.random.Generator], Columns]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query over streams, as it is asked and as one would write it to keep members.
+    """A query over streams, in its plain form and in a hand-written form that collects members.
 
     Attributes
     ----------
     sql
-        Its text, where `{members}` stands for nothing, or for a column of `members`.
+        The text of the query, where `{members}` is replaced by nothing, or by a column of
+        `members`.
     members
-        An array of `relation:key`, of which a row is made.
+        An array of `relation:key`: the members of a row.
     """
 
     sql: str
@@ -113,7 +114,7 @@ def _persons(count: int, chance: np.random.Generator) -> Columns:
 
 
 def _auctions(count: int, chance: np.random.Generator) -> Columns:
-    """Those of a person follow it: three to each, as Nexmark has them."""
+    """Return auctions, three consecutive ones of each person, as in Nexmark."""
     return {"seller": np.arange(count) // 3, "category": chance.integers(0, 10, count)}
 
 
@@ -126,7 +127,9 @@ def _bids(count: int, chance: np.random.Generator) -> Columns:
 
 
 def _rides(count: int, chance: np.random.Generator) -> Columns:
-    """Between cells of a grid, of which those in the middle are wanted most; fares in cents."""
+    """Return rides between cells of a grid, where cells near the middle are more frequent; fares in
+    cents.
+    """
     cells = np.clip(chance.normal(10, 3, (2, count)), 0, 19).astype(np.int64)
     ends = np.clip(chance.normal(10, 3, (2, count)), 0, 19).astype(np.int64)
     return {

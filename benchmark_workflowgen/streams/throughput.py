@@ -59,9 +59,10 @@ def _row(
 def _turns(
     kind: str, components: int, work: float, count: int, payload: int, batch: int
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """The seconds of each way to run the same batches, one after the other for every batch.
+    """Return the wall seconds of each variant for the same batches, in turns, and its processor
+    seconds.
 
-    Beside them the seconds of processor time, of which those that wait for the disk have none.
+    Processor seconds do not include waits for the disk.
     """
     table = events(count, payload)
     seconds = {PLAIN: 0.0, STORED: 0.0, FLY: 0.0}

@@ -43,18 +43,18 @@ _WAYS = ("plain", "eager", "replayed")
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is run, and asked.
+    """The sizes of runs, and the number of questions.
 
     Attributes
     ----------
     events
-        Of all streams of a workload together.
+        The number of events of all streams of a workload together.
     batches
-        Files of each stream, a micro-batch each.
+        The number of files of each stream, a micro-batch each.
     repetitions
-        Runs of each way, in turns, after one that is not measured.
+        The number of runs of each variant, in turns, after one that is not measured.
     questions
-        How many rows are asked about one by one.
+        The number of rows that are asked about one by one.
     """
 
     events: int

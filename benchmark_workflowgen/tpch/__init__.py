@@ -1,6 +1,6 @@
 """TPC-H: keys of the tables and, in Spark SQL, the 22 queries, a file each.
 
-The texts are those of the TPC-H specification with its validation parameters.
+The texts come from the TPC-H specification, with its validation parameters.
 """
 
 from __future__ import annotations

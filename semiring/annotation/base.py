@@ -1,4 +1,4 @@
-"""What all annotation types have: their parts, the relations and blocks they speak of."""
+"""The base of all annotation types: their parts, and the relations and blocks they refer to."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class AnnotationType(ABC):
     __slots__ = ()
 
     in_polynomials: ClassVar[bool] = True
-    """Whether the type's own operator is one of N[X]."""
+    """True if the type's own operator is one of N[X]."""
     in_parentheses: ClassVar[bool] = False
-    """Whether the text is put in parentheses where it is a factor."""
+    """True if the text is parenthesised as a factor."""
     is_operand: ClassVar[bool] = False
-    """Whether this is an operand of comparisons, and no factor."""
+    """True for operands of comparisons, which are no factors."""
 
     @property
     def children(self) -> tuple[AnnotationType, ...]:
@@ -54,7 +54,9 @@ class AnnotationType(ABC):
 
     @property
     def is_polynomial(self) -> bool:
-        """Whether annotations of this type, those of blocks apart, are polynomials."""
+        """Return True if annotations of this type are polynomials, apart from the ones of
+        blocks.
+        """
         return all(t.in_polynomials for t in self.walk())
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Which values are constants of annotation types."""
+"""The constants of annotation types."""
 
 from __future__ import annotations
 

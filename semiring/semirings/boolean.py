@@ -17,7 +17,7 @@ from semiring.exact import reduce_segments
 
 
 class Boolean(Semiring[bool]):
-    """Whether a tuple is there: (B, ∨, ∧, false, true).
+    """The presence of a tuple: (B, ∨, ∧, false, true).
 
     a ⊖ b = a ∧ ¬b. MIN and MAX have values; SUM, COUNT and AVG do not, because
     v = (true ∨ true)⊗v = true⊗v + true⊗v = 2v would follow.

@@ -25,10 +25,10 @@ _POLYNOMIALS = Polynomials()
 
 
 class BooleanPolynomials(Quotient[Monomials]):
-    """Derivations: (finite sets of monomials, ∪, pairwise ·, ∅, {1}). A token is {x} unless told.
+    """Derivations: (finite sets of monomials, ∪, pairwise ·, ∅, {1}). A token is {x} by default.
 
-    Values are also polynomials, whose coefficients are forgotten, and tokens. The natural order is
-    ⊆, so a ⊖ b = a \\ b.
+    Polynomials, without their coefficients, and tokens are values, too. The natural order is ⊆, so
+    a ⊖ b = a \\ b.
     """
 
     name = "BooleanPolynomials"

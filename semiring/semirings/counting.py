@@ -26,7 +26,7 @@ from semiring.exact import (
 
 
 class Counting(Semiring[int]):
-    """How many times a tuple occurs: (N, +, ·, 0, 1), exact.
+    """The multiplicity of a tuple: (N, +, ·, 0, 1), exact.
 
     Arrays are int64, or Python integers in an object array once a count does not fit.
     δ(n) = 1 for n ≥ 1; a ⊖ b = max(a - b, 0). All aggregates have values.

@@ -20,7 +20,7 @@ K = TypeVar("K")
 
 @runtime_checkable
 class Definition(Protocol[K]):
-    """What a semiring needs.
+    """The operations that define a semiring.
 
     It may also have ``monus(a, b)``, ``delta(a)``, ``check(value)``, ``default(token)``,
     ``render(value)`` and the flags ``idempotent``, ``absorptive``, ``positive``. With ``dtype``, a

@@ -16,7 +16,7 @@ Annotation: TypeAlias = Polynomial | Expression
 
 class Expressions(Semiring[Annotation]):
     """Symbolic annotations: an element is a `Polynomial` if it has no δ, ⊖ or comparison, else an
-    `Expression`. A token is itself unless told; tensors stay tensors.
+    `Expression`. A token is itself by default; tensors stay tensors.
 
     The laws hold up to evaluation in any semiring. As *equality* they hold on polynomials only,
     because products of expressions are not multiplied out.

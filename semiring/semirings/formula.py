@@ -32,9 +32,9 @@ class Name(Token):
 
 
 class Formula(Expressions):
-    """How a tuple came about, written out: `Expressions` in which a value may be any name.
+    """The derivation of a tuple as a formula: `Expressions` where a value may be any name.
 
-    A token is itself unless told. The laws hold up to evaluation in any semiring. Columns of
+    A token is itself by default. The laws hold up to evaluation in any semiring. Columns of
     formulas are texts, multiplied out up to δ and ⊖.
     """
 

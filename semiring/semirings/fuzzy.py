@@ -13,7 +13,7 @@ from semiring.semirings.unit import UnitInterval
 
 
 class Fuzzy(UnitInterval):
-    """The degree of the best derivation: ([0, 1], max, min, 0, 1). A token has 1 unless told.
+    """The degree of the best derivation: ([0, 1], max, min, 0, 1). A token has 1 by default.
 
     a ⊖ b = 0 if a ≤ b, else a.
     """

@@ -16,7 +16,7 @@ from semiring.semirings.counting import Counting
 
 
 class Integers(Counting):
-    """How often a tuple occurs after additions and deletions: (Z, +, ·, 0, 1), exact.
+    """The multiplicity of a tuple after additions and deletions: (Z, +, ·, 0, 1), exact.
 
     Arrays are as in Counting. δ(n) = 1 for n ≥ 1, else 0. A ring, so not positive and without
     natural order: no monus, and MIN and MAX have no values, since -1 and 1 cancel.

@@ -30,7 +30,7 @@ class TotallyOrdered(Semiring[K]):
 
     @abstractmethod
     def at_least(self, a: K, b: K) -> bool:
-        """Whether `a` is at least as good as `b`."""
+        """Return True if `a` is at least as good as `b`."""
 
     def plus(self, a: K, b: K) -> K:
         return a if self.at_least(a, b) else b

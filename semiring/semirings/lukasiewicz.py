@@ -15,8 +15,8 @@ from semiring.semirings.unit import UnitInterval
 class Lukasiewicz(UnitInterval):
     """The degree of the best derivation: ([0, 1], max, a·b = max(0, a + b - 1), 0, 1).
 
-    A token has 1 unless told; a ⊖ b = 0 if a ≤ b, else a. Not positive: ½·½ = 0, so MIN and MAX
-    have no values, because a member may be 0 though none of its tuples is.
+    A token has 1 by default; a ⊖ b = 0 if a ≤ b, else a. Not positive: ½·½ = 0, so MIN and MAX have
+    no values, because a member may be 0 though none of its tuples is.
     """
 
     name = "Lukasiewicz"

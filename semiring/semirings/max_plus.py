@@ -19,7 +19,7 @@ from semiring.semirings.lattice import TotallyOrdered
 
 
 class MaxPlus(TotallyOrdered[float]):
-    """The cost of the dearest derivation: (R ∪ {-∞}, max, +, -∞, 0). A token costs 0 unless told.
+    """The cost of the dearest derivation: (R ∪ {-∞}, max, +, -∞, 0). A token costs 0 by default.
 
     Not absorptive: max(0, a) is a where a > 0. a ⊖ b = -∞ if a ≤ b, else a.
     """

@@ -20,7 +20,7 @@ from semiring.token import Token
 
 
 class Polynomials(Quotient[Polynomial]):
-    """How-provenance: (N[X], +, ·, 0, 1). A token is itself unless told.
+    """Polynomials, or how-provenance: (N[X], +, ·, 0, 1). A token is itself by default.
 
     δ is defined on constants alone: δ of another polynomial is not a polynomial. There is no
     monus that commutes with evaluation. For annotations with either see `Expressions`.

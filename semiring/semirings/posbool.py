@@ -18,8 +18,8 @@ from semiring.token import Token
 class PosBool(Why):
     """Minimal witnesses: (antichains of P(X), minimal ∪, minimal pairwise ∪, ∅, {∅}).
 
-    A token is {{x}} unless told; other sets of sets are made minimal. The free distributive
-    lattice over X, so a ⊖ b has the witnesses of a that contain none of b.
+    A token is {{x}} by default; other sets of sets are made minimal. The free distributive lattice
+    over X, so a ⊖ b has the witnesses of a that contain none of b.
     """
 
     name = "PosBool"

@@ -25,7 +25,7 @@ _POLYNOMIALS = Polynomials()
 
 
 class Trio(Quotient[Polynomial]):
-    """Counted witnesses: (N[X] with x² = x, +, ·, 0, 1). A token is itself unless told.
+    """Counted witnesses: (N[X] with x² = x, +, ·, 0, 1). A token is itself by default.
 
     Elements are polynomials without exponents. δ is 0 of 0, else 1. No monus: taken coefficient by
     coefficient it does not commute with evaluation.

@@ -19,7 +19,7 @@ from semiring.semirings.lattice import TotallyOrdered
 
 
 class Tropical(TotallyOrdered[float]):
-    """The cost of the cheapest derivation: (R≥0 ∪ {∞}, min, +, ∞, 0). A token costs 0 unless told.
+    """The cost of the cheapest derivation: (R≥0 ∪ {∞}, min, +, ∞, 0). A token costs 0 by default.
 
     a ⊖ b = ∞ if b ≤ a, else a.
     """

@@ -13,7 +13,7 @@ from semiring.semirings.lattice import TotallyOrdered
 
 
 class UnitInterval(TotallyOrdered[float]):
-    """([0, 1], max, ·, 0, 1) for some ·, a t-norm; doubles. A token has 1 unless told.
+    """([0, 1], max, ·, 0, 1) for some ·, a t-norm; doubles. A token has 1 by default.
 
     a ⊖ b = 0 if a ≤ b, else a.
     """

@@ -24,8 +24,8 @@ class Validity(Semiring[Times]):
     """The times at which a tuple holds: (unions of [from, to), ∪, ∩, never, always).
 
     Values are pairs (from, to) or sequences of pairs; instants are of any one ordered type, None is
-    unbounded. A token holds always unless told. a ⊖ b = a \\ b. Not positive: two tuples may hold
-    at no time together; so MIN and MAX have no value for all times at once.
+    unbounded. A token holds always by default. a ⊖ b = a \\ b. Not positive: two tuples may hold at
+    no time together; so MIN and MAX have no value for all times at once.
     """
 
     name = "Validity"

@@ -11,7 +11,7 @@ from semiring.semirings.unit import UnitInterval
 
 
 class Viterbi(UnitInterval):
-    """The confidence of the best derivation: ([0, 1], max, ×, 0, 1). A token has 1 unless told.
+    """The confidence of the best derivation: ([0, 1], max, ×, 0, 1). A token has 1 by default.
 
     a ⊖ b = 0 if a ≤ b, else a.
     """

@@ -1,4 +1,4 @@
-"""Which-provenance, or lineage: the tuples that took part in some derivation.
+"""Lineage, or which-provenance: the tuples that took part in some derivation.
 
 Carrier: finite sets of tokens and ⊥. Source: Cui, Widom, Wiener, TODS 2000, as a semiring in Green,
 Karvounarakis, Tannen, PODS 2007 and Green, ICDT 2009.
@@ -20,8 +20,8 @@ Lineage: TypeAlias = frozenset[Token] | None
 class Which(Semiring[Lineage]):
     """Lineage: (P(X) ∪ {⊥}, ∪, ∪, ⊥, ∅), where ⊥ is neutral for + and annihilates under ·.
 
-    A token is {x} unless told. The natural order is ⊥ below everything, then ⊆, so a ⊖ b is ⊥ if
-    a ⊆ b or a = ⊥, else a \\ b.
+    A token is {x} by default. The natural order is ⊥ below everything, then ⊆, so a ⊖ b is ⊥ if a ⊆
+    b or a = ⊥, else a \\ b.
     """
 
     name = "Which"

@@ -21,7 +21,7 @@ Witnesses: TypeAlias = frozenset[frozenset[Token]]
 
 
 class Why(Quotient[Witnesses]):
-    """Witnesses of a tuple: (P(P(X)), ∪, pairwise ∪, ∅, {∅}). A token is {{x}} unless told.
+    """Witnesses of a tuple: (P(P(X)), ∪, pairwise ∪, ∅, {∅}). A token is {{x}} by default.
 
     The natural order is ⊆, so a ⊖ b = a \\ b. Not absorptive: witnesses need not be minimal.
     """

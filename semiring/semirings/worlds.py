@@ -20,11 +20,11 @@ _ALL = (1 << 64) - 1
 
 
 class Worlds(Semiring[int]):
-    """Bit i says whether a tuple is there in world i: (B⁶⁴, ∨, ∧, no world, all worlds).
+    """Sets of worlds, where bit i is the presence in world i: (B⁶⁴, ∨, ∧, no world, all worlds).
 
-    A token is in all worlds unless told. a ⊖ b = a ∧ ¬b. Not positive: two tuples may be in no
-    world together; so MIN and MAX have no value for all worlds at once. In Arrow a value is its
-    bits as text, world 63 first.
+    A token is in all worlds by default. a ⊖ b = a ∧ ¬b. Not positive: two tuples may be in no world
+    together; so MIN and MAX have no value for all worlds at once. In Arrow a value is its bits as
+    text, world 63 first.
     """
 
     name = "Worlds"

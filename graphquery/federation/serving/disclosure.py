@@ -16,7 +16,7 @@ class Disclosure(IntEnum):
     NOTHING = 0
     """Not even that there is a store."""
     CHANNELS = 1
-    """Which datasets are exported and imported, and which of them are made of which."""
+    """The names of exported and imported datasets, and the datasets that each derives from."""
     SKETCH = 2
     """Also what a row may have been made from, as sketches."""
     BOUNDARY = 3

@@ -75,7 +75,7 @@ class Transport(Protocol):
     """
 
     remote: bool
-    """Whether this process can do other work while it waits for a reply."""
+    """True if this process can do other work while it waits for a reply."""
 
     def exchange(
         self, request: bytes, timeout: float | None
