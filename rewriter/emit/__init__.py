@@ -7,21 +7,21 @@ rewritten query), over a capture, and over what a deletion leaves of it.
 
 from __future__ import annotations
 
-from rewriter.emit.compared_types import comparisons
-from rewriter.emit.contributions import contributions
-from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
+from rewriter.emit.contributions import Contributions, contributions
+from rewriter.emit.core import members_query
 from rewriter.emit.extents import Extent, extents
-from rewriter.emit.factors import Contributions
-from rewriter.emit.potential import potential_query
-from rewriter.emit.program import program, statement
-from rewriter.emit.tail import MEMBERS, CapturedGroups, answer_query, rows_query
+from rewriter.emit.program import potential_query, program, statement
+from rewriter.emit.tail import MEMBERS, CapturedGroups, answer_query, comparisons, rows_query
 from rewriter.emit.trees import (
     BRANCH,
+    CTE_TABLES,
     PRESENT,
     PROVENANCE,
     SIDE,
     SORT,
     VALUE,
+    TableOf,
+    Tables,
     exists_in,
     table,
     visible,

@@ -1,4 +1,7 @@
-"""The factors of the members of a block, for evaluation outside of SQL."""
+"""The factors of the members of a block, for evaluation outside of SQL.
+
+Factors are tokens of tracked relations, and references to tuples of other blocks.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,61 @@ from rewriter.blocks import (
     TokenColumns,
     qualified,
 )
-from rewriter.emit.core import TableOf, Tables, equalities, exists
-from rewriter.emit.factors import Contributions, Reference
-from rewriter.emit.filled import fill
+from rewriter.emit.core import equalities, exists
 from rewriter.emit.presence import safe_for_padded_rows
 from rewriter.emit.tail import read
-from rewriter.emit.trees import SIDE, VALUE, from_, left_join, named, table, where
+from rewriter.emit.trees import (
+    SIDE,
+    VALUE,
+    TableOf,
+    Tables,
+    fill,
+    from_,
+    left_join,
+    named,
+    table,
+    where,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A factor of members that is the annotation of a tuple of another block.
+
+    Parameters
+    ----------
+    block
+        The other block's name.
+    columns
+        The identity of the tuple, or its annotation. All NULL where an optional one is not there.
+    optional
+        There may be no tuple: then the factor is 1.
+    negated
+        The factor is 1 ⊖ δ(the annotation).
+    either
+        The factor is the annotation + (1 ⊖ δ(the annotation)): of a row with the tuple, or without.
+    """
+
+    block: str
+    columns: tuple[str, ...]
+    optional: bool = False
+    negated: bool = False
+    either: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """What each member contributes to its tuple.
+
+    ``query`` yields the identity of the tuple, then the columns of every factor: ``tokens`` names
+    those of each token, ``references`` those of each tuple of another block. A block with a
+    difference also has the side of each member, ``_side``.
+    """
+
+    query: exp.Select
+    tokens: tuple[tuple[str, tuple[str, ...]], ...]
+    references: tuple[Reference, ...]
+
 
 _THERE = "_there"
 _FOUND = "_found"

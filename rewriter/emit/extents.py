@@ -8,10 +8,8 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, Named, qualified
-from rewriter.emit.core import Tables
-from rewriter.emit.filled import fill
 from rewriter.emit.tail import read
-from rewriter.emit.trees import named
+from rewriter.emit.trees import Tables, fill, named
 from rewriter.scalars.windows import UNBOUNDED, WindowFrame, extent_of
 
 _PLACED = "p"

@@ -1,4 +1,8 @@
-"""The tail of a block: its rows from members and the evaluated rows of other blocks."""
+"""The tail of a block: its rows from members and the evaluated rows of other blocks.
+
+It groups, aggregates and annotates members, and sorts by the keys of the block and then by the
+identity of its rows. Arrays whose order matters are sorted when they are whole.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,226 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar
-from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Named, qualified
-from rewriter.emit.annotations import monomial
-from rewriter.emit.core import Tables, equalities, exists, with_copies, with_generators, with_sets
-from rewriter.emit.filled import fill
-from rewriter.emit.grouped import grouped
-from rewriter.emit.order import cut, with_post, written_keys
+from rewriter.algebra import Scalar, SortKey
+from rewriter.blocks import GROUP, MEMBER, NOTHING, UNION, Block, Kind, Named, qualified
+from rewriter.emit.core import equalities, exists, with_copies, with_generators, with_sets
 from rewriter.emit.presence import needs_present_members, present_members, safe_for_padded_rows
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,
     SORT,
+    Tables,
     conjunction,
+    fill,
     from_,
     is_true,
     left_join,
     named,
+    no_ordinal,
     table,
+    union_rows,
     where,
 )
-from rewriter.emit.union import union_rows
+from rewriter.scalars.aggregates import arguments, called, collects_in_order, is_distinct, sort_keys
+from rewriter.scalars.opaque import is_opaque
+
+
+def monomial(block: Block) -> Scalar:
+    """Return the struct of a member: its tokens and references, and the values of its tensors."""
+    if block.kind is Kind.UNION:
+        raise ValueError("a union takes the annotations of its branches")
+    fields: list[Named] = []
+    for token in block.tokens:
+        fields.append((token.alias, pack([qualified(MEMBER, c) for c in token.columns])))
+    for lookup in block.lookups:
+        if not lookup.scalar:
+            ids = [qualified(lookup.alias, c) for c in lookup.block.identity]
+            fields.append((lookup.alias, pack(ids)))
+    for number, semi in enumerate(block.semis):
+        name = semi.block.name if number == 0 else f"{semi.block.name}_{number + 1}"
+        word = "absent" if semi.negated else "exists"
+        left_side = pack([left for left, _ in semi.pairs])
+        if semi.guard is not None:
+            left_side = exp.Case().when(semi.guard.copy(), left_side.copy())
+        fields.append((f"{name}_{word}", left_side))
+    for outer in block.outer_lookups:
+        if outer.factor:
+            ids = [qualified(outer.alias, column) for column in outer.block.identity]
+            fields.append((outer.alias, pack(ids)))
+    for name, call in block.aggregates:
+        read = [argument for argument in arguments(call) if not isinstance(argument, exp.Star)]
+        if read:
+            fields.append((f"{name}_value", pack(read)))
+    if not fields:
+        fields.append(("one", exp.Literal.number(1)))
+    parts: list[Scalar] = []
+    for name, scalar in fields:
+        parts += [exp.Literal.string(name), scalar.copy()]
+    return exp.Anonymous(this="named_struct", expressions=parts)
+
+
+def pack(scalars: Sequence[Scalar]) -> Scalar:
+    if len(scalars) == 1:
+        return scalars[0]
+    if not scalars:
+        return exp.true()
+    names = [exp.Literal.string(f"_{number + 1}") for number in range(len(scalars))]
+    pairs = [part for pair in zip(names, scalars, strict=True) for part in pair]
+    return exp.Anonymous(this="named_struct", expressions=[p.copy() for p in pairs])
+
+
+_VALUE = "value"
+_BEFORE, _AFTER = exp.Literal.number(-1), exp.Literal.number(1)
+
+
+def sorted_arrays(call: Scalar) -> Scalar:
+    """Return the call of an aggregate as Spark knows it: arrays are sorted when they are whole."""
+    if not collects_in_order(call):
+        return call
+    if is_distinct(call):
+        # Different values are sorted by themselves.
+        return _call("array_sort", called(call).copy())
+    keys = sort_keys(call)
+    value = arguments(call)[0]
+    fields = [(_VALUE, value), *((f"key{at}", key.this) for at, key in enumerate(keys))]
+    parts = [part for name, scalar in fields for part in (exp.Literal.string(name), scalar.copy())]
+    row = exp.Anonymous(this="named_struct", expressions=parts)
+    collected = exp.AnonymousAggFunc(this=called(call).this, expressions=[row])
+    in_order = _call("array_sort", collected, _function(_comparison(keys), "l", "r"))
+    values = _call("transform", in_order, _function(_field("e", _VALUE), "e"))
+    return _call("array_compact", values)
+
+
+def _comparison(keys: Sequence[exp.Ordered]) -> exp.Case:
+    """Return -1, 0 or 1 as ``l`` stands before, with or after ``r``."""
+    case = exp.Case()
+    for at, key in enumerate(keys):
+        left, right = (_field(of, f"key{at}") for of in ("l", "r"))
+        first, last = (_BEFORE, _AFTER) if key.args.get("nulls_first") else (_AFTER, _BEFORE)
+        less, more = (_AFTER, _BEFORE) if key.args.get("desc") else (_BEFORE, _AFTER)
+        case = case.when(exp.and_(_is_null(left), exp.not_(_is_null(right))), first)
+        case = case.when(exp.and_(exp.not_(_is_null(left)), _is_null(right)), last)
+        case = case.when(exp.LT(this=left.copy(), expression=right.copy()), less)
+        case = case.when(exp.GT(this=left.copy(), expression=right.copy()), more)
+    return case.else_(exp.Literal.number(0))
+
+
+def _is_null(scalar: exp.Expr) -> exp.Is:
+    return exp.Is(this=scalar.copy(), expression=exp.null())
+
+
+def _call(name: str, *given: exp.Expr) -> exp.Anonymous:
+    return exp.Anonymous(this=name, expressions=list(given))
+
+
+def _function(body: exp.Expr, *names: str) -> exp.Lambda:
+    return exp.Lambda(this=body, expressions=[exp.to_identifier(name) for name in names])
+
+
+def _field(of: str, name: str) -> exp.Dot:
+    return exp.Dot(this=exp.to_identifier(of), expression=exp.to_identifier(name))
+
+
+_OWN = "own"
+_OPAQUE = "opaque"
+
+
+def grouped(rows: exp.Select, keys: Sequence[Named], aggregates: Sequence[Named]) -> exp.Select:
+    """Return the groups of rows: their keys, then their aggregates.
+
+    Spark computes registered aggregates beside none of its own: where there are both, it groups
+    the rows twice, and the groups are joined by their keys.
+    """
+    opaque = [column for column in aggregates if is_opaque(column[1])]
+    plain = [column for column in aggregates if not is_opaque(column[1])]
+    if not (plain and opaque):
+        return _groups(rows, keys, aggregates)
+    columns = [(name, qualified(_OWN, name)) for name, _ in (*keys, *plain)]
+    columns += [(name, qualified(_OPAQUE, name)) for name, _ in opaque]
+    both = exp.select(*named(columns)).from_(_groups(rows, keys, plain).subquery(_OWN))
+    both.append("joins", exp.Join(this=_groups(rows, keys, opaque).subquery(_OPAQUE)))
+    return where(
+        both,
+        [
+            exp.NullSafeEQ(this=qualified(_OWN, name), expression=qualified(_OPAQUE, name))
+            for name, _ in keys
+        ],
+    )
+
+
+def _groups(rows: exp.Select, keys: Sequence[Named], aggregates: Sequence[Named]) -> exp.Select:
+    calls = [(name, sorted_arrays(call)) for name, call in aggregates]
+    select = rows.select(*named([*keys, *calls]))
+    return select.group_by(*(no_ordinal(key) for _, key in keys)) if keys else select
+
+
+def with_post(select: exp.Select, block: Block, tables: Tables) -> exp.Select:
+    if any(key.scalar.find(exp.Window) for key in block.order):
+        return with_post_outside(select, block, tables)
+    keys = [ordered(key, block, tables) for key in block.order]
+    if block.limited:
+        keys += [tie_break(block, name, tables) for name in block.tie_break]
+    return cut(select, block, keys)
+
+
+def with_post_outside(select: exp.Select, block: Block, tables: Tables) -> exp.Select:
+    """Order by columns of a subquery: a window function cannot stand in ORDER BY."""
+    shown = select.named_selects
+    sorting = [
+        (f"{SORT}{number}", fill(key.scalar, block, tables))
+        for number, key in enumerate(block.order)
+    ]
+    inner = select.select(*named((n, scalar) for n, scalar in sorting if n not in shown))
+    outer = exp.select(*(qualified("r", name) for name in shown)).from_(inner.subquery("r"))
+    return cut(outer, block, written_keys(block))
+
+
+def written_keys(block: Block) -> list[exp.Ordered]:
+    """Return what rows are sorted by where their sort keys are columns of ``r``."""
+    keys = [
+        exp.Ordered(
+            this=qualified("r", f"{SORT}{number}"),
+            desc=key.descending,
+            nulls_first=key.nulls_first,
+        )
+        for number, key in enumerate(block.order)
+    ]
+    if block.limited:
+        keys += [
+            exp.Ordered(this=qualified("r", name), desc=False, nulls_first=True)
+            for name in block.tie_break
+        ]
+    return keys
+
+
+def cut(select: exp.Select, block: Block, keys: Sequence[exp.Ordered]) -> exp.Select:
+    if keys:
+        select = select.order_by(*keys)
+    if block.limit is not None:
+        select = select.limit(block.limit)
+    if block.offset:
+        select = select.offset(block.offset)
+    return select
+
+
+def ordered(key: SortKey, block: Block, tables: Tables) -> exp.Ordered:
+    return exp.Ordered(
+        this=no_ordinal(fill(key.scalar, block, tables)),
+        desc=key.descending,
+        nulls_first=key.nulls_first,
+    )
+
+
+def tie_break(block: Block, name: str, tables: Tables) -> exp.Ordered:
+    if block.kind is Kind.GROUP:
+        scalar: Scalar = qualified(GROUP, name)
+    elif block.kind is Kind.UNION:
+        scalar = qualified(UNION, name)
+    else:
+        columns = dict([*block.keys, *((o.name, o.scalar) for o in block.outputs)])
+        scalar = no_ordinal(fill(columns[name], block, tables))
+    return exp.Ordered(this=scalar.copy(), desc=False, nulls_first=True)
+
 
 MEMBERS = "_n"
 """Rows of a grouping's dataset: the number of members."""
@@ -266,3 +469,19 @@ def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: boo
     if present is not None and not keep_absent:
         select = select.where(present)
     return select
+
+
+def comparisons(block: Block, tables: Tables) -> exp.Select:
+    """Return what memberships and outer lookups compare: each outer value, then the inner one.
+
+    Their types are what is asked for: the query has no rows.
+    """
+    select = read(block, tables, annotated=True).where(exp.false())
+    columns: list[Named] = []
+    for number, probe in enumerate(block.probes):
+        select = from_(select, table(tables.rows(probe.block), f"s{number}"))
+        for left, column in probe.pairs:
+            index = len(columns) // 2
+            columns.append((f"_left{index}", fill(left, block, tables)))
+            columns.append((f"_right{index}", qualified(f"s{number}", column)))
+    return select.select(*named(columns or NOTHING))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed
-from rewriter.blocks import Named, qualified
+from rewriter.blocks import Block, Lookup, Named, qualified
+from rewriter.scalars.columns import rewrite_columns
 
 PROVENANCE = "_prov"
 PRESENT = "_present"
@@ -15,6 +17,25 @@ SORT = "_o"
 VALUE = "_value"
 BRANCH = "_branch"
 SIDE = "_side"
+
+
+TableOf = Callable[[Block], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Names of the tables to read a block's members, rows and potential rows from."""
+
+    members: TableOf
+    rows: TableOf
+    potential: TableOf
+
+
+CTE_TABLES = Tables(
+    members=lambda block: f"{block.name}_members",
+    rows=lambda block: block.name,
+    potential=lambda block: f"{block.name}_potential",
+)
 
 
 def table(name: str, alias: str) -> exp.Table:
@@ -136,3 +157,57 @@ def union_all(branches: Sequence[exp.Query]) -> exp.Query:
     for branch in branches[1:]:
         union = exp.union(union, branch, distinct=False, copy=False)
     return union
+
+
+def fill(scalar: Scalar, block: Block, tables: Tables) -> Scalar:
+    """Put scalar subqueries in the place of the columns that stand for them."""
+    scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
+    if not scalars:
+        return scalar
+
+    def leaf(node: exp.Column) -> Scalar:
+        if node.table not in scalars:
+            return node
+        lookup: Lookup = scalars[node.table]
+        rows = table(tables.rows(lookup.block), lookup.alias)
+        return exp.select(qualified(lookup.alias, node.name)).from_(rows).subquery()
+
+    return rewrite_columns(scalar, leaf)
+
+
+def union_rows(
+    block: Block, table_of: TableOf, *, potential: bool = False, provenance: bool = False
+) -> exp.Query:
+    """Return the tuples of all branches: branch number, their identities, their columns.
+
+    The annotation is a struct of the branch's number and a field per branch, NULL but for its own.
+    """
+    selects: list[exp.Query] = []
+    for number, branch in enumerate(block.branches):
+        columns: list[Named] = [(BRANCH, exp.Literal.number(number))]
+        for other, inner in enumerate(block.branches):
+            for name in inner.identity:
+                own_branch = other == number
+                columns.append(
+                    (f"_{other}_{name}", qualified("t", name) if own_branch else exp.null())
+                )
+        for position, name in enumerate(_union_columns(block)):
+            output = branch.outputs[position]
+            if potential and not all(b.outputs[position].stable for b in block.branches):
+                continue
+            scalar = exp.null() if output.always_null else qualified("t", output.name)
+            columns.append((name, scalar))
+        if provenance:
+            fields: list[exp.Expr] = [exp.Literal.string("branch"), exp.Literal.number(number)]
+            for other in range(len(block.branches)):
+                own_branch = other == number
+                fields.append(exp.Literal.string(f"p{other}"))
+                fields.append(qualified("t", PROVENANCE) if own_branch else exp.null())
+            columns.append((PROVENANCE, exp.Anonymous(this="named_struct", expressions=fields)))
+        selects.append(exp.select(*named(columns)).from_(table(table_of(branch), "t")))
+    return union_all(selects)
+
+
+def _union_columns(block: Block) -> list[str]:
+    """Return the names of a union's own columns: the outputs of its first branch, by position."""
+    return [output.name for output in block.branches[0].outputs]

@@ -25,8 +25,7 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
-from rewriter.lower.fresh_names import apart
-from rewriter.lower.scope import OpenCore, OpenPost
+from rewriter.lower.scope import OpenCore, OpenPost, apart
 from rewriter.passes.steps import Observer
 from rewriter.position import Span
 from rewriter.scalars.comparable import Conversions

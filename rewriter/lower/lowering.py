@@ -46,21 +46,24 @@ from rewriter.blocks import (
     TokenSource,
 )
 from rewriter.lower.context import BlockNames, LoweringContext, Open
-from rewriter.lower.first_rows import lower_first_rows
 from rewriter.lower.generators import lower_generate
 from rewriter.lower.grouping import lower_aggregate
 from rewriter.lower.inputs import derived, finished, lowered
 from rewriter.lower.nondeterminism import lower_random
 from rewriter.lower.observed import observed
-from rewriter.lower.ordering import lower_ordered
+from rewriter.lower.ordering import lower_ordered, lower_windows
 from rewriter.lower.outer_joins import lower_outer_join
-from rewriter.lower.rows import lower_filter, lower_inner_join, lower_project
-from rewriter.lower.scans import lower_constant, lower_scan
+from rewriter.lower.rows import (
+    lower_constant,
+    lower_filter,
+    lower_first_rows,
+    lower_inner_join,
+    lower_project,
+    lower_scan,
+)
 from rewriter.lower.scope import OpenCore
-from rewriter.lower.semi_joins import lower_semi_join
-from rewriter.lower.subqueries import lower_subquery
-from rewriter.lower.unions import lower_set_operation
-from rewriter.lower.windows import lower_windows
+from rewriter.lower.semi_joins import lower_semi_join, lower_subquery
+from rewriter.lower.set_operations import lower_set_operation
 from rewriter.passes import Observer, log, rewritten
 from rewriter.scalars.comparable import Conversions
 

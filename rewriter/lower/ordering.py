@@ -1,4 +1,4 @@
-"""ORDER BY, LIMIT and OFFSET, and the order in which the rows of a derived table come."""
+"""ORDER BY, LIMIT, OFFSET and window functions, which read all rows of a block."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from rewriter.algebra import (
     UnionAll,
     Windows,
 )
-from rewriter.lower.bag_differences import refuse_copies
 from rewriter.lower.context import LoweringContext, Open
-from rewriter.lower.inputs import lowered, unlimited
-from rewriter.lower.scope import OpenCore, OpenPost
+from rewriter.lower.inputs import core_of, lowered, unlimited
+from rewriter.lower.scope import OpenCore, OpenPost, Post
+from rewriter.lower.set_operations import refuse_copies
+from rewriter.lower.ties import is_ordered, lists_by_range, placed_by
+from rewriter.scalars.windows import depends_on_ties
 
 
 def lower_ordered(context: LoweringContext, relation: Sort | LocalSort | Limit) -> Open:
@@ -84,3 +86,41 @@ def order_of_attributes(relation: Relation) -> tuple[SortKey, ...]:
     if not all(isinstance(k.scalar, exp.Column) and k.scalar.name in columns for k in keys):
         return ()
     return tuple(replace(key, scalar=columns[key.scalar.name].column()) for key in keys)
+
+
+def lower_windows(context: LoweringContext, relation: Windows) -> OpenCore:
+    below, calls = relation.input, relation.calls
+    if lists_by_range(relation):
+        advice = "Count the frame in rows: ROWS BETWEEN ... AND ..."
+        context.refuse("LISTAGG over a RANGE frame is not supported", advice, relation.span)
+    _check_order(context, relation)
+    placed = placed_by(relation, context.names.attribute)
+    if placed is not None:
+        below, calls = placed.positions, placed.calls
+    order = order_of_core(context, below)
+    core = core_of(context, below)
+    if core.copies:
+        refuse_copies(context, "a window", relation.span)
+    arrival = order or tuple(
+        replace(key, scalar=core.resolve(key.scalar)) for key in order_of_attributes(below)
+    )
+    env = dict(core.env)
+    for attribute, call in zip(relation.output, calls, strict=True):
+        env[attribute.id] = core.resolve(call)
+    return replace(core, env=env, post=Post(windowed=True, arrival=arrival))
+
+
+def _check_order(context: LoweringContext, relation: Windows) -> None:
+    """Refuse windows without an order over sorted rows.
+
+    Spark usually computes them in the order of the rows, but where a key is NULL or several
+    executors send rows to one task it does not.
+    """
+    windows = [call for call in relation.calls if isinstance(call, exp.Window)]
+    open_ = any(depends_on_ties(window) and not is_ordered(window) for window in windows)
+    if open_ and is_sorted(relation.input, within_tasks=True):
+        context.refuse(
+            "a window without ORDER BY that follows the order of a derived table is not supported",
+            "Write the order in the window: OVER (PARTITION BY ... ORDER BY ...).",
+            relation.span,
+        )

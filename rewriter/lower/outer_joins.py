@@ -27,8 +27,14 @@ from rewriter.blocks import (
 )
 from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.inputs import asking, block_of, core_of, derived
-from rewriter.lower.memberships import Correlation
-from rewriter.lower.outer import Keyed, Padded, may_be_joined, outer_join_of_cores, where_true
+from rewriter.lower.outer import (
+    Correlation,
+    Keyed,
+    Padded,
+    may_be_joined,
+    outer_join_of_cores,
+    where_true,
+)
 from rewriter.lower.scope import OpenCore
 from rewriter.lower.semi_joins import correlated, keyed_by, membership_of
 from rewriter.scalars.columns import substitute

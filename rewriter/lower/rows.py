@@ -1,4 +1,4 @@
-"""Filters, projections and inner joins."""
+"""Scans, filters, projections, inner joins, and deduplication without an order."""
 
 from __future__ import annotations
 
@@ -8,21 +8,79 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import (
+    Attribute,
+    Constant,
     Filter,
+    FirstRows,
     InnerJoin,
+    Iteration,
+    OneRow,
     Project,
     Relation,
     Scalar,
+    Scan,
+    Watermarked,
+    Windows,
     conjuncts,
 )
 from rewriter.analysis.may_throw import may_raise
-from rewriter.blocks import (
-    GROUP,
-)
+from rewriter.blocks import GROUP, ConstantSource, IterationSource, ScanSource, qualified
 from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.inputs import core_of, derived, lowered, unlimited
-from rewriter.lower.scope import OpenCore, cross
+from rewriter.lower.scope import OpenCore, TokenLeaves, cross
 from rewriter.scalars.columns import rewrite_columns
+
+
+def lower_scan(context: LoweringContext, scan: Scan) -> OpenCore:
+    source = context.tokens[scan.relation]
+    alias = context.names.alias(scan.relation.rsplit(".", 1)[-1])
+    env: dict[str, Scalar] = {
+        attribute.id: qualified(alias, column)
+        for attribute, column in zip(scan.output, scan.columns, strict=True)
+    }
+    leaves = tuple(qualified(alias, column) for column in source.columns)
+    return OpenCore(
+        env=env,
+        sources=(ScanSource(alias, scan.relation, source.view),),
+        tokens=(TokenLeaves(scan.relation, alias, leaves),) if leaves else (),
+        stable={alias: None},
+        untokened=not leaves,
+    )
+
+
+def _lower_iteration(context: LoweringContext, relation: Iteration) -> OpenCore:
+    table = relation.table
+    alias = context.names.alias("recursion")
+    pairs = zip(relation.output, table.columns, strict=True)
+    tokens = tuple(
+        TokenLeaves(name, context.names.alias(name), tuple(qualified(alias, c) for c in columns))
+        for name, columns in table.tokens
+    )
+    relations = tuple(sorted({name for name, _ in table.tokens}))
+    return OpenCore(
+        env={attribute.id: qualified(alias, column) for attribute, column in pairs},
+        sources=(IterationSource(alias, table.view, relations),),
+        tokens=tokens,
+        positions=(qualified(alias, table.position),),
+        stable={alias: None},
+    )
+
+
+def lower_constant(context: LoweringContext, relation: OneRow | Constant | Iteration) -> OpenCore:
+    if isinstance(relation, OneRow):
+        return OpenCore(env={})
+    if isinstance(relation, Iteration):
+        return _lower_iteration(context, relation)
+    alias = context.names.alias("values_" if isinstance(relation.table, exp.Values) else "range_")
+    columns = tuple(attribute.id for attribute in relation.output)
+    source = ConstantSource(alias, relation.table, columns, relation.position.id)
+    env = {column: qualified(alias, column) for column in columns}
+    return OpenCore(
+        env=env,
+        sources=(source,),
+        positions=(qualified(alias, relation.position.id),),
+        stable={alias: None},
+    )
 
 
 def lower_filter(context: LoweringContext, relation: Filter) -> Open:
@@ -77,3 +135,19 @@ def _on_keys(predicate: Scalar, keys: Mapping[str, Scalar]) -> bool:
 
 def _below(predicate: Scalar, keys: Mapping[str, Scalar]) -> Scalar:
     return rewrite_columns(predicate, lambda node: keys[node.name])
+
+
+def lower_first_rows(context: LoweringContext, relation: FirstRows | Watermarked) -> Open:
+    """Lower a deduplication by numbers of the rows with equal keys; a watermark keeps all rows."""
+    if isinstance(relation, Watermarked):
+        return lowered(context, relation.input)
+    number = Attribute(context.names.attribute("number"), "number")
+    one = exp.Literal.number(1)
+    call = exp.Window(
+        this=exp.Anonymous(this="ROW_NUMBER"),
+        partition_by=[key.column() for key in relation.keys],
+        order=exp.Order(expressions=[exp.Ordered(this=one, nulls_first=True)]),
+        over="OVER",
+    )
+    windows = Windows(relation.input, (number,), (call,), relation.span)
+    return lower_filter(context, Filter(windows, exp.EQ(this=number.column(), expression=one)))

@@ -1,8 +1,8 @@
-"""What lowering knows of a query block before it is closed.
+"""Query blocks while they are open, before they are closed.
 
 An :class:`OpenCore` is select-project-join-union so far; an :class:`OpenPost` has a grouping (or a
-union of blocks) below it and collects what happens to its tuples. Both map the ids of the algebra
-to scalars over the sources.
+union of blocks) below it and collects the operators above its tuples. Both map the ids of the
+algebra to scalars over the sources.
 """
 
 from __future__ import annotations
@@ -159,3 +159,13 @@ def cross(left: OpenCore, right: OpenCore) -> OpenCore:
 def without_post(core: OpenCore) -> OpenCore:
     """Drop an ORDER BY that nothing above can see."""
     return replace(core, post=Post())
+
+
+def apart(name: str, taken: set[str], suffix: str = "") -> str:
+    """Return a name that is not taken: this one, else with the suffix, else with a number."""
+    if suffix and name in taken:
+        name = f"{name}__{suffix}"
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate

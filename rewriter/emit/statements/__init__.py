@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rewriter.emit.statements.capture import (
     Groups,
+    ViewOf,
     asked_groups_sql,
     kept_groups_sql,
     lookup_sql,
@@ -17,16 +18,19 @@ from rewriter.emit.statements.capture import (
     rows_sql,
     supporting_aggregates,
 )
-from rewriter.emit.statements.captured import ViewOf
-from rewriter.emit.statements.checks import ComparedColumns, comparisons_sql, partitions_sql
-from rewriter.emit.statements.queries import plain_sql, pretty, rewritten_sql
-from rewriter.emit.statements.questions import (
+from rewriter.emit.statements.queries import (
+    ComparedColumns,
     answer_sql,
+    comparisons_sql,
     concerned,
     contributions_sql,
     extents_sql,
     hypothetical_sql,
+    partitions_sql,
+    plain_sql,
     potential_sql,
+    pretty,
+    rewritten_sql,
 )
 from rewriter.emit.statements.recursion import BEFORE, Derivations, derivations
 

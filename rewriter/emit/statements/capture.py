@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.analysis.monotone import Monotone
-from rewriter.blocks import (
-    KEYS,
-    MEMBER,
-    Block,
-    Kind,
-    Named,
-    qualified,
-)
+from rewriter.blocks import KEYS, MEMBER, Block, Kind, Named, qualified
 from rewriter.emit import (
     CTE_TABLES,
     MEMBERS,
@@ -28,9 +21,31 @@ from rewriter.emit import (
     table,
     visible,
 )
-from rewriter.emit.statements.captured import ViewOf, captured
 from rewriter.passes import SemijoinReduction
 from rewriter.scalars.text import text
+
+ViewOf = Callable[[Block], str]
+
+
+def captured(views: ViewOf) -> Callable[[Block], exp.Select]:
+    return lambda block: exp.select("*").from_(
+        exp.Table(this=exp.to_identifier(views(block), quoted=True))
+    )
+
+
+def surviving(
+    block: Block, view: str, deleted: Mapping[str, tuple[str, tuple[str, ...]]]
+) -> exp.Select:
+    members = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER)))
+    members = members.from_(table(view, MEMBER))
+    for token in block.tokens:
+        if token.relation not in deleted:
+            continue
+        gone, columns = deleted[token.relation]
+        token_columns = [qualified(MEMBER, name) for name in token.columns]
+        deleted_token = exists_in(gone, "d", columns, zip(columns, token_columns, strict=True))
+        members = members.where(exp.Not(this=deleted_token))
+    return members
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from sqlglot import exp
 from rewriter.algebra import Scalar
 from rewriter.algebra.recursion import LEVEL_ROW
 from rewriter.blocks import Block, Core, IterationSource, Kind, Named, qualified
-from rewriter.emit.core import CTE_TABLES, core_query
-from rewriter.emit.trees import named
+from rewriter.emit.core import core_query
+from rewriter.emit.trees import CTE_TABLES, named
 from rewriter.scalars.columns import rewrite_columns
 from rewriter.scalars.text import text
 
