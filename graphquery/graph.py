@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from graphquery import convert, naming
 from graphquery.build import Around, build
 from graphquery.csr import Csr, distinct, positions
 from graphquery.draw import graph_html
-from graphquery.errors import GraphError, NotInGraphError
+from graphquery.errors import NotInGraphError
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.operations import (
     delete,
@@ -287,30 +286,6 @@ class ProvenanceGraph(GraphEngine[Selection]):
         O(nodes + edges) for graphs over the same arrays; for others, names are compared too.
         """
         return convert.equals(self, other)
-
-    def explore(self, to: Any = None, *, browser: bool = True) -> Any:
-        """Look at the graph in a browser or a notebook, if ``lipstick.explore`` is installed.
-
-        Parameters
-        ----------
-        to
-            Write a page of its own to this path, which answers what it holds without a server.
-        browser
-            Open a browser where a server is started.
-
-        Raises
-        ------
-        GraphError
-            Without ``lipstick``: this package draws pictures of its own, with `draw.graph_html`.
-        """
-        try:
-            # By name: this package is below the explorer, and works without it.
-            explore = import_module("lipstick.explore").explore
-        except ImportError as error:
-            raise GraphError(
-                f"The explorer is not installed: {error}.\npip install 'lipstick-spark[explore]'"
-            ) from error
-        return explore(self, to=to, browser=browser)
 
     def __repr__(self) -> str:
         return (

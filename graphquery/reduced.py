@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphquery.errors import GraphError
-from graphquery.storage import Storage
+from graphquery.model import Segment
 from semiring.base import Array
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ class ReducedError(GraphError):
     """A question that depends on operations that a reduction has dropped."""
 
 
-def has_reduced(storage: Storage) -> bool:
-    """Return True if there may be reduced nodes."""
-    return any(segment.label == REDUCED for segment in storage.segments)
+def is_reduced(segments: Iterable[Segment]) -> bool:
+    """Return True if one of the segments has reduced nodes."""
+    return any(segment.label == REDUCED for segment in segments)
 
 
 def check_whole(graph: ProvenanceGraph, ids: Array) -> None:

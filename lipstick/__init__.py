@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import open_capture as open
     from lipstick.engines.memory import WhatIfMany
     from lipstick.errors import LipstickError
+    from lipstick.explorer.opening import explore
     from lipstick.frame import AnnotatedFrame
     from lipstick.questions.scenarios import each
     from lipstick.questions.valuation import of_row
@@ -53,6 +54,7 @@ __all__ = [
     "WhatIfMany",
     "Workflow",
     "each",
+    "explore",
     "federation",
     "of_row",
     "open",
@@ -76,6 +78,7 @@ _ORIGINS = {
     "WhatIf": ("lipstick.questions.what_if", "WhatIf"),
     "WhatIfMany": ("lipstick.engines.memory", "WhatIfMany"),
     "each": ("lipstick.questions.scenarios", "each"),
+    "explore": ("lipstick.explorer.opening", "explore"),
     "federation": ("graphquery.federation", "open_federation"),
     "of_row": ("lipstick.questions.valuation", "of_row"),
     "Workflow": ("lipstick.workflow", "Workflow"),

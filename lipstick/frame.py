@@ -18,6 +18,7 @@ from lipstick.capture.manifest import KeptValues, Manifest
 from lipstick.capture.types import MemberTypes
 from lipstick.capture.write import copy_capture
 from lipstick.capture.writer import Progress
+from lipstick.display.explorer import explore
 from lipstick.errors import UnsupportedError
 from lipstick.pipeline import PreparedQuery
 from lipstick.questions.answers import with_names
@@ -361,7 +362,5 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         return display.frame_html(self)
 
     def explore(self, to: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Any:
-        """Look at its capture in a browser or a notebook; see :func:`lipstick.explore.explore`."""
-        from lipstick.explore import explore
-
-        return explore(self.capture, to=to, name="query", browser=browser)
+        """Open its capture in a browser or a notebook; see :func:`lipstick.explore`."""
+        return explore(self.capture, to, name="query", browser=browser)

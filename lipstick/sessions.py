@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -30,9 +30,7 @@ from lipstick.stages.reading import reading
 from lipstick.stages.settings import check_settings, naming_settings
 from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import register_function
-from lipstick.systems.streaming.definition import AnnotatedStream
-from lipstick.systems.streaming.recorded import track_stream
-from lipstick.systems.streaming.source import StreamSource, stream_source
+from lipstick.systems import stream_tracker, table_exporter
 from lipstick.tables.derivation import Derivation, read_latest
 from lipstick.tables.derived_rows import naming_of, relation_rows
 from lipstick.tables.recovery import finished
@@ -40,7 +38,14 @@ from lipstick.tables.target import Target
 from lipstick.tables.writing import write_answer
 from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.source import Source, SourceLike, check_unchanged, fingerprint, read_source
-from lipstick.tracking.tracker import Naming, Tracked, check_name, name_rows, verify_key
+from lipstick.tracking.tracker import (
+    Naming,
+    Tracked,
+    TrackedStream,
+    check_name,
+    name_rows,
+    verify_key,
+)
 from lipstick.tracking.views import Views, plain_word
 from rewriter import (
     Arguments,
@@ -50,9 +55,6 @@ from rewriter import (
 from rewriter.dialect import Action, read_write
 from rewriter.scalars.text import text
 from semiring.door import checked
-
-if TYPE_CHECKING:
-    from lipstick.systems.federation.exports import TableExports
 
 
 @checked
@@ -85,11 +87,7 @@ class Session:
         self._surroundings = Surroundings(
             self.spark, self._tracked, self._tables, self.local_relations, self.store, self.add_view
         )
-        self.exports: TableExports | None = None
-        if exports is not None:
-            from lipstick.systems.federation.exports import TableExports
-
-            self.exports = TableExports(exports)
+        self.exports = None if exports is None else table_exporter(exports)
 
     # -- relations -------------------------------------------------------------------------
 
@@ -159,9 +157,10 @@ class Session:
                     "relations that stand still.\nGive it a key, or track a stream of Parquet "
                     "files without one."
                 )
-            stream = stream_source(name, source)
-            pinned, frame, naming, token = track_stream(name, source, key, stream)
-            return self._track(name, pinned, frame, naming, token, (), verify, stream=stream)
+            at = stream_tracker().track(name, source, key)
+            return self._track(
+                name, at.source, at.frame, at.naming, at.token, (), verify, stream=at.stream
+            )
         pinned = read_source(self.spark, name if source is None else source, format, options)
         if derived is not False:
             if key is not None or materialize or not provenance:
@@ -188,7 +187,7 @@ class Session:
         files: tuple[str, ...],
         verified: bool = True,
         derived: Path | None = None,
-        stream: StreamSource | None = None,
+        stream: TrackedStream | None = None,
     ) -> Tracked:
         """Register a relation whose rows, with their tokens, are those of a frame."""
         if (pinned.table or "").strip("`") == name:
@@ -325,7 +324,7 @@ class Session:
         """Return the annotated answer of a query over sources that are as they were tracked."""
         frame = AnnotatedFrame(self, query)
         if any(tracked.stream is not None for tracked in frame.relations.values()):
-            frame = AnnotatedStream(self, query)
+            frame = stream_tracker().follow(self, query)
         self.check_sources(frame.relations.values())
         for tracked in frame.relations.values():
             if self._views.is_replaced(tracked.name):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphquery.model import Port
-from graphquery.reduced import check_whole, has_reduced
+from graphquery.reduced import check_whole, is_reduced
 from graphquery.view import Neighbours, Operation, Step, View
 from semiring.base import Array
 from semiring.door import checked
@@ -115,7 +115,7 @@ def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
             gone[frontier] = True
             parts.append(frontier)
     result = np.concatenate(parts)
-    if has_reduced(graph.storage):
+    if is_reduced(graph.storage.segments):
         check_whole(graph, np.unique(graph.outgoing(result).nodes).astype(np.int64))
     return result
 

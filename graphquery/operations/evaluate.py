@@ -12,7 +12,7 @@ import pyarrow as pa
 from graphquery.errors import GraphError
 from graphquery.model import Kind, Port
 from graphquery.operations.reach import reached
-from graphquery.reduced import check_whole, has_reduced
+from graphquery.reduced import check_whole, is_reduced
 from graphquery.segment_order import layers
 from graphquery.storage import Storage
 from graphquery.view import Neighbours
@@ -99,7 +99,7 @@ def evaluate(
     operations = _operations(storage)
     leaves = _Leaves(graph, semiring, valuation)
     wanted = None if nodes is None else _with_ancestors(graph, graph.resolve(nodes))
-    if has_reduced(storage):
+    if is_reduced(storage.segments):
         check_whole(graph, graph.ids if wanted is None else np.flatnonzero(wanted))
     for layer in layers(graph):
         ids = layer if wanted is None else layer[wanted[layer]]

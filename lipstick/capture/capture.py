@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.display.explorer import explore, notebook_bundle
 from lipstick.engines.local import MemoryEngine
 from lipstick.engines.memory import Memory, MemoryWhatIf
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
@@ -99,15 +100,11 @@ class Capture(Questions[DataFrame | pa.Table]):
         return display.capture_html(self)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any] | None:
-        from lipstick.explore.opening import bundle
-
-        return bundle(self)
+        return notebook_bundle(self)
 
     def explore(self, to: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Any:
-        """Look at it in a browser or a notebook; see :func:`lipstick.explore.explore`."""
-        from lipstick.explore import explore
-
-        return explore(self, to=to, browser=browser)
+        """Open it in a browser or a notebook; see :func:`lipstick.explore`."""
+        return explore(self, to, browser=browser)
 
     def token_types(self) -> dict[str, pa.Schema]:
         """Return the token columns of each relation, as members store them."""

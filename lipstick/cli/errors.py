@@ -31,7 +31,7 @@ def reported() -> Iterator[None]:
     try:
         yield
     except LipstickError as error:
-        _end_as_a_script(error)
+        _exit_as_program(error)
         from lipstick.cli.output import printable
 
         raise (Damaged if _is_damage(error) else Failure)(printable(str(error))) from error
@@ -42,11 +42,11 @@ def reported() -> Iterator[None]:
         raise Failure(f"{where}{error.strerror or error}") from error
 
 
-def _end_as_a_script(error: Exception) -> None:
-    """Where a script failed that was run: show what it would have shown, and end as it would."""
-    from lipstick.systems.scripts.errors import ScriptFailedError
+def _exit_as_program(error: Exception) -> None:
+    """Show the traceback of a program that failed by itself, and exit with its code."""
+    from lipstick.systems.errors import ProgramFailedError
 
-    if isinstance(error, ScriptFailedError):
+    if isinstance(error, ProgramFailedError):
         click.echo(error.traceback, err=True, nl=False)
         click.echo(f"Error: {error}", err=True)
         raise SystemExit(error.code) from error

@@ -39,17 +39,17 @@ def explore(
     shown as they grow. Nothing is changed, and no Spark is started.
     """
     with reported():
-        from lipstick.explore import Explorer
-        from lipstick.explore.explorer import open_source
+        from lipstick.explorer import Explorer
+        from lipstick.explorer.explorer import open_source
 
         explorer = Explorer([open_source(path) for path in paths])
         if output is not None:
-            from lipstick.explore.saved import save
+            from lipstick.explorer.saved import save
 
             size = save(explorer, output, rows)
             click.echo(f"{output}: {size:,} bytes, to be opened in any browser.")
             return
-        from lipstick.explore.server import Serving
+        from lipstick.explorer.server import Serving
 
         serving = Serving(explorer, host, port)
         click.echo(f"Explore at {serving.url}\nControl-C ends it.")

@@ -70,9 +70,8 @@ def delete(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
     import numpy as np
 
     from lipstick.cli.nodes import UNKNOWN, summary, told
-    from lipstick.explore.graphs.node_values import node_rows
+    from lipstick.explorer.graphs.node_values import node_rows
 
-    opened.check_deletable()
     before = opened.graph
     after = before.delete(nodes)
     if answer.format in (SVG, HTML):
@@ -102,7 +101,7 @@ def _changes(
     before: ProvenanceGraph, after: ProvenanceGraph, limit: int | None
 ) -> tuple[list[dict[str, Any]], int]:
     """The first of the values that a deletion changed or left unknown, and how many there are."""
-    from lipstick.explore.graphs.node_values import changed, values
+    from lipstick.explorer.graphs.node_values import changed, values
 
     ids = changed(before, after)
     shown = ids[:limit]
@@ -121,7 +120,6 @@ def _changes(
 @click.argument("others", metavar="OTHER...", nargs=-1, required=True)
 def depends(opened: Opened, answer: Answer, node: str, others: tuple[str, ...]) -> None:
     """Whether NODE would be gone without the OTHERs, taken together."""
-    opened.check_deletable()
     verdict = opened.graph.depends(node, others)
     if answer.format == JSON:
         answer.send_json({"node": node, "on": list(others), "depends": verdict})

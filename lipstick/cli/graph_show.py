@@ -97,7 +97,7 @@ def show(
     if where:
         given["where"] = conditions(where)
     from lipstick.cli.nodes import send_graph, told
-    from lipstick.explore.graphs.node_values import node_rows
+    from lipstick.explorer.graphs.node_values import node_rows
 
     if not given and not nodes:
         send_graph(answer, opened.graph, None)
@@ -124,7 +124,7 @@ def show(
 
 def _neighbourhood(opened: Opened, node: int, limit: int | None) -> dict[str, Any]:
     """What a node is made of and makes, of each so many at most, and the tuple it stands for."""
-    from lipstick.explore.graphs.node_values import columns_of_tuple
+    from lipstick.explorer.graphs.node_values import columns_of_tuple
 
     before, after = opened.graph.ancestors([node], 1), opened.graph.descendants([node], 1)
     return {

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphquery import GraphEngine, ProvenanceGraph
 from lipstick.cli.output import HTML, SVG, TABLE, Answer, counted
-from lipstick.explore.graphs.node_values import node_rows
+from lipstick.explorer.graphs.node_values import node_rows
 from semiring.base import Array
 
 UNKNOWN = "?"

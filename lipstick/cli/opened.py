@@ -30,12 +30,6 @@ class Opened:
     snapshot: Snapshot
     graph: ProvenanceGraph
 
-    def check_deletable(self) -> None:
-        """Raise where the graph does not say what deletions do."""
-        from lipstick.systems.events.store import check_deletable
-
-        check_deletable(self.snapshot)
-
 
 def graph_command(*more_formats: str) -> Callable[[Command], Command]:
     """Make a function of an `Opened`, an `Answer` and its own arguments a command about a graph.
@@ -134,6 +128,5 @@ def open_graph(
         graph = graph.zoom_out(modules)
     opened = Opened(snapshot, graph)
     if delete:
-        opened.check_deletable()
         return Opened(snapshot, graph.delete(delete))
     return opened

@@ -1,16 +1,23 @@
 """Systems beside annotated queries: each has a folder here, and an entry in `SYSTEMS`.
 
-The core imports no system. Where a system may take part, as with a command, the core looks in this
-registry, which names what a system adds as ``module:name``; it is imported when it is used first.
-Without a system's folder and its entry everything else works as before.
+The core imports no system. Where a system may take part, the core asks this registry, whose entries
+name what a system adds as ``module:name``; the module is imported when it is first needed. The
+types of these hooks are Protocols of the core (`lipstick.systems.hooks`). Without the folder and
+the entry of a system, everything else works as before.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from lipstick.systems.errors import MissingSystemError
+
+if TYPE_CHECKING:
+    from lipstick.systems.hooks import StreamTracker, TableExporter
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +29,7 @@ class SystemCommand:
     name
         The word after ``lipstick``.
     summary
-        What it does, in one line of help.
+        Its line in the list of commands.
     reference
         The click command.
     """
@@ -33,15 +40,56 @@ class SystemCommand:
 
 
 @dataclass(frozen=True, slots=True)
+class SystemPage:
+    """A page of the explorer that a system adds.
+
+    Parameters
+    ----------
+    noun
+        The things that the page shows, as an error message lists them.
+    opens
+        The `hooks.PageOpener` of a path.
+    suffixes
+        Files that it opens.
+    record
+        Stores that it opens: the record, or the folder of records, that only these have.
+    shows
+        The `hooks.PageOpener` of an object at hand.
+    subject
+        The class of such objects.
+    """
+
+    noun: str
+    opens: str
+    suffixes: tuple[str, ...] = ()
+    record: str = ""
+    shows: str = ""
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class System:
-    """A system, and what it adds to the core."""
+    """A system, and the hooks that it adds to the core.
+
+    Parameters
+    ----------
+    commands, page
+        Commands of ``lipstick``, and a page of the explorer.
+    tracker
+        The `hooks.StreamTracker` that sessions track streaming frames with.
+    exporter
+        The `hooks.TableExporter` class of sessions with ``exports=``, which takes a folder.
+    """
 
     name: str
     commands: tuple[SystemCommand, ...] = ()
+    page: SystemPage | None = None
+    tracker: str = ""
+    exporter: str = ""
 
 
 SYSTEMS = (
-    System("streaming"),
+    System("streaming", tracker="lipstick.systems.streaming.definition:TRACKER"),
     System(
         "streams",
         commands=(
@@ -50,6 +98,11 @@ SYSTEMS = (
                 "Ask recorded streams where events came from, and replay them.",
                 "lipstick.systems.streams.commands.command:stream",
             ),
+        ),
+        page=SystemPage(
+            "recorded streams",
+            "lipstick.systems.streams.page.source:StreamSource",
+            record="stream",
         ),
     ),
     System(
@@ -61,6 +114,9 @@ SYSTEMS = (
                 "lipstick.systems.events.commands.command:events",
             ),
         ),
+        page=SystemPage(
+            "reduced events", "lipstick.systems.events.page:ReductionSource", record="events"
+        ),
     ),
     System(
         "scripts",
@@ -70,6 +126,9 @@ SYSTEMS = (
                 "Tell what a Python script or notebook does, from its text; only 'run' runs it.",
                 "lipstick.systems.scripts.commands.command:script",
             ),
+        ),
+        page=SystemPage(
+            "scripts", "lipstick.systems.scripts.page:ScriptSource", suffixes=(".py", ".ipynb")
         ),
     ),
     System(
@@ -96,6 +155,14 @@ SYSTEMS = (
                 "lipstick.systems.federation.commands.command:federation",
             ),
         ),
+        page=SystemPage(
+            "files of federations",
+            "lipstick.systems.federation.page:FederationSource.open",
+            suffixes=(".toml",),
+            shows="lipstick.systems.federation.page:FederationSource.at_hand",
+            subject="graphquery.federation:Federation",
+        ),
+        exporter="lipstick.systems.federation.exports:TableExports",
     ),
 )
 
@@ -106,7 +173,59 @@ def commands() -> Iterator[SystemCommand]:
         yield from system.commands
 
 
+def pages() -> Iterator[SystemPage]:
+    """Yield the pages of all systems."""
+    for system in SYSTEMS:
+        if system.page is not None:
+            yield system.page
+
+
+def page_of(subject: object) -> SystemPage | None:
+    """Return the page that shows an object; None if no system has one."""
+    # An object's class was imported by whoever made the object.
+    known = (page for page in pages() if page.subject.partition(":")[0] in sys.modules)
+    return next((page for page in known if isinstance(subject, resolve(page.subject))), None)
+
+
+def stream_tracker() -> StreamTracker:
+    """Return the hook by which sessions track streaming frames.
+
+    Raises
+    ------
+    MissingSystemError
+        No system has one.
+    """
+    tracker: StreamTracker = resolve(_only("tracker", "tracks streaming data frames"))
+    return tracker
+
+
+def table_exporter(folder: Any) -> TableExporter:
+    """Return the exporter of written tables into a graph store.
+
+    Raises
+    ------
+    MissingSystemError
+        No system has one.
+    """
+    exporter: TableExporter = resolve(_only("exporter", "exports written tables"))(folder)
+    return exporter
+
+
 def resolve(reference: str) -> Any:
-    """Import what a reference ``module:name`` names."""
+    """Import the object that a reference ``module:name`` names."""
     module, _, name = reference.partition(":")
-    return getattr(import_module(module), name)
+    value: Any = import_module(module)
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def _only(hook: str, action: str) -> str:
+    references = [reference for system in SYSTEMS if (reference := getattr(system, hook))]
+    if not references:
+        installed = ", ".join(system.name for system in SYSTEMS) or "none"
+        raise MissingSystemError(
+            f"No installed system {action}; there are: {installed}.\n"
+            "Install lipstick-spark whole: its folder lipstick/systems lacks one."
+        )
+    return str(references[0])

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -30,9 +30,6 @@ from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source
 from rewriter import SESSION, WINDOW
 from rewriter.blocks import TokenSource
-
-if TYPE_CHECKING:
-    from lipstick.systems.streaming.source import StreamSource
 
 ROW_COLUMN = "_lipstick_row"
 ORDINAL_COLUMN = "_lipstick_ordinal"
@@ -66,6 +63,14 @@ def mark_of(column: StructField) -> str | None:
     return next(windows, None) or fixed_length(column)
 
 
+class TrackedStream(Protocol):
+    """The stream of a relation whose rows keep coming, as the system that follows it knows it."""
+
+    @property
+    def description(self) -> str:
+        """What it reads, for messages."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tracked:
     """A tracked relation."""
@@ -84,8 +89,8 @@ class Tracked:
     """Sets of columns that are known to have no values twice."""
     derived: Path | None = None
     """The version of its derivation, where it was written by an annotated query."""
-    stream: StreamSource | None = None
-    """Where its rows keep coming from, where it is a stream."""
+    stream: TrackedStream | None = None
+    """The stream that it is; None if its rows stand still."""
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -11,12 +11,12 @@ from typing import Any
 
 from graphquery.store import Snapshot, Store
 from graphquery.store.log import read_entry
-from lipstick.explore.budget import Budget
-from lipstick.explore.cells import cell
-from lipstick.explore.errors import ExploreError
-from lipstick.explore.graphs.source import GraphSource
-from lipstick.explore.graphs.stored_graphs import stored_graph
-from lipstick.explore.params import Params
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.cells import cell
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.graphs.source import GraphSource
+from lipstick.explorer.graphs.stored_graphs import stored_graph
+from lipstick.explorer.params import Params
 from lipstick.systems.events import ReducedGraph
 from lipstick.systems.events.store import RECORD, check_reduced
 

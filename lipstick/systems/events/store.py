@@ -18,7 +18,7 @@ from graphquery.reduced import REDUCED
 from graphquery.reduction import Final, Role
 from graphquery.reduction.reducer import final_table
 from graphquery.store import Snapshot, Transaction, Writer
-from lipstick.systems.events.errors import EventsError, ReducedAwayError
+from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.index import NodeIndex
 from semiring.base import Array
 
@@ -247,22 +247,6 @@ def check_reduced(snapshot: Snapshot, *, empty: bool = False) -> Mapping[str, An
         )
     topics: Mapping[str, Any] = record["topics"]
     return topics
-
-
-def check_deletable(snapshot: Snapshot) -> None:
-    """Raise where a deletion cannot be answered from a store, since it has reduced events.
-
-    Raises
-    ------
-    ReducedAwayError
-        A reduced graph says who came from whom, not by which operations.
-    """
-    if RECORD in snapshot.records:
-        raise ReducedAwayError(
-            f"The graph in {snapshot.root} is reduced: what is left without some of its nodes "
-            "depends on the operations that were dropped.\nAsk for descendants or paths to see "
-            "what may be affected."
-        )
 
 
 def _kinds(finals: Sequence[Final]) -> tuple[pa.Array, Array]:

@@ -13,12 +13,12 @@ from graphquery.federation import (
     open_federation,
     read_members,
 )
-from lipstick.explore.budget import Budget
-from lipstick.explore.cells import cell
-from lipstick.explore.errors import ExploreError
-from lipstick.explore.graphs.boxes import counted
-from lipstick.explore.graphs.layout import Box, layout
-from lipstick.explore.params import Params
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.cells import cell
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.graphs.boxes import counted
+from lipstick.explorer.graphs.layout import Box, layout
+from lipstick.explorer.params import Params
 
 _NAMED = 300
 _ASKED = ("ancestors", "descendants", "delete", "paths")
@@ -62,6 +62,11 @@ class FederationSource:
             for alias, member in read_members(path).items()
         }
         return cls(name, open_federation(path), opening, disclosed)
+
+    @classmethod
+    def at_hand(cls, name: str, federation: Federation) -> FederationSource:
+        """Show a federation that is open."""
+        return cls(name, federation, "federation = ...  # at hand")
 
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lipstick.systems.errors import ProgramFailedError
 from semiring.errors import LipstickError
 
 __all__ = [
@@ -45,7 +46,7 @@ class RunScriptError(ScriptError):
     """A script that cannot be run with provenance, or raised something itself."""
 
 
-class ScriptFailedError(RunScriptError):
+class ScriptFailedError(RunScriptError, ProgramFailedError):
     """A script that raised something itself, which is the cause.
 
     Parameters

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lipstick.explore.budget import Budget
-from lipstick.explore.cells import cell
-from lipstick.explore.errors import ExploreError
-from lipstick.explore.graphs.outline import Outline
-from lipstick.explore.graphs.source import GraphSource
-from lipstick.explore.params import Params
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.cells import cell
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.graphs.outline import Outline
+from lipstick.explorer.graphs.source import GraphSource
+from lipstick.explorer.params import Params
 from lipstick.systems.scripts import Line, ScriptProvenance, script_provenance
 
 LINES = 5_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,11 +14,13 @@ from lipstick.capture.capture import Capture
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import PreparedQuery
+from lipstick.systems.hooks import StreamTracker, StreamTracking
 from lipstick.systems.streaming.checkpoint import checkpoint_folder
+from lipstick.systems.streaming.errors import StreamError
 from lipstick.systems.streaming.leaves import check_apart
-from lipstick.systems.streaming.recorded import of_stream, streamed
+from lipstick.systems.streaming.recorded import of_stream, streamed, track_stream
+from lipstick.systems.streaming.source import stream_source
 from lipstick.systems.streaming.starts import settings_of
-from lipstick.systems.streams.errors import StreamError
 from lipstick.tracking.tracker import Tracked
 from rewriter import dialect
 from rewriter.algebra import Aggregate, FirstRows, Join, Scan, walk
@@ -220,3 +222,18 @@ class AnnotatedStream(AnnotatedFrame):
     def write(self) -> Any:
         """Not of a streaming query: see :attr:`writeStream`."""
         self._refuse()
+
+
+class _Tracker:
+    """The tracker of streaming frames, by which sessions follow queries over them."""
+
+    def track(self, name: str, frame: DataFrame, key: str | Sequence[str] | None) -> StreamTracking:
+        stream = stream_source(name, frame)
+        source, empty, naming, token = track_stream(name, frame, key, stream)
+        return StreamTracking(source, empty, naming, token, stream)
+
+    def follow(self, session: Session, prepared: PreparedQuery) -> AnnotatedFrame:
+        return AnnotatedStream(session, prepared)
+
+
+TRACKER: StreamTracker = _Tracker()

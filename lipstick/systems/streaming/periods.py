@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lipstick.systems.streaming.checkpoint import MicroBatch
+from lipstick.systems.streaming.errors import StreamError, UnrecordedRunWarning
 from lipstick.systems.streaming.kept import numbered
 from lipstick.systems.streaming.recorded import of_stream
 from lipstick.systems.streaming.relation_states import is_as, state_of
@@ -25,7 +26,6 @@ from lipstick.systems.streaming.starts import (
     record,
     settings_of,
 )
-from lipstick.systems.streams.errors import StreamError, UnrecordedRunWarning
 from rewriter.streaming import OutputMode
 
 if TYPE_CHECKING:

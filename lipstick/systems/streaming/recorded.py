@@ -36,7 +36,7 @@ _FILE, _NUMBER = "_lipstick_file", "_lipstick_number"
 
 def of_stream(tracked: Tracked) -> StreamSource:
     """Return the source of a tracked stream."""
-    assert tracked.stream is not None
+    assert isinstance(tracked.stream, StreamSource)
     return tracked.stream
 
 

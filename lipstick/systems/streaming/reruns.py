@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lipstick.systems.streaming.checkpoint import MicroBatch
+from lipstick.systems.streaming.errors import StreamError
 from lipstick.systems.streaming.pushed import TIME, WatermarkRows, watermark_rows
 from lipstick.systems.streaming.recorded import LATE
 from lipstick.systems.streaming.sources.replayed import BATCH
@@ -26,7 +27,6 @@ from lipstick.systems.streaming.watermarks import (
     repeated,
     settled,
 )
-from lipstick.systems.streams.errors import StreamError
 from lipstick.tracking.tracker import Tracked
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from lipstick.systems.streaming.checkpoint import checkpoint_folder
+from lipstick.systems.streaming.errors import StreamError
 from lipstick.systems.streaming.kept import keep, read_kept
 from lipstick.systems.streaming.periods import record_start
 from lipstick.systems.streaming.runs import StreamRun
-from lipstick.systems.streams.errors import StreamError
 from rewriter.streaming import Emission, OutputMode
 
 if TYPE_CHECKING:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from semiring.errors import LipstickError
+from lipstick.systems.errors import StreamError
 
-
-class StreamError(LipstickError):
-    """A graph of operators, a batch or a question that is not well formed."""
+__all__ = ["ReplayError", "StreamError", "UnknownStreamError"]
 
 
 class UnknownStreamError(StreamError):
@@ -15,11 +13,3 @@ class UnknownStreamError(StreamError):
 
 class ReplayError(StreamError):
     """A replay that cannot be done, or an operator that does not repeat its output."""
-
-
-class UnrecordedRunWarning(UserWarning):
-    """A checkpoint of runs of which the text, the settings and the relations were not recorded."""
-
-
-class DamagedRecordWarning(UserWarning):
-    """A record beside a checkpoint that cannot be read, in whose place Spark's own stands."""

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lipstick.explore.budget import Budget
-from lipstick.explore.cells import cell, cells, columns
-from lipstick.explore.graphs.boxes import Drawing
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.cells import cell, cells, columns
+from lipstick.explorer.graphs.boxes import Drawing
 from lipstick.systems.streams import Events, Stored, ancestors, descendants, trace
 from lipstick.systems.streams.events import Found, resolve
 from lipstick.systems.streams.keys import Keys

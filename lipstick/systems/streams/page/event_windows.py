@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lipstick.explore.cells import cells, columns, parsed
-from lipstick.explore.errors import ExploreError
-from lipstick.explore.params import Params
+from lipstick.explorer.cells import cells, columns, parsed
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.params import Params
 from lipstick.systems.streams import Events, Stored
 from lipstick.systems.streams.events import key_table
 from lipstick.systems.streams.keys import Keys

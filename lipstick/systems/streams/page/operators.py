@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lipstick.explore.cells import cell
-from lipstick.explore.graphs.boxes import Drawing, counted, shortened
+from lipstick.explorer.cells import cell
+from lipstick.explorer.graphs.boxes import Drawing, counted, shortened
 from lipstick.systems.streams import Graph, Stored
 from lipstick.systems.streams.node import Node
 

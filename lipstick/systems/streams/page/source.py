@@ -10,9 +10,9 @@ from typing import Any
 
 from graphquery.store import Snapshot, Store
 from graphquery.store.streams import queries
-from lipstick.explore.budget import Budget
-from lipstick.explore.cells import cell
-from lipstick.explore.params import Params
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.cells import cell
+from lipstick.explorer.params import Params
 from lipstick.systems.streams import Stored
 from lipstick.systems.streams.page import event_paths, event_windows, operators
 from lipstick.systems.streams.page.progress import Progress

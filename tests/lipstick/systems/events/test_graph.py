@@ -55,8 +55,8 @@ def test_what_the_reduction_dropped_is_refused(store: Path, asked: tuple[str, ..
     command, *rest = asked
     result = CliRunner().invoke(main, ["graph", command, str(store), *rest])
     assert result.exit_code != 0
-    assert "is reduced" in result.output
-    assert "Ask for descendants" in result.output
+    assert "is of a reduced graph" in result.output
+    assert "Ask for ancestors, descendants or paths" in result.output
 
 
 def test_jobs_join_by_entity_and_by_collections_of_records(tmp_path: Path) -> None:

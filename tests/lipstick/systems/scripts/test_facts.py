@@ -12,6 +12,7 @@ import pytest
 from lipstick.systems.scripts import FactsError, text_provenance
 from lipstick.systems.scripts.facts import Fact, Parameter, catalogue
 from lipstick.systems.scripts.missing import ask_for_facts, missing_facts
+from tests.lipstick.workflow.test_bounded_yaml import HOSTILE_FILES
 
 OPTIONAL = (
     "sklearn", "xarray", "joblib", "cv2", "imageio", "geopandas", "rasterio", "scipy", "skimage",
@@ -142,3 +143,11 @@ def test_what_is_missing_is_asked_once(tmp_path: Path) -> None:
     assert len(questions) == 6
     told = text_provenance(text, facts=[file])
     assert (told.inputs, told.outputs, missing_facts(told)) == (("m",), ("n",), ())
+
+
+@pytest.mark.parametrize("text", HOSTILE_FILES.values(), ids=HOSTILE_FILES)
+def test_hostile_files_of_facts(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "given.yaml"
+    path.write_text(text)
+    with pytest.raises(FactsError, match=r"given\.yaml"):
+        catalogue([path])

@@ -11,9 +11,9 @@ from lipstick.systems.streaming.checkpoint import (
     MicroBatch,
     read_checkpoint,
 )
+from lipstick.systems.streaming.errors import DamagedRecordWarning
 from lipstick.systems.streaming.kept import OFFSETS, keep
 from lipstick.systems.streaming.sources import Span
-from lipstick.systems.streams.errors import DamagedRecordWarning
 
 
 def offset(folder: Path, number: int, watermark: int, *places: str) -> None:

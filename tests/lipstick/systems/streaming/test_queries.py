@@ -15,8 +15,8 @@ from pyspark.sql.streaming.state import GroupStateTimeout
 
 from lipstick.errors import SourceChangedError, SourceError, TrackingError, UnsupportedError
 from lipstick.systems.streaming.definition import AnnotatedStream
+from lipstick.systems.streaming.errors import StreamError
 from lipstick.systems.streaming.runs import StreamRun
-from lipstick.systems.streams.errors import StreamError
 from rewriter.errors import UntrackedError
 from tests.lipstick.systems.streaming.running import Feed, write_batch
 from tests.lipstick.systems.streaming.shapes import READINGS

@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.errors import SourceChangedError
+from lipstick.systems.streaming.errors import StreamError, UnrecordedRunWarning
 from lipstick.systems.streaming.runs import StreamRun
 from lipstick.systems.streaming.starts import Change, History, Start, read_starts, record
-from lipstick.systems.streams.errors import StreamError, UnrecordedRunWarning
 from tests.lipstick.systems.streaming.running import Feed, bag, standing, write_batch
 from tests.lipstick.systems.streaming.shapes import Rows, Shape
 

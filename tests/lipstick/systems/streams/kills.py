@@ -23,7 +23,6 @@ import pyarrow.parquet as pq
 from graphquery.store import Store, fsck
 from graphquery.store.format import FORMAT_FILE
 from graphquery.store.streams import queries
-from lipstick.systems.streaming.checkpoint import read_checkpoint
 from lipstick.systems.streams.assertions import Assertions
 from lipstick.systems.streams.engine import Runner
 from lipstick.systems.streams.stored import Stored
@@ -164,6 +163,9 @@ def _as_read(folder: Path, inputs: dict[str, list[Rows]]) -> dict[str, list[Rows
     written down, is read by the next one together with the file after it: then the larger of both
     comes first, as Spark divides files among tasks.
     """
+    # Of another system, which need not be installed for other tests.
+    from lipstick.systems.streaming.checkpoint import read_checkpoint
+
     read: dict[str, list[Rows]] = {sid: [] for sid in inputs}
     for batch in read_checkpoint(folder / "checkpoint"):
         paths = [Path(file.path.removeprefix("file://")) for each in batch.files for file in each]

@@ -1,0 +1,46 @@
+"""How long an answer may take: looked at between the steps that make it."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from lipstick.explorer.errors import TooLongError
+
+SECONDS = 20.0
+"""How long an answer may take unless told otherwise."""
+
+
+class Budget:
+    """Time for one answer, which may be taken back.
+
+    Parameters
+    ----------
+    seconds
+        From now on.
+    """
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._until = time.monotonic() + seconds
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Tell whoever works on the answer that nobody waits for it."""
+        self._cancelled.set()
+
+    def check(self) -> None:
+        """Go on only while there is time, and somebody waits.
+
+        Raises
+        ------
+        TooLongError
+            Otherwise.
+        """
+        if self._cancelled.is_set():
+            raise TooLongError("The question was withdrawn.")
+        if time.monotonic() > self._until:
+            raise TooLongError(
+                f"The answer would take longer than {self._seconds:g} seconds.\n"
+                "Ask for less: another row, fewer rows to strike out, or a smaller part of a graph."
+            )

@@ -1,0 +1,147 @@
+"""The input rows of a row as they are in their source, where that is Parquet and unchanged."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from lipstick.capture.manifest import RelationRecord
+from lipstick.engines.memory import Memory
+from lipstick.engines.memory.reach import lineage
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.captures.why import position
+from lipstick.explorer.cells import cells, columns
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.params import Params
+
+SHOWN = 50
+"""Input rows of one relation that are looked up at most."""
+
+_KEY = "key"
+
+
+def source_rows(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, Any]:
+    """The first input rows of a row from one relation, with all their columns.
+
+    Parameters
+    ----------
+    params
+        ``relation``.
+
+    Raises
+    ------
+    ExploreError
+        Where the source cannot be read here: it is no Parquet, elsewhere, changed, or not named by
+        a key.
+    """
+    name = params.text("relation")
+    record = memory.engine.manifest.relations.get(name)
+    if record is None or not record.token:
+        raise ExploreError(f"The query reads no relation {name!r} with tokens.")
+    at = np.array([position(memory, row)], dtype=np.int64)
+    keys = lineage(memory.engine, at)[name]
+    budget.check()
+    table = looked_up(record, keys.slice(0, SHOWN))
+    return {
+        "relation": name,
+        "columns": columns(table.schema),
+        "rows": cells(table),
+        "total": keys.num_rows,
+    }
+
+
+def looked_up(record: RelationRecord, keys: pa.Table) -> pa.Table:
+    """The rows of a relation's source that have some keys, in the order of the keys."""
+    source = _dataset(record)
+    wanted = list(record.token)
+    chosen = None
+    for name in wanted:
+        values = keys.column(name).combine_chunks()
+        part = pc.field(name).isin(values)
+        chosen = part if chosen is None else chosen & part
+    try:
+        rows = source.to_table(columns=list(record.columns), filter=chosen)
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(record, error) from error
+    # Several columns are looked for one by one: only whole keys are kept, each at its place.
+    order = pa.array(np.arange(keys.num_rows), pa.int64())
+    marked = keys.select(wanted).append_column("_place", order)
+    numbers = rows.select(wanted).append_column("_row", pa.array(np.arange(rows.num_rows)))
+    joined = marked.join(numbers, wanted, join_type="inner").sort_by("_place")
+    return rows.take(joined.column("_row").combine_chunks())
+
+
+def source_columns(record: RelationRecord, names: list[str]) -> pa.Table:
+    """Whole columns of a relation's source.
+
+    Raises
+    ------
+    ExploreError
+        As :func:`source_rows`.
+    """
+    source = _dataset(record)
+    try:
+        return source.to_table(columns=names)
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(record, error) from error
+
+
+def source_schema(record: RelationRecord) -> pa.Schema:
+    """The columns of a relation's source; raises as :func:`source_columns`."""
+    try:
+        return _filtered(pq.read_schema(source_files(record)[0]))
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(record, error) from error
+
+
+def _dataset(record: RelationRecord) -> ds.Dataset:
+    names = [str(path) for path in source_files(record)]
+    try:
+        return ds.dataset(names, _filtered(pq.read_schema(names[0])), format="parquet")
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(record, error) from error
+
+
+def _unreadable(record: RelationRecord, error: Exception) -> ExploreError:
+    return ExploreError(f"The source of {record.name!r} cannot be read: {error}")
+
+
+def _filtered(schema: pa.Schema) -> pa.Schema:
+    """A schema whose columns Arrow can filter: texts and bytes that are views cannot be."""
+    plain = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+    return pa.schema([field.with_type(plain.get(field.type, field.type)) for field in schema])
+
+
+def source_files(record: RelationRecord) -> list[Path]:
+    """The files of a source as they were when it was captured.
+
+    Raises
+    ------
+    ExploreError
+        Where that cannot be said of them.
+    """
+    told = f"The rows of {record.name!r} ({record.description}) are not looked up here: "
+    if record.naming != _KEY or record.derived is not None or not record.fingerprint:
+        raise ExploreError(told + "only those of Parquet files with a key are.")
+    paths = []
+    for uri, size, time in record.fingerprint:
+        parts = urlparse(uri)
+        path = Path(unquote(parts.path))
+        if parts.scheme not in ("", "file") or path.suffix != ".parquet":
+            raise ExploreError(told + "only those of Parquet files with a key are.")
+        try:
+            state = path.stat()
+        except OSError as error:
+            raise ExploreError(told + f"{path} is not there.") from error
+        if not stat.S_ISREG(state.st_mode) or (state.st_size, state.st_mtime_ns) != (size, time):
+            raise ExploreError(told + f"{path} is not as it was when it was captured.")
+        paths.append(path)
+    return paths

@@ -1,0 +1,215 @@
+"""Why a row is in the answer: its annotation, the inputs it was made from, the blocks it went
+through, and the shares of inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory import Memory
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.reach import lineage, members_of, reach
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.captures.query import plain
+from lipstick.explorer.captures.terms import TERMS, token, tree
+from lipstick.explorer.cells import cell, cells, columns
+from lipstick.explorer.params import Params
+from lipstick.tracking.naming import shown_key
+from rewriter.blocks import Block
+from rewriter.scalars.text import text
+from semiring.analysis import sampled_shapley, shapley, witnesses
+from semiring.base import Array
+from semiring.errors import CapabilityError, ExactnessError, LipstickError
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.token import format_value
+
+READ = 600
+"""Members of which an annotation is written down at most."""
+
+LISTED = 200
+"""Input rows of one relation, and witnesses, that are listed at most."""
+
+_EXACT, _SAMPLED = 200, 600
+_DECISIONS = 2_000
+"""Tokens up to which shares are exact, and up to which they are estimated."""
+
+
+def position(memory: Memory, row: int) -> int:
+    """The position in the last block of a row of the answer."""
+    state = memory.engine.base(memory.engine.root.name)
+    ordered = state.ordered
+    copies = state.copies(ordered)
+    return int(ordered[np.searchsorted(np.cumsum(copies), row, side="right")])
+
+
+def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, Any]:
+    """Why a row is there.
+
+    Parameters
+    ----------
+    row
+        Its place in the answer.
+    params
+        ``terms``: summands of a sum to show.
+    """
+    at = np.array([position(memory, row)], dtype=np.int64)
+    engine = memory.engine
+    reached = reach(engine, at, scalars=True)
+    budget.check()
+    total = sum(len(reached.members) for reached in reached.values())
+    answer: dict[str, Any] = {
+        "row": row,
+        "cells": cells(memory.answer().slice(row, 1))[0],
+        "members": total,
+        "inputs": _inputs(memory, at),
+        "blocks": [
+            {
+                "name": block.name,
+                "tuples": len(reached[block.name].positions),
+                "members": len(reached[block.name].members),
+            }
+            for block in engine.blocks.values()
+            if block.name in reached
+        ],
+        "decided": _decided(engine.root),
+    }
+    budget.check()
+    if total > READ:
+        answer["annotation"] = {
+            "op": "condition",
+            "text": f"{total:,} derivations: not written down",
+        }
+        return answer
+    try:
+        formal = annotation(memory, at)
+        answer["annotation"] = tree(formal, params.integer("terms", TERMS, 1, READ))
+        answer["text"] = cell(formal.truncated(40), 4_000)
+    except LipstickError as error:
+        answer["annotation"] = {"op": "condition", "text": cell(str(error).partition("\n")[0])}
+    return answer
+
+
+def annotation(memory: Memory, at: Array) -> Polynomial | Expression:
+    """The annotation of one row of the answer but for LIMIT, which all rows before it take part in.
+
+    See :meth:`lipstick.Capture.polynomials` for the whole.
+    """
+    return memory.formal.tuples.uncut(memory.engine.root.name, at)[0]
+
+
+def _decided(root: Block) -> list[str]:
+    """What else decides whether the row is there, as SQL."""
+    deciders = [f"HAVING {plain(text(condition), root)}" for condition in root.having]
+    deciders += [plain(text(condition), root) for condition in root.conditions]
+    if root.limited:
+        limit = "" if root.limit is None else f"LIMIT {root.limit:,}"
+        deciders.append(f"{limit}{f' OFFSET {root.offset:,}' if root.offset else ''}".strip())
+    return deciders
+
+
+def _inputs(memory: Memory, at: Array) -> list[dict[str, Any]]:
+    """The input rows, per relation, the first of them with what the capture has of their values."""
+    inputs = []
+    relations = memory.engine.manifest.relations
+    for name, table in lineage(memory.engine, at).items():
+        record = relations[name]
+        shown = table.slice(0, LISTED)
+        inputs.append(
+            {
+                "relation": name,
+                "key": list(record.token),
+                "count": table.num_rows,
+                "keys": cells(shown, None),
+                "labels": labels(record.naming, shown),
+            }
+        )
+    return inputs
+
+
+def labels(naming: str, table: pa.Table) -> list[str | None]:
+    """Keys of tokens as people write them."""
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return [cell("|".join(map(format_value, shown_key(naming, row)))) or "·" for row in rows]
+
+
+def members(memory: Memory, row: int, params: Params) -> dict[str, Any]:
+    """The ways in which a row came about: what its members are made of, with their values."""
+    engine = memory.engine
+    at = np.array([position(memory, row)], dtype=np.int64)
+    rows = engine.rows(engine.root.name)
+    chosen = at
+    if isinstance(rows, GroupRows):
+        chosen, _ = rows.grouping.members_of(at)
+        alive = rows.members.base_alive
+        chosen = chosen if alive is None else chosen[alive[chosen]]
+    offset, limit = params.integer("offset", 0, 0), params.integer("limit", 100, 1, 200)
+    inside = members_of(rows)
+    shown = chosen[offset : offset + limit]
+    table = pa.table({})
+    if inside is not None and inside.dataset is not None:
+        data = inside.dataset
+        names = [
+            column for token_columns in inside.block.tokens for column in token_columns.columns
+        ]
+        names = list(dict.fromkeys([*names, *data.names]))
+        table = pa.Table.from_arrays(
+            [data.take(name, shown) for name in names], [_called(inside.block, n) for n in names]
+        )
+    return {
+        "columns": columns(table.schema),
+        "rows": cells(table),
+        "places": list(range(offset, offset + table.num_rows)),
+        "offset": offset,
+        "total": len(chosen) if table.num_columns else 0,
+    }
+
+
+def _called(block: Block, name: str) -> str:
+    """A column of members as the query says it."""
+    known = {} if block.core is None else dict(block.core.select)
+    return plain(text(known[name]), block) if name in known else name
+
+
+def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
+    """How much each input has to do with a row's being there: Shapley values, and the witnesses."""
+    at = np.array([position(memory, row)], dtype=np.int64)
+    total = sum(len(reached.members) for reached in reach(memory.engine, at, scalars=True).values())
+    if total > READ:
+        return {"refused": f"The row has {total:,} derivations: too many to share it out among."}
+    formal = annotation(memory, at)
+    budget.check()
+    count = len(formal.tokens)
+    answer: dict[str, Any] = {"tokens": count}
+    if count > _SAMPLED:
+        answer["refused"] = f"The row has {count:,} inputs: too many to share it out among."
+        return answer
+    try:
+        if count > _EXACT:
+            raise ExactnessError("")
+        values = shapley(formal, _DECISIONS)
+    except ExactnessError:
+        values = sampled_shapley(formal, 0.1)
+    budget.check()
+    ranked = sorted(values.items(), key=lambda item: (-abs(item[1].value), item[0].sort_key))
+    answer["shares"] = [
+        token(of) | {"value": value.value, "error": value.error} for of, value in ranked[:LISTED]
+    ]
+    answer["rest"] = [len(ranked[LISTED:]), sum(value.value for _, value in ranked[LISTED:])]
+    try:
+        sets = witnesses(formal)
+        answer["witnesses"] = {
+            "count": len(sets),
+            "sets": [
+                [token(element) for element in sorted(each, key=lambda t: t.sort_key)[:20]]
+                for each in sets[:20]
+            ],
+        }
+    except CapabilityError:
+        told = "No inputs suffice whatever else is there: what is absent, or a comparison, decides."
+        answer["witnesses"] = {"count": 0, "sets": [], "why": told}
+    except ExactnessError as error:
+        answer["witnesses"] = {"count": 0, "sets": [], "why": str(error).partition("\n")[0]}
+    return answer

@@ -1,0 +1,114 @@
+"""Values of tables as JSON has them, and back.
+
+A cell is text, or None where the value is NULL: numbers and decimals are exact that way, and a page
+shows them without reading them. Text is cut, so that no answer is larger than it may be.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from lipstick.explorer.errors import ExploreError
+
+LONGEST = 400
+"""Characters of a cell at most."""
+
+
+def cell(value: Any, longest: int | None = LONGEST) -> str | None:
+    """A value as text; None is NULL.
+
+    Parameters
+    ----------
+    longest
+        Characters at most; None: all of them.
+    """
+    if value is None:
+        return None
+    text = _text(value)
+    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, (list, tuple, dict)):
+        return json.dumps(value, ensure_ascii=False, default=_text)
+    return str(value)
+
+
+def number(value: Any) -> float | None:
+    """A value as a number to draw; None where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    finite = float(value)
+    return finite if math.isfinite(finite) else None
+
+
+def cells(table: pa.Table, longest: int | None = LONGEST) -> list[list[str | None]]:
+    """The rows of a small table as cells."""
+    columns = [[cell(value, longest) for value in column.to_pylist()] for column in table.columns]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def kind(type_: pa.DataType) -> str:
+    """What a page needs to know of a type: ``number``, ``text``, ``time``, ``truth`` or ``other``.
+
+    Those of the first four can be sorted and compared.
+    """
+    if isinstance(type_, pa.DictionaryType):
+        return kind(type_.value_type)
+    tests = (
+        ("number", (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)),
+        ("text", (pa.types.is_string, pa.types.is_large_string)),
+        ("time", (pa.types.is_temporal,)),
+        ("truth", (pa.types.is_boolean,)),
+    )
+    return next((name for name, of in tests if any(test(type_) for test in of)), "other")
+
+
+def columns(schema: pa.Schema) -> list[dict[str, str]]:
+    """The columns of a table: ``name``, ``type`` and ``kind`` of each."""
+    return [{"name": f.name, "type": str(f.type), "kind": kind(f.type)} for f in schema]
+
+
+def parsed(texts: Sequence[str | None], type_: pa.DataType) -> pa.Array:
+    """Cells as values of a type: the inverse of `cell`, for what keys are made of.
+
+    Raises
+    ------
+    ExploreError
+        Where a text is no value of the type.
+    """
+    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
+        try:
+            return pa.array([None if t is None else bytes.fromhex(t) for t in texts], type_)
+        except ValueError as error:
+            raise _unreadable(texts, type_) from error
+    try:
+        return pa.array(list(texts), pa.string()).cast(type_)
+    except pa.ArrowException as error:
+        raise _unreadable(texts, type_) from error
+
+
+def _unreadable(texts: Sequence[str | None], type_: pa.DataType) -> ExploreError:
+    shown = ", ".join("NULL" if text is None else repr(text) for text in list(texts)[:3])
+    return ExploreError(f"These are no values of the type {type_}: {shown}.")

@@ -1,0 +1,190 @@
+"""Pictures of nodes: some of a segment, and one with what it is made of and makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphquery import ProvenanceGraph, Segment
+from graphquery.csr import distinct
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.cells import cell
+from lipstick.explorer.graphs.boxes import Focus, Marks, Picture, counted
+from lipstick.explorer.graphs.outline import Outline
+from lipstick.explorer.graphs.picture import crumbs_of, inner_name
+from semiring.base import Array
+
+NODES = 40
+"""Nodes of a segment that are drawn at once."""
+
+STEP, AHEAD = 24, 120
+"""Neighbours drawn of one step, and nodes of one picture; the rest are counted."""
+
+
+def segment(
+    outline: Outline, graph: ProvenanceGraph, name: str, start: int, marks: Marks | None
+) -> dict[str, Any]:
+    """Some nodes of a segment, and the segments around it."""
+    picture = Picture(outline=outline, marks=marks)
+    position = outline.position[name]
+    known_segment = outline.segments[position]
+    ids = np.arange(outline.bases[position], outline.bases[position + 1])
+    ids = ids[graph.has(ids)] if len(ids) else ids
+    whole = picture.add("segment", inner_name(known_segment), whole=True, grid=True)
+    start = max(0, min(start, len(ids) - 1))
+    chosen = ids[start : start + NODES]
+    if start:
+        focus: Focus = {"segment": name, "start": max(0, start - NODES)}
+        picture.add("bundle", f"{start:,} before", parent=whole, focus=focus)
+    add_nodes(picture, graph, chosen, whole)
+    after = len(ids) - start - len(chosen)
+    if after > 0:
+        focus = {"segment": name, "start": start + NODES}
+        picture.add("bundle", f"{after:,} after", parent=whole, focus=focus)
+    picture.own(whole, np.array([position]))
+    for ends, other in ((outline.sources, outline.targets), (outline.targets, outline.sources)):
+        for near in np.unique(other[ends == position]).tolist():
+            if picture.owner[near] >= 0:
+                continue
+            beside = outline.segments[near]
+            lines = [_where(beside), counted(beside.count, "node")]
+            focus = {"segment": beside.name}
+            sort = "input" if beside.module is None else "segment"
+            box = picture.add(sort, inner_name(beside), lines=lines, focus=focus)
+            picture.own(box, np.array([near]))
+    picture.link_segments()
+    return picture.answer(len(chosen), len(ids), crumbs_of(known_segment), "nodes")
+
+
+def neighbourhood(
+    outline: Outline,
+    graph: ProvenanceGraph,
+    node: int,
+    back: int,
+    forth: int,
+    marks: Marks | None,
+    budget: Budget,
+) -> dict[str, Any]:
+    """A node, what it is made of and what it makes, some steps far.
+
+    Of nodes that are many and alike some are drawn, the others are a bundle of their segment.
+    """
+    picture = Picture(outline=outline, marks=marks)
+    start = np.array([node], dtype=np.int64)
+    drawn = {node: add_nodes(picture, graph, start, None)[0]}
+    bundles: dict[tuple[str, bool], int] = {}
+    total = 1
+    for forwards, steps in ((False, back), (True, forth)):
+        frontier = start
+        seen = {node}
+        for _ in range(steps):
+            budget.check()
+            near = graph.outgoing(frontier) if forwards else graph.incoming(frontier)
+            fresh = distinct(near.nodes).astype(np.int64)
+            fresh = np.array([n for n in fresh.tolist() if n not in seen], dtype=np.int64)
+            seen.update(fresh.tolist())
+            total += len(fresh)
+            room = max(0, min(STEP, AHEAD - len(drawn)))
+            chosen = _spread(outline, fresh, room)
+            for drawn_node, box in zip(
+                chosen.tolist(), add_nodes(picture, graph, chosen, None), strict=True
+            ):
+                drawn.setdefault(drawn_node, box)
+            owners = np.repeat(frontier, near.degrees)
+            rest = np.setdiff1d(fresh, chosen)
+            for name, count in _by_segment(graph, rest):
+                key = (name, forwards)
+                label = f"{count:,} more"
+                focus: Focus = {"segment": name}
+                known = inner_name(graph.segment(int(outline_first(outline, name))))
+                bundles[key] = picture.add("bundle", label, lines=[known], focus=focus)
+            for owner, other in zip(owners.tolist(), near.nodes.tolist(), strict=True):
+                target = drawn.get(other)
+                if target is None:
+                    target = bundles.get((graph.segment(other).name, forwards))
+                if owner in drawn and target is not None:
+                    ends = (drawn[owner], target) if forwards else (target, drawn[owner])
+                    picture.link(*ends)
+            frontier = chosen
+            if not len(frontier):
+                break
+    picture.boxes[0]["center"] = True
+    name = graph.name(node)
+    crumbs = [*crumbs_of(graph.segment(node)), {"label": name, "focus": {"node": node}}]
+    return picture.answer(len(drawn), total, crumbs, "nodes")
+
+
+def outline_first(outline: Outline, name: str) -> int:
+    """The id of the first node of a segment."""
+    return int(outline.bases[outline.position[name]])
+
+
+def add_nodes(
+    picture: Picture, graph: ProvenanceGraph, ids: Array, parent: int | None
+) -> list[int]:
+    """Add boxes of nodes; return their numbers."""
+    boxes = []
+    values = values_of(graph, ids)
+    after = None if picture.marks is None else picture.marks.after
+    left = {} if after is None else values_of(after, ids[after.has(ids)])
+    for node, name in zip(ids.tolist(), graph.names(ids), strict=True):
+        segment = graph.segment(node)
+        label = _label(segment, name)
+        value = values.get(node)
+        sign = segment.label or segment.kind.value
+        line = sign if value is None else f"{sign} = {value}"
+        box = picture.add(
+            "node", label, lines=[line[:28]], parent=parent, focus={"node": node}, node=node
+        )
+        picture.boxes[box]["name"] = cell(name)
+        if picture.marks is not None and node < graph.storage.count:
+            node_marks = picture.marks.of(node)
+            if node_marks.get("stale") and value is not None:
+                picture.boxes[box]["lines"] = [f"{sign} = ?"]
+            elif node_marks.get("changed"):
+                picture.boxes[box]["lines"] = [f"{sign}: {value} → {left.get(node)}"[:28]]
+            picture.mark(box, node_marks, 1)
+        boxes.append(box)
+    return boxes
+
+
+def _label(segment: Segment, name: str) -> str:
+    """What a node is called in the box of its segment."""
+    if segment.module is not None:
+        return name.rpartition("/")[2]
+    own_name = name.removeprefix(f"{segment.name}:")
+    # Segments of one relation differ by the commit that they came with.
+    return (
+        name if own_name == name or segment.relation is None else f"{segment.relation}:{own_name}"
+    )
+
+
+def values_of(graph: ProvenanceGraph, ids: Array) -> dict[int, str | None]:
+    """The values of those of some nodes that are v-nodes with one that is known."""
+    from lipstick.explorer.graphs.node_values import values
+
+    values_by_node, _ = values(graph, ids)
+    return {node: cell(value, 60) for node, value in values_by_node.items()}
+
+
+def _spread(outline: Outline, ids: Array, room: int) -> Array:
+    """Some of the nodes, of every segment about as many."""
+    if len(ids) <= room:
+        return ids
+    places = np.searchsorted(outline.bases, ids, side="right")
+    order = np.argsort(places, kind="stable")
+    starts = np.searchsorted(places[order], places[order])
+    turn = np.arange(len(ids)) - starts
+    return np.sort(ids[order[np.argsort(turn, kind="stable")[:room]]])
+
+
+def _by_segment(graph: ProvenanceGraph, ids: Array) -> list[tuple[str, int]]:
+    stored = ids[ids < graph.storage.count]
+    return [(s.name, len(places)) for s, places, _ in graph.storage.by_segment(stored)]
+
+
+def _where(segment: Segment) -> str:
+    if segment.module is None:
+        return "input"
+    return segment.module + ("" if segment.invocation is None else f" #{segment.invocation}")

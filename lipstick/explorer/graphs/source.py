@@ -1,0 +1,292 @@
+"""A provenance graph as the explorer asks it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery import ProvenanceGraph
+from graphquery.reduced import is_reduced
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.cells import cell, cells, columns
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.graphs import nodes as node_pictures
+from lipstick.explorer.graphs import picture
+from lipstick.explorer.graphs.boxes import Focus, Marks
+from lipstick.explorer.graphs.finding import LISTED, search
+from lipstick.explorer.graphs.marking import Marked, marked
+from lipstick.explorer.graphs.outline import NONE, Outline
+from lipstick.explorer.params import Params
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.store import Snapshot
+
+_EXECUTIONS = 2_000
+
+
+class GraphSource:
+    """A graph, by its outline at once and by its arrays when they have been built.
+
+    Parameters
+    ----------
+    name
+        What people call it.
+    outline
+        Its segments.
+    build
+        Makes the graph; called once, by another thread.
+    opening
+        The Python that opens it, for who copies a question.
+    snapshot
+        The stored content, where there is one.
+    """
+
+    kind = "graph"
+
+    def __init__(
+        self,
+        name: str,
+        outline: Outline,
+        build: Callable[[], ProvenanceGraph],
+        opening: str,
+        snapshot: Snapshot | None = None,
+    ) -> None:
+        self.name = name
+        self.outline = outline
+        self._snapshot = snapshot
+        self._opening = opening
+        self._graph: ProvenanceGraph | None = None
+        self._failed: Exception | None = None
+        self._thread = threading.Thread(target=self._make, args=(build,), daemon=True)
+        self._thread.start()
+        self._marked = lru_cache(maxsize=16)(self._mark)
+
+    @property
+    def _reduced(self) -> bool:
+        return self._snapshot is not None and is_reduced(self._snapshot.segments.values())
+
+    @property
+    def version(self) -> int | None:
+        """The commit of the store that it is of; None in memory."""
+        return None if self._snapshot is None else self._snapshot.version
+
+    def _make(self, build: Callable[[], ProvenanceGraph]) -> None:
+        try:
+            self._graph = build()
+        except Exception as error:  # told to whoever asks for it
+            self._failed = error
+
+    def graph(self, budget: Budget) -> ProvenanceGraph:
+        """The graph, as soon as it has been built.
+
+        Raises
+        ------
+        TooLongError
+            When that takes longer than the answer may.
+        """
+        while self._graph is None:
+            if self._failed is not None:
+                raise self._failed
+            budget.check()
+            self._thread.join(0.05)
+        return self._graph
+
+    @property
+    def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
+        """The questions, by name."""
+        return {
+            "about": self.about,
+            "picture": self.picture,
+            "node": self.node,
+            "nodes": self.nodes,
+            "search": self.search,
+            "compare": self.compare,
+            "paths": self.paths,
+        }
+
+    # -- what there is ---------------------------------------------------------------------------
+
+    def about(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """How large the graph is, and its executions."""
+        del params, budget
+        outline = self.outline
+        executions = outline.executions
+        return {
+            "nodes": outline.node_count,
+            "edges": int(outline.weights.sum()) or None,
+            "segments": len(outline.segments),
+            "modules": len(outline.modules),
+            "executions": executions[:_EXECUTIONS],
+            "execution_count": len(executions),
+            "ready": self._graph is not None,
+            "deletable": not self._reduced,
+            "python": self._opening,
+        }
+
+    def picture(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """A picture; see :mod:`lipstick.explorer.graphs.picture`."""
+        focus = params.mapping("focus")
+        matched_nodes = self._marks(params, budget)
+        marks = None if matched_nodes is None else matched_nodes.marks
+        answer = self._picture(focus, params, marks, budget)
+        if matched_nodes is not None:
+            answer["marked"] = matched_nodes.counts
+            answer["steps"] = matched_nodes.steps
+        return answer
+
+    def _picture(
+        self, focus: Focus, params: Params, marks: Marks | None, budget: Budget
+    ) -> dict[str, Any]:
+        outline, focus_params = self.outline, Params(focus)
+        start = focus_params.integer("start", 0)
+        executions = self._executions(params)
+        if "node" in focus:
+            graph = self.graph(budget)
+            node = self._node(graph, focus["node"])
+            back, forth = params.integer("back", 2, 1, 12), params.integer("forth", 2, 1, 12)
+            return node_pictures.neighbourhood(outline, graph, node, back, forth, marks, budget)
+        if "segment" in focus:
+            name = focus_params.text("segment")
+            if name not in outline.position:
+                raise ExploreError(f"The graph has no segment {name!r}.")
+            return node_pictures.segment(outline, self.graph(budget), name, start, marks)
+        if "relation" in focus:
+            name = focus_params.text("relation")
+            if name not in outline.groups:
+                raise ExploreError(f"The graph has no relation {name!r} outside of modules.")
+            return picture.relation(outline, name, start, marks)
+        if "invocation" in focus:
+            number = focus_params.integer("invocation", 1)
+            return picture.invocation(outline, focus_params.text("module"), number, marks)
+        if "module" in focus:
+            return picture.module(outline, focus_params.text("module"), start, marks, executions)
+        return picture.everything(outline, marks, executions)
+
+    def _executions(self, params: Params) -> Array | None:
+        """The segments of some executions, and those of none; None: all."""
+        chosen = params.integers("executions")
+        if not chosen:
+            return None
+        first, last = chosen[0], chosen[-1]
+        number = self.outline.execution
+        there: Array = (number == NONE) | ((number >= first) & (number <= last))
+        return there
+
+    # -- marks -----------------------------------------------------------------------------------
+
+    def _marks(self, params: Params, budget: Budget) -> Marked | None:
+        wanted = params.mapping("marks")
+        if not wanted:
+            return None
+        given = Params(wanted)
+        graph = self.graph(budget)
+        names = given.items("nodes")
+        numbers = tuple(self._node(graph, name) for name in names)
+        step = given.integer("step", -1)
+        return self._marked(given.text("mode"), numbers, None if step < 0 else step)
+
+    def _mark(self, mode: str, numbers: tuple[int, ...], step: int | None) -> Marked:
+        assert self._graph is not None
+        return marked(self._graph, mode, numbers, step)
+
+    def _node(self, graph: ProvenanceGraph, given: Any) -> int:
+        """The id of a node that is given by its id or name."""
+        if isinstance(given, bool) or not isinstance(given, int | str):
+            raise ExploreError("A node is given by its name.")
+        return int(graph.resolve(given)[0])
+
+    # -- nodes -----------------------------------------------------------------------------------
+
+    def node(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """What is known of a node."""
+        from lipstick.explorer.graphs.node_values import columns_of_tuple, node_rows
+
+        graph = self.graph(budget)
+        node = self._node(graph, params.item("node"))
+        (row,) = node_rows(graph, [node])
+        before, after = graph.ancestors([node], 1), graph.descendants([node], 1)
+        budget.check()
+        values: dict[str, Any] = {}
+        if self._snapshot is not None and node < graph.storage.count:
+            values = columns_of_tuple(self._snapshot, graph, node)
+        row.pop("stale")
+        name = row["name"]
+        return {
+            "id": node,
+            "facts": {key: cell(value) for key, value in row.items() if value not in (None, "")},
+            "tuple": {str(key): cell(value) for key, value in values.items()},
+            "made_of": self._named(graph, before.ids),
+            "makes": self._named(graph, after.ids),
+            "python": f"{self._opening}\ngraph.ancestors({name!r})"
+            + ("" if self._reduced else f"\ngraph.delete([{name!r}]).stale()"),
+        }
+
+    def _named(self, graph: ProvenanceGraph, ids: Array) -> dict[str, Any]:
+        shown = ids[:LISTED]
+        pairs = zip(shown.tolist(), graph.names(shown), strict=True)
+        return {"count": len(ids), "nodes": [{"id": i, "name": cell(n)} for i, n in pairs]}
+
+    def nodes(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """The nodes of a segment as rows of a table, with the columns of their tuples."""
+        name = params.text("segment")
+        if name not in self.outline.position:
+            raise ExploreError(f"The graph has no segment {name!r}.")
+        graph = self.graph(budget)
+        position = self.outline.position[name]
+        offset, limit = params.integer("offset", 0), params.integer("limit", 100, 1, 200)
+        first, stop = int(self.outline.bases[position]), int(self.outline.bases[position + 1])
+        ids = np.arange(min(first + offset, stop), min(first + offset + limit, stop))
+        table = pa.table({"node": graph.names(ids)})
+        segment = self.outline.segments[position]
+        if self._snapshot is not None and segment.file is not None and len(ids):
+            read = self._snapshot.read(segment.file, None, segment.offset + offset, len(ids))
+            for column in read.column_names:
+                table = table.append_column(column, read.column(column))
+        return {
+            "columns": columns(table.schema),
+            "rows": cells(table),
+            "ids": ids.tolist(),
+            "offset": offset,
+            "total": stop - first,
+        }
+
+    def search(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Modules, segments and nodes whose names have a text in them."""
+        text = params.text("text").strip()
+        return search(self.outline, lambda: self.graph(budget), text)
+
+    # -- comparisons -----------------------------------------------------------------------------
+
+    def compare(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """What one execution has and another has not."""
+        graph = self.graph(budget)
+        left, right = params.integer("left", 0), params.integer("right", 0)
+        difference = graph.difference(left, right)
+        return {
+            "columns": columns(difference.summary.schema),
+            "rows": cells(difference.summary.slice(0, 200)),
+            "total": difference.summary.num_rows,
+            "only_left": self._named(graph, difference.only_left.ids),
+            "only_right": self._named(graph, difference.only_right.ids),
+            "python": f"{self._opening}\ngraph.difference({left}, {right}).summary",
+        }
+
+    def paths(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Paths from one node to another, the shortest first."""
+        graph = self.graph(budget)
+        source, target = (self._node(graph, params.item(end)) for end in ("source", "target"))
+        found_paths = graph.paths([source], [target], limit=10)
+        shown: list[Sequence[dict[str, Any]]] = [
+            self._named(graph, np.array(path))["nodes"] for path in found_paths
+        ]
+        names = graph.names([source, target])
+        return {
+            "paths": shown,
+            "python": f"{self._opening}\ngraph.paths({names[0]!r}, {names[1]!r})",
+        }

@@ -1,0 +1,154 @@
+"""``explore()`` of captures, frames and graphs: a widget, a page, or a server."""
+
+from __future__ import annotations
+
+import os
+import threading
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.explorer import Explorer, Source, open_source
+from lipstick.explorer.server import Serving
+from lipstick.systems import page_of, resolve
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+
+
+class Served:
+    """An explorer that is served, until it is closed or the process ends.
+
+    Attributes
+    ----------
+    url
+        Where a browser opens it.
+    """
+
+    def __init__(self, explorer: Explorer, host: str = "127.0.0.1", port: int = 0) -> None:
+        self._serving = Serving(explorer, host, port)
+        self.url = self._serving.url
+        self._thread = threading.Thread(target=self._serving.run, daemon=True)
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        return f"<Explorer at {self.url}>"
+
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._serving.stop()
+        self._thread.join(10)
+
+    def wait(self) -> None:
+        """Serve until it is interrupted."""
+        try:
+            self._thread.join()
+        except KeyboardInterrupt:
+            self.close()
+
+
+def source_of(subject: Any, name: str | None = None) -> Source:
+    """What is explored of a capture, a graph, a federation or a path.
+
+    Raises
+    ------
+    ExploreError
+        For anything else.
+    """
+    from graphquery import ProvenanceGraph
+    from lipstick.capture.capture import Capture
+
+    if isinstance(subject, str | os.PathLike):
+        return open_source(Path(subject))
+    if isinstance(subject, Capture):
+        return _of_capture(subject, name)
+    if isinstance(subject, ProvenanceGraph):
+        from lipstick.explorer.graphs.stored_graphs import graph_source
+
+        return graph_source(name or "graph", subject)
+    page = page_of(subject)
+    kind = type(subject).__name__
+    if page is not None:
+        shown: Source = resolve(page.shows)(name or kind.lower(), subject)
+        return shown
+    raise ExploreError(f"A {kind} cannot be explored: give captures, graphs, federations or paths.")
+
+
+def _of_capture(capture: Capture, name: str | None) -> Source:
+    from lipstick.capture.capture import Capture
+    from lipstick.explorer.captures.source import CaptureSource
+
+    if capture.manifest.values == "copy":
+        # Asked in memory, whoever opened it: a click is to start no Spark job.
+        capture = Capture(capture.directory, capture.manifest)
+    return CaptureSource(name or capture.directory.name, capture)
+
+
+def explore(
+    *subjects: Any,
+    to: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+    browser: bool = True,
+) -> Any:
+    """Explore captures, graphs, federations and paths.
+
+    Parameters
+    ----------
+    subjects
+        What is explored.
+    to
+        Write a page of its own to this file, which answers what it holds without a server.
+    name
+        What it is called; by default after its folder.
+    browser
+        Open a browser where a server is started.
+
+    Returns
+    -------
+    The path that was written; a widget in a notebook; elsewhere a :class:`Served`.
+
+    Raises
+    ------
+    ExploreError
+        For what cannot be explored, and without the libraries of ``lipstick-spark[explore]``.
+    """
+    from lipstick.explorer.widget import in_notebook, widget
+
+    explorer = Explorer([source_of(subject, name) for subject in subjects])
+    if to is not None:
+        from lipstick.explorer.saved import save
+
+        path = Path(to)
+        save(explorer, path)
+        return path
+    if in_notebook():
+        return widget(explorer)
+    served = Served(explorer)
+    if browser:
+        webbrowser.open(served.url)
+    return served
+
+
+def bundle(subject: Any) -> dict[str, Any] | None:
+    """What a notebook shows for something that can be explored; None where it is not interactive.
+
+    That is a widget in a notebook whose kernel has anywidget.
+    """
+    from lipstick.explorer.widget import in_notebook, widget
+
+    if not in_notebook():
+        return None
+    try:
+        shown = widget(Explorer([source_of(subject)]))
+    except ExploreError:
+        return None
+    mime = shown._repr_mimebundle_()
+    data: dict[str, Any] | None = mime[0] if isinstance(mime, tuple) else mime
+    return data

@@ -1,0 +1,126 @@
+"""The page: one HTML file of its own, the same for server, notebook, saved file and documentation.
+
+Its scripts are ES modules and are put together here, when it is served: no tool has to build it.
+Imports between them become one scope, in which every name at the top is defined once.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from lipstick.explorer.errors import ExploreError
+
+MODULES = (
+    "dom.js",
+    "asking.js",
+    "state.js",
+    "table.js",
+    "charts.js",
+    "terms.js",
+    "exporting.js",
+    "why.js",
+    "view.js",
+    "whatif.js",
+    "query.js",
+    "capture.js",
+    "picture.js",
+    "graph.js",
+    "script.js",
+    "federation.js",
+    "live.js",
+    "stream.js",
+    "reduction.js",
+    "app.js",
+)
+"""In the order in which they are evaluated: each after those it imports."""
+
+_IMPORT = re.compile(r"^import\s*\{(?P<names>[^}]*)\}\s*from\s*\"\./(?P<module>[\w.]+)\";\n", re.M)
+_EXPORT = re.compile(r"^export (?=(async )?function|const|let|class)", re.M)
+_SCRIPT = re.compile(r"<script type=\"module\">(.*?)</script>", re.DOTALL)
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+
+
+def _text(name: str) -> str:
+    return files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def script() -> str:
+    """All modules as the text of one."""
+    parts = []
+    for number, name in enumerate(MODULES):
+        text = _text(name)
+        for match in _IMPORT.finditer(text):
+            if match["module"] not in MODULES[:number]:
+                raise ExploreError(f"{name} imports {match['module']}, which is not before it.")
+        parts.append(f"// {name}\n" + _EXPORT.sub("", _IMPORT.sub("", text)))
+    return "\n".join(parts)
+
+
+@cache
+def style() -> str:
+    """The style sheet."""
+    return _text("style.css")
+
+
+def assembled(given: dict[str, Any]) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    given
+        What it is told: ``mode`` is ``server`` or ``saved``, then with ``answers``.
+    """
+    # Nothing in a string can end the element that it is in.
+    data = json.dumps(given, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
+    html = _text("index.html")
+    for mark, text in (
+        ("/*style*/", style()),
+        ("/*script*/", script() + '\nstart(document.getElementById("explorer"));\n'),
+        ("/*data*/", data),
+    ):
+        html = html.replace(mark, text, 1)
+    if given.get("mode") == "saved":
+        rule = policy(html, served=False)
+        html = html.replace(
+            '<meta charset="utf-8">',
+            f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{rule}">',
+            1,
+        )
+    return html
+
+
+def policy(page: str, *, served: bool) -> str:
+    """The content security policy of a page: its own script and style, and nothing else.
+
+    Parameters
+    ----------
+    served
+        It may ask the server that it came from.
+    """
+    scripts = " ".join(f"'{_hash(text)}'" for text in _SCRIPT.findall(page))
+    styles = " ".join(f"'{_hash(text)}'" for text in _STYLE.findall(page))
+    rules = [
+        "default-src 'none'",
+        f"script-src {scripts}",
+        f"style-src {styles}",
+        f"connect-src {chr(39) + 'self' + chr(39) if served else chr(39) + 'none' + chr(39)}",
+        "img-src data: blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    ]
+    if served:
+        rules.append("frame-ancestors 'none'")
+    return "; ".join(rules)
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,190 @@
+"""A page that answers what it holds, without a server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.captures.source import CaptureSource
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.explorer import Explorer, Source
+from lipstick.explorer.page import assembled
+from lipstick.explorer.params import Params
+
+LARGEST = 2_000_000
+"""Bytes of a saved page at most."""
+
+_BOXES = 60
+
+
+def canonical(value: Any) -> str:
+    """JSON with its names in order, as the page writes it to find an answer."""
+    if isinstance(value, list):
+        return f"[{','.join(map(canonical, value))}]"
+    if isinstance(value, dict):
+        items = [(k, v) for k, v in sorted(value.items()) if v is not None]
+        return "{" + ",".join(f"{json.dumps(k)}:{canonical(v)}" for k, v in items) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+class Holding:
+    """Answers that are held, up to a size."""
+
+    def __init__(self, explorer: Explorer, room: int) -> None:
+        self.explorer = explorer
+        self.answers: dict[str, Any] = {}
+        self._room = room
+
+    def hold(self, source: int, view: str, params: dict[str, Any]) -> Any:
+        """Hold the answer to a question, and return it; None where there is no room for it."""
+        question = {"source": source, "view": view, "params": params}
+        reply = self.explorer.ask(question)
+        text = json.dumps(reply, ensure_ascii=True)
+        size = len(text) + len(text) // 20 + 200
+        if size > self._room:
+            return None
+        self._room -= size
+        self.answers[canonical(question)] = reply
+        return reply.get("answer")
+
+
+def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
+    """Write the page with the answers of what is clicked first; return its size in bytes.
+
+    Of a capture it holds the first rows of the answer, and why the first of these are there; of a
+    graph the modules, and what is one click away from them; of a script what its variables and
+    files depend on; of streams the newest events of each, and what those at the end were made of;
+    of a reduction where its first outputs came from.
+
+    Parameters
+    ----------
+    rows
+        Of how many rows of a capture it holds why they are there; of events and outputs as many.
+
+    Raises
+    ------
+    ExploreError
+        Where the answers that a page cannot be without are larger than `LARGEST`.
+    OSError
+        Where the file cannot be written.
+    """
+    room = LARGEST - len(assembled({"mode": "saved", "answers": {}}).encode()) - 10_000
+    held = Holding(explorer, room // 2)
+    if held.hold(0, "sources", {}) is None:
+        raise ExploreError("There are too many things to hold in one page.")
+    for number, source in enumerate(explorer.sources):
+        if held.hold(number, "about", {}) is None:
+            raise ExploreError(f"{source.name} is too much for one page: serve it instead.")
+        _hold(held, number, source, rows)
+    page = assembled({"mode": "saved", "answers": held.answers})
+    data = page.encode()
+    if len(data) > LARGEST:
+        raise ExploreError(f"The page would have {len(data):,} bytes, more than {LARGEST:,}.")
+    path.write_bytes(data)
+    return len(data)
+
+
+def _hold(held: Holding, number: int, source: Source, rows: int) -> None:
+    match source:
+        case CaptureSource():
+            _capture(held, number, source, rows)
+        case _ if source.kind == "graph":
+            _graph(held, number)
+        case _ if source.kind == "script":
+            _script(held, number)
+        case _ if source.kind == "stream":
+            _streams(held, number, rows)
+        case _ if source.kind == "reduction":
+            _reduction(held, number, rows)
+
+
+def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> None:
+    rows_held = held.hold(number, "rows", {"offset": 0, "limit": 100})
+    held.hold(number, "rows", {"offset": 0, "limit": 200})
+    held.hold(number, "query", {})
+    about = source.about(Params({}), Budget())
+    names = [about["columns"][number]["name"] for number in about["aggregates"]]
+    for row in [] if rows_held is None else rows_held["places"][:rows]:
+        answer = held.hold(number, "why", {"row": row})
+        if answer is None:
+            return
+        for name in names:
+            held.hold(number, "value", {"row": row, "column": name})
+            for each in answer["inputs"]:
+                question = {"row": row, "column": name, "relation": each["relation"]}
+                if 0 < each["count"] <= 60:
+                    held.hold(number, "tornado", question)
+        held.hold(number, "members", {"row": row, "offset": 0, "limit": 100})
+        if answer["members"] <= 40:
+            held.hold(number, "shares", {"row": row})
+            _struck(held, number, answer)
+
+
+def _struck(held: Holding, number: int, answer: dict[str, Any]) -> None:
+    """What if each input of a row had not been there."""
+    for each in answer["inputs"]:
+        for key in each["keys"][:20]:
+            scenario = {"delete": {each["relation"]: [key]}, "where": {}}
+            held.hold(number, "what_if", {"scenarios": [scenario]})
+
+
+def _graph(held: Holding, number: int) -> None:
+    seen: set[str] = set()
+    waiting: list[dict[str, Any]] = [{}]
+    for depth in range(3):
+        following: list[dict[str, Any]] = []
+        for focus in waiting:
+            if canonical(focus) in seen:
+                continue
+            seen.add(canonical(focus))
+            picture = held.hold(number, "picture", {"focus": focus})
+            if picture is None:
+                return
+            if depth < 2:
+                inner = [box["focus"] for box in picture["boxes"][:_BOXES] if box["focus"]]
+                following += [f for f in inner if "search" not in f and "segment" not in f]
+        waiting = following
+
+
+def _script(held: Holding, number: int) -> None:
+    script = held.hold(number, "script", {})
+    if script is None:
+        return
+    _graph(held, number)
+    for criterion in [*script["outputs"], *script["inputs"], *script["variables"]]:
+        for forwards in ({}, {"forwards": True}):
+            answer = held.hold(number, "depends", {"criterion": criterion, **forwards})
+            if answer is not None and answer["seeds"]:
+                mode = "descendants" if forwards else "ancestors"
+                marks = {"mode": mode, "nodes": answer["seeds"]}
+                held.hold(number, "picture", {"focus": {}, "marks": marks})
+
+
+def _streams(held: Holding, number: int, rows: int) -> None:
+    about = held.hold(number, "about", {})
+    version = {"version": about["version"]}
+    held.hold(number, "picture", version)
+    # What nothing is made of is asked about first: where there is little room, that is held.
+    for stream in reversed(about["streams"]):
+        question = {"stream": stream["name"], "offset": 0, "limit": 100, **version}
+        events = held.hold(number, "events", question)
+        for row in [] if events is None else events["rows"][:rows]:
+            keyed = events["keyed"]
+            event = {"stream": stream["name"], "n": int(row[1 if keyed else 0])}
+            if keyed:
+                event["key"] = row[0]
+            for way in ({}, {"forwards": True}):
+                held.hold(number, "path", {**event, **way, **version})
+
+
+def _reduction(held: Holding, number: int, rows: int) -> None:
+    progress = held.hold(number, "progress", {})
+    _graph(held, number)
+    if progress is None:
+        return
+    version = {"version": progress["version"]}
+    outputs = held.hold(number, "outputs", {"text": "", **version})
+    for name in [] if outputs is None else outputs["names"][:rows]:
+        held.hold(number, "trace", {"entity": name, **version})

@@ -1,0 +1,227 @@
+"""The explorer as a server: one page, one way to ask, for whoever has the token.
+
+It listens on the loopback interface unless told otherwise, answers only requests that name it as
+their host and carry the token, and only a page of its own may ask from a browser. Nothing can be
+written through it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import secrets
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from lipstick.explorer.budget import Budget
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.explorer import Explorer
+from lipstick.explorer.exports import export
+from lipstick.explorer.page import assembled, policy
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+TOKEN = "x-lipstick-token"
+"""The header that a page sends the token in."""
+
+QUESTION = 4_000_000
+"""Bytes of a question at most."""
+
+WORKERS = 4
+"""Questions that are answered at once."""
+
+
+def missing(error: ImportError) -> ExploreError:
+    """What to do without the libraries that a server needs."""
+    return ExploreError(
+        f"The explorer needs {error.name}, which is not installed.\n"
+        "Install it: pip install 'lipstick-spark[explore]'"
+    )
+
+
+def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starlette:
+    """The application that serves an explorer.
+
+    Parameters
+    ----------
+    token
+        Who has it may ask.
+    hosts
+        Values of the Host header that are answered, such as ``127.0.0.1:8700``.
+
+    Raises
+    ------
+    ExploreError
+        Without Starlette.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.responses import HTMLResponse, JSONResponse, Response
+        from starlette.routing import Route
+    except ImportError as error:
+        raise missing(error) from error
+
+    page = assembled({"mode": "server"})
+    headers = {
+        "Content-Security-Policy": policy(page, served=True),
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+    pool = ThreadPoolExecutor(WORKERS, "explore")
+
+    def refused(request: Request, given: str) -> Response | None:
+        host = request.headers.get("host", "")
+        origin = request.headers.get("origin")
+        if host not in hosts or (origin is not None and origin != f"http://{host}"):
+            return JSONResponse(_refusal("This host or origin may not ask."), 403, headers)
+        if not hmac.compare_digest(given.encode(), token.encode()):
+            told = "The token is missing or another: open the address that was printed."
+            return JSONResponse(_refusal(told), 401, headers)
+        return None
+
+    async def show(request: Request) -> Response:
+        no = refused(request, request.query_params.get("token", ""))
+        return no or HTMLResponse(page, headers=headers)
+
+    async def question_of(request: Request) -> Any:
+        no = refused(request, request.headers.get(TOKEN, ""))
+        if no is not None:
+            return no
+        question, problem = await _question(request)
+        return question if problem is None else JSONResponse(_refusal(problem), 400, headers)
+
+    async def ask(request: Request) -> Response:
+        question = await question_of(request)
+        if isinstance(question, Response):
+            return question
+        reply = await _answered(
+            pool, request, explorer, lambda budget: explorer.ask_json(question, budget)
+        )
+        return Response(reply, media_type="application/json", headers=headers)
+
+    async def download(request: Request) -> Response:
+        question = await question_of(request)
+        if isinstance(question, Response):
+            return question
+        loop = asyncio.get_running_loop()
+        try:
+            data = await loop.run_in_executor(pool, export, explorer, question)
+        except ExploreError as error:
+            return JSONResponse(_refusal(str(error)), 400, headers)
+        return Response(data, media_type="application/octet-stream", headers=headers)
+
+    return Starlette(
+        routes=[
+            Route("/", show, methods=["GET"]),
+            Route("/ask", ask, methods=["POST"]),
+            Route("/export", download, methods=["POST"]),
+        ]
+    )
+
+
+def _refusal(message: str) -> dict[str, Any]:
+    return {"error": {"kind": "refused", "message": message}}
+
+
+async def _question(request: Request) -> tuple[Any, str | None]:
+    """The question of a request; or what is wrong with it."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > QUESTION:
+            return None, f"A question has at most {QUESTION:,} bytes."
+    try:
+        return json.loads(bytes(body)), None
+    except (ValueError, RecursionError):
+        return None, "A question is JSON."
+
+
+async def _answered(
+    pool: ThreadPoolExecutor,
+    request: Request,
+    explorer: Explorer,
+    work: Callable[[Budget], str],
+) -> str:
+    """What some work yields, which is told to stop when nobody waits for it any more."""
+    budget = Budget(explorer.seconds)
+    task = asyncio.get_running_loop().run_in_executor(pool, work, budget)
+    while True:
+        done, _ = await asyncio.wait([task], timeout=0.25)
+        if done:
+            return task.result()
+        if await request.is_disconnected():
+            budget.cancel()
+
+
+def hosts_of(host: str, port: int) -> frozenset[str]:
+    """The Host headers by which a server on an address is asked."""
+    names = {host}
+    if host in ("127.0.0.1", "::1", "localhost"):
+        names |= {"127.0.0.1", "localhost", "[::1]"}
+    return frozenset(f"[{n}]:{port}" if ":" in n and n[0] != "[" else f"{n}:{port}" for n in names)
+
+
+class Serving:
+    """A running server.
+
+    Attributes
+    ----------
+    url
+        Where a browser opens it, with the token.
+    """
+
+    def __init__(self, explorer: Explorer, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Bind the address; port 0 is any that is free.
+
+        Raises
+        ------
+        ExploreError
+            Without the libraries; where the address is taken.
+        """
+        try:
+            import uvicorn
+        except ImportError as error:
+            raise missing(error) from error
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            self._socket.bind((host, port))
+            # From here on connections wait until the server runs.
+            self._socket.listen(128)
+        except OSError as error:
+            self._socket.close()
+            raise ExploreError(
+                f"{host}:{port} cannot be listened on: {error.strerror or error}.\n"
+                "Give another --port, or none for one that is free."
+            ) from error
+        port = self._socket.getsockname()[1]
+        self.token = secrets.token_urlsafe(24)
+        shown = f"[{host}]" if ":" in host else host
+        self.url = f"http://{shown}:{port}/?token={self.token}"
+        app = application(explorer, self.token, hosts_of(host, port))
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, lifespan="off"
+        )
+        self.server = uvicorn.Server(config)
+
+    def run(self) -> None:
+        """Serve until it is stopped."""
+        with suppress(KeyboardInterrupt):
+            self.server.run(sockets=[self._socket])
+        self._socket.close()
+
+    def stop(self) -> None:
+        """Stop serving, from another thread."""
+        self.server.should_exit = True

@@ -1,0 +1,151 @@
+"""Windows into large tables: sorted, filtered, and a screenful at a time."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lipstick.explorer.cells import cells, columns, kind, parsed
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.params import Params
+from semiring.base import Array
+
+WINDOW = 200
+"""Rows of a window at most."""
+
+_KEPT = 4
+
+_COMPARED = re.compile(r"\s*(?P<op><=|>=|<>|!=|=|<|>)\s*(?P<value>.*)", re.DOTALL)
+_FUNCTIONS = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+class Windows:
+    """A table that is looked at in windows.
+
+    The places of rows in the table stay their names, however they are sorted. O(n log n) for an
+    order that was not asked for lately, then what the window has.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+        self._places = lru_cache(maxsize=_KEPT)(self._find)
+
+    def window(self, params: Params) -> dict[str, Any]:
+        """The rows that are asked for.
+
+        Parameters
+        ----------
+        params
+            ``offset`` and ``limit``; ``sort``, the place of a column; ``descending``; ``filters``,
+            conditions by the place of their column, as :func:`condition` has them.
+        """
+        sort = params.integer("sort", -1)
+        filters = {str(k): str(v) for k, v in params.mapping("filters").items() if str(v).strip()}
+        places = self._places(sort, params.flag("descending"), tuple(sorted(filters.items())))
+        offset = params.integer("offset", 0, 0)
+        limit = params.integer("limit", 100, 1, WINDOW)
+        total = self.table.num_rows if places is None else len(places)
+        if places is None:
+            chosen = np.arange(min(offset, total), min(offset + limit, total))
+            rows = self.table.slice(offset, limit)
+        else:
+            chosen = places[offset : offset + limit]
+            rows = self.table.take(pa.array(chosen))
+        return {
+            "columns": columns(self.table.schema),
+            "rows": cells(rows),
+            "places": chosen.tolist(),
+            "offset": offset,
+            "total": total,
+            "all": self.table.num_rows,
+        }
+
+    def chosen(self, params: Params) -> pa.Table:
+        """All rows that a window is of, in its order."""
+        filters = {str(k): str(v) for k, v in params.mapping("filters").items() if str(v).strip()}
+        places = self._places(
+            params.integer("sort", -1), params.flag("descending"), tuple(sorted(filters.items()))
+        )
+        return self.table if places is None else self.table.take(pa.array(places))
+
+    def _find(
+        self, sort: int, descending: bool, filters: tuple[tuple[str, str], ...]
+    ) -> Array | None:
+        """The places of the rows, in order; None: all, as they are."""
+        if sort < 0 and not filters:
+            return None
+        places = np.arange(self.table.num_rows)
+        if filters:
+            keep = np.ones(self.table.num_rows, dtype=np.bool_)
+            for number, text in filters:
+                column = self._column(number)
+                mask = condition(column, text, self.table.schema.names[int(number)])
+                keep &= np.asarray(pc.fill_null(mask, False).to_numpy(zero_copy_only=False), bool)
+            places = np.flatnonzero(keep)
+        if sort >= 0:
+            column = self._column(str(sort))
+            if kind(column.type) == "other":
+                raise ExploreError(f"Values of the type {column.type} have no order to sort by.")
+            if isinstance(column.type, pa.DictionaryType):
+                column = column.cast(column.type.value_type)
+            order = "descending" if descending else "ascending"
+            sorted_values = column.take(pa.array(places))
+            ranks = pc.sort_indices(pa.table({"c": sorted_values}), sort_keys=[("c", order)])
+            places = places[ranks.to_numpy(zero_copy_only=False)]
+        return places
+
+    def _column(self, number: str) -> pa.Array:
+        if not number.isdecimal() or int(number) >= self.table.num_columns:
+            raise ExploreError(f"The table has no column {number}.")
+        column = self.table.column(int(number))
+        array: pa.Array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        return array
+
+
+def condition(column: pa.Array, text: str, name: str) -> pa.Array:
+    """Which values meet a condition as people type it.
+
+    ``> 5``, ``= Civic`` and the like compare; ``null`` and ``not null`` ask for NULL; any other
+    text is looked for within the values, whatever its case.
+
+    Raises
+    ------
+    ExploreError
+        Where the text is no value of the column's type, and for types that are not compared.
+    """
+    if isinstance(column.type, pa.DictionaryType):
+        column = column.cast(column.type.value_type)
+    plain = text.strip()
+    if plain.lower() in ("null", "not null"):
+        return pc.is_null(column) if plain.lower() == "null" else pc.is_valid(column)
+    if kind(column.type) == "other":
+        raise ExploreError(f"Column {name!r} has values of the type {column.type}: not compared.")
+    compared = _COMPARED.fullmatch(text)
+    if compared is None:
+        if kind(column.type) != "text":
+            column = column.cast(pa.string())
+        return pc.match_substring(column, plain, ignore_case=True)
+    value = compared["value"].strip()
+    if len(value) > 1 and value[0] == value[-1] == "'":
+        value = value[1:-1].replace("''", "'")
+    if pa.types.is_decimal(column.type):
+        # A literal may have more digits than the column: both are compared as wide decimals.
+        wide = pa.decimal256(76, max(column.type.scale, 20))
+        return _FUNCTIONS[compared["op"]](column.cast(wide), parsed([value], wide)[0])
+    if pa.types.is_integer(column.type) and not re.fullmatch(r"[+-]?\d+", value):
+        number = parsed([value], pa.float64())[0]
+        return _FUNCTIONS[compared["op"]](column.cast(pa.float64()), number)
+    return _FUNCTIONS[compared["op"]](column, parsed([value], column.type)[0])

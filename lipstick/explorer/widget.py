@@ -1,0 +1,57 @@
+"""The explorer in a notebook: Jupyter, JupyterLab, VS Code, marimo, Colab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.explorer import Explorer
+from lipstick.explorer.page import script, style
+
+_RENDER = "\nexport default { render: renderWidget };\n"
+
+
+def widget(explorer: Explorer) -> Any:
+    """An anywidget that shows an explorer; questions go through the notebook's kernel.
+
+    Raises
+    ------
+    ExploreError
+        Without anywidget.
+    """
+    try:
+        from anywidget import AnyWidget
+    except ImportError as error:
+        raise ExploreError(
+            "The explorer in a notebook needs anywidget, which is not installed.\n"
+            "Install it: pip install 'lipstick-spark[explore]'"
+        ) from error
+
+    class ExplorerWidget(AnyWidget):  # type: ignore[misc, unused-ignore]
+        """See :func:`widget`."""
+
+        _esm = script() + _RENDER
+        _css = style()
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.on_msg(self._answer)
+
+        def _answer(self, _: Any, message: Any, __: Any) -> None:
+            if isinstance(message, dict) and isinstance(message.get("id"), int):
+                text = explorer.ask_json(message.get("question"))
+                self.send({"id": message["id"], "text": text})
+
+    return ExplorerWidget()
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook: of Jupyter's kind, or of marimo."""
+    import sys
+
+    module = sys.modules.get("IPython")
+    shell = None if module is None else module.get_ipython()
+    if shell is not None and getattr(shell, "kernel", None) is not None:
+        return True
+    running = getattr(sys.modules.get("marimo"), "running_in_notebook", None)
+    return running is not None and bool(running())

@@ -1,0 +1,333 @@
+"""The explorer in a real Chromium: what is on the screen is what the API answers.
+
+With `LIPSTICK_SCREENSHOTS` set to a folder, pictures of the views are written there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from lipstick.capture.capture import Capture
+from lipstick.explorer import Explorer
+from lipstick.explorer.cells import cell
+from lipstick.explorer.explorer import open_source
+from lipstick.explorer.saved import save
+from lipstick.explorer.widget import widget
+from tests.lipstick.explorer.conftest import HOSTILE, Page, accessible, opened, shot, texts
+
+pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
+
+Open = Callable[[str], Capture]
+Numbers = dict[str, int]
+
+
+def test_from_a_value_to_the_rows_it_is_made_of(
+    page: Page, capture: Open, numbers: Numbers
+) -> None:
+    screen = page.open(f"#s={numbers['q3']}")
+    answer = capture("q3").memory.answer()
+    screen.wait_for_selector(".row .cell.linked")
+    revenue = [cell(value) for value in answer.column("revenue").to_pylist()]
+    assert texts(screen, ".row .cell:nth-child(2)") == revenue
+    screen.locator(".row .cell.linked").first.click()
+    screen.wait_for_selector(".panel .chart .bar")
+    ((_, tensor),) = capture("q3").tensors("revenue", 1)
+    bars = texts(screen, ".chart .bar-value")
+    assert sorted(bars) == sorted(str(cell(value)) for _, value in tensor.simple_tensors)
+    opened_one = capture("q3")
+    at = opened_one.memory.engine.base("b0").ordered[:1]
+    (annotation,) = opened_one.memory.formal.tuples.uncut("b0", at)
+    tokens = {str(token) for token in annotation.tokens}
+    chips = screen.locator(".formula .token")
+    assert {
+        chips.nth(i).get_attribute("title").replace(": ", ":") for i in range(chips.count())
+    } == (tokens)
+    screen.locator(".inputs-head button", has_text="rows").first.click()
+    expect(screen.locator(".source-rows th").first).to_have_text("c_custkey")
+    shot(page, "why")
+    # The address is the view: it leads back here.
+    again = page.open(screen.url[screen.url.index("#") :])
+    again.wait_for_selector(".panel .chart .bar")
+    assert texts(again, ".chart .bar-value") == bars
+    accessible(page, always=True)
+    page.check()
+
+
+def test_what_if_by_clicking_is_the_captures_own(
+    page: Page, capture: Open, numbers: Numbers
+) -> None:
+    screen = page.open(f"#s={numbers['q3']}&row=0")
+    screen.locator('.formula .token[title^="orders"]').first.click()
+    screen.wait_for_selector(".dock .summary .count")
+    order = capture("q3").memory.answer().column("l_orderkey")[0].as_py()
+    changes = capture("q3").what_if(delete={"orders": [order]}).changes.to_pylist()
+    wanted = [row for row in changes if row["_change"] != "unchanged"]
+    told = texts(screen, ".dock .plain-table tbody tr")
+    assert len(told) == len(wanted)
+    for text, row in zip(told, wanted, strict=True):
+        kept = row["new"] or row["old"]
+        assert row["_change"] in text
+        assert str(kept["l_orderkey"]) in text
+        assert str(kept["revenue"]) in text
+    assert texts(screen, ".formula .token.struck")
+    shot(page, "what-if")
+    # Several scenarios side by side.
+    screen.get_by_role("button", name="Add beside").click()
+    screen.get_by_role("tab", name="What if").click()
+    where = screen.get_by_label("Strike out rows of lineitem where")
+    where.fill("l_linenumber = 1")
+    screen.wait_for_selector(".whole .plain-table th:nth-child(4)")
+    assert texts(screen, ".whole .plain-table th")[2:] == ["Scenario A", "Scenario B"]
+    known = capture("q3").memory.tokens("lineitem").column("l_linenumber").to_pylist()
+    struck = 1 + sum(1 for number in known if number == 1)
+    expect(screen.locator(".beside .summary").last).to_contain_text(f"Without {struck:,} rows")
+    shot(page, "scenarios")
+    accessible(page)
+    page.check()
+
+
+def test_tables_are_sorted_filtered_and_walked_through(
+    page: Page, capture: Open, numbers: Numbers
+) -> None:
+    screen = page.open(f"#s={numbers['orders']}")
+    answer = capture("orders").memory.answer().to_pandas()
+    screen.wait_for_selector(".row .cell")
+    assert screen.locator(".row").count() < 60
+    screen.get_by_role("button", name="o_totalprice").click()
+    first = str(answer["o_totalprice"].min())
+    expect(screen.locator(".row .cell:nth-child(3)").first).to_have_text(first)
+    screen.get_by_label("Filter o_totalprice").fill("> 200000")
+    count = int((answer["o_totalprice"].astype(float) > 200_000).sum())
+    note = screen.locator(".answer-main .table-note")
+    expect(note).to_have_text(f"{count:,} rows of {len(answer):,}")
+    # By keys alone.
+    screen.locator(".table-scroll").first.focus()
+    for key in ("End", "Home", "ArrowDown", "PageDown", "ArrowUp", "Enter"):
+        screen.keyboard.press(key)
+    screen.wait_for_selector(".panel .formula .token")
+    assert screen.locator(".row.chosen").count() == 1
+    with screen.expect_download() as download:
+        screen.get_by_label("Save as CSV").first.click()
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert len(lines) == count + 1
+    page.check()
+
+
+def test_conditions_shares_and_semirings(page: Page, numbers: Numbers) -> None:
+    screen = page.open(f"#s={numbers['suppliers']}&row=1&col=4")
+    screen.wait_for_selector(".formula .token")
+    screen.get_by_text("Leave one out").click()
+    screen.wait_for_selector(".inner .chart .bar")
+    screen.get_by_text("how much each input has to do with it").click()
+    screen.wait_for_selector("details .chart .bar-value")
+    screen.get_by_text("in a semiring").click()
+    screen.wait_for_selector(".evaluated")
+    assert texts(screen, ".evaluated") == ["1"]
+    screen.get_by_label("Semiring").select_option("boolean")
+    expect(screen.locator(".evaluated")).to_have_text("true")
+    screen.get_by_text("one line each").click()
+    screen.wait_for_selector(".table.short .row .cell")
+    shot(page, "row")
+    accessible(page)
+    page.check()
+
+
+def test_a_query_is_shown_with_its_blocks(page: Page, capture: Open, numbers: Numbers) -> None:
+    screen = page.open(f"#s={numbers['q3']}&v=query")
+    screen.wait_for_selector(".sql")
+    assert screen.locator(".sql").inner_text() == capture("q3").query
+    assert texts(screen, ".sql .mention") == ["customer", "orders", "lineitem"]
+    screen.get_by_role("button", name="SUM(l_extendedprice").first.click()
+    screen.wait_for_selector(".sql .lit-name")
+    assert texts(screen, ".sql .lit-name") == ["l_extendedprice", "l_discount"]
+    assert screen.locator(".sql").inner_text() == capture("q3").query
+    shot(page, "query")
+    accessible(page)
+    page.check()
+
+
+def test_into_a_graph_and_back_out(page: Page, stores: Path, numbers: Numbers) -> None:
+    screen = page.open(f"#s={numbers['dealership']}")
+    screen.wait_for_selector(".box.module")
+    source = open_source(stores / "dealership")
+    picture = Explorer([source]).ask({"view": "picture"})["answer"]
+    labels = [box["label"] for box in picture["boxes"]]
+    assert sorted(texts(screen, ".box .label")) == sorted(labels)
+    # With keys alone: to dealer1, into it, into its invocation, and back.
+    screen.locator('.box[tabindex="0"]').focus()
+    for _ in range(6):
+        if "dealer1" in (screen.evaluate("document.activeElement.ariaLabel") or ""):
+            break
+        screen.keyboard.press("ArrowRight")
+    screen.keyboard.press("Enter")
+    screen.wait_for_selector(".box.whole.module")
+    screen.locator(".box.invocation:not(.whole)").first.click()
+    screen.wait_for_selector(".box.whole.invocation")
+    assert "Inventory" in texts(screen, ".box .label")
+    shot(page, "invocation")
+    screen.locator('.box[tabindex="0"]').focus()
+    screen.keyboard.press("Backspace")
+    screen.wait_for_selector('.crumbs [aria-current]:has-text("dealer1")')
+    accessible(page, always=True)
+    page.check()
+
+
+def test_a_deletion_is_what_the_graph_says(page: Page, numbers: Numbers) -> None:
+    number = numbers["dealership"]
+    screen = page.open(f'#s={number}&focus={{"segment":"dealer1/Cars"}}&node="dealer1/Cars:C2"')
+    screen.get_by_role("button", name="Without it").click()
+    screen.wait_for_selector(".tools .count.gone")
+    assert texts(screen, ".tools .count") == ["4 gone", "1 changed", "6 stale"]
+    screen.get_by_role("button", name="Around it").click()
+    screen.wait_for_selector(".box.node.is-gone")
+    for _ in range(3):
+        screen.get_by_label("More steps forth").click()
+    screen.wait_for_selector(".box.node.is-stale")
+    assert "COUNT: 2 → 1" in texts(screen, ".box .line")
+    shot(page, "deletion")
+    accessible(page)
+    page.check()
+
+
+def test_a_large_graph_is_shown_in_parts(page: Page, numbers: Numbers) -> None:
+    screen = page.open(f'#s={numbers["generated"]}&focus={{"module":"module3"}}')
+    screen.wait_for_selector(".box.bundle")
+    assert "48 of 60 invocations shown" in screen.locator(".shown").inner_text()
+    screen.locator(".box.bundle").last.click()
+    screen.wait_for_selector('.box .label:has-text("#60")')
+    screen.get_by_label("Search modules and nodes").fill("module5#7")
+    screen.locator('.findings button:has-text("segment")').first.click()
+    screen.wait_for_selector(".box.whole.invocation")
+    screen.locator(".tick").nth(3).click()
+    screen.wait_for_selector(".time-line .plain")
+    accessible(page)
+    page.check()
+
+
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.slow)])
+def test_contrast_in_both_schemes(browser: Any, served: Any, numbers: Numbers, scheme: str) -> None:
+    for page in opened(browser, served.url, color_scheme=scheme):
+        cut = '[{"delete":{"nation":[["24"]]}}]'
+        screen = page.open(f"#s={numbers['suppliers']}&row=2&col=1&cut={cut}")
+        screen.wait_for_selector(".panel .chart .bar")
+        screen.wait_for_selector(".dock .summary")
+        shot(page, f"answer-{scheme}")
+        accessible(page, always=True)
+        screen = page.open(f"#s={numbers['generated']}")
+        screen.wait_for_selector(".box.module")
+        shot(page, f"modules-{scheme}")
+        accessible(page, always=True)
+        page.check()
+
+
+def test_hostile_names_and_values_are_text(page: Page, numbers: Numbers) -> None:
+    number = numbers["hostile"]
+    screen = page.open(f"#s={number}")
+    screen.wait_for_selector(".row .cell")
+    shown = texts(screen, ".row .cell:first-child")
+    assert HOSTILE[0] in shown
+    assert HOSTILE[1] in shown
+    for row in range(0, len(HOSTILE), 3):
+        screen = page.open(f"#s={number}&row={row}&col=1")
+        screen.wait_for_selector(".panel .formula .token")
+        screen.locator(".formula .token").first.click()
+        screen.wait_for_selector(".dock .summary .count")
+    screen.get_by_role("tab", name="Query").click()
+    screen.wait_for_selector(".sql")
+    assert screen.locator("script").count() == 2
+    assert screen.locator("img").count() == 0
+    # Addresses that somebody else has written.
+    for fragment in (
+        "#s=<script>",
+        '#s={"a":1}',
+        "#row=<b>",
+        f"#s={number}&cut=<img>",
+        "#v=__proto__",
+    ):
+        page.page.goto(page.url + fragment)
+        page.page.wait_for_timeout(150)
+    page.check()
+
+
+def test_what_goes_wrong_is_told(page: Page, numbers: Numbers) -> None:
+    screen = page.open(f'#s={numbers["dealership"]}&focus={{"module":"nobody"}}')
+    screen.wait_for_selector(".trouble")
+    assert "There is no module 'nobody'" in screen.locator(".trouble").inner_text()
+    screen.get_by_role("button", name="Back to all modules").click()
+    screen.wait_for_selector(".box.module")
+    screen = page.open(f"#s={numbers['orders']}")
+    screen.wait_for_selector(".row .cell")
+    screen.get_by_label("Filter o_orderkey").fill("> many")
+    screen.wait_for_selector(".table-note .bad")
+    screen.get_by_label("Filter o_orderkey").fill("< 0")
+    expect(screen.locator(".answer-main .table-note")).to_contain_text("meets these conditions")
+    page.check()
+
+
+@pytest.fixture
+def saved_page(browser: Any, captures: Path, stores: Path, tmp_path: Path) -> Iterator[Page]:
+    """A saved page, opened as a file."""
+    sources = [open_source(captures / "q3"), open_source(stores / "dealership")]
+    save(Explorer(sources), tmp_path / "page.html")
+    yield from opened(browser, (tmp_path / "page.html").as_uri())
+
+
+def test_a_saved_page_answers_without_a_server(saved_page: Page) -> None:
+    screen = saved_page.open("#row=0&col=1")
+    screen.wait_for_selector(".panel .chart .bar")
+    screen.locator(".formula .token").first.click()
+    screen.wait_for_selector(".dock .summary .count")
+    screen.locator(".formula .token").nth(1).click()
+    screen.wait_for_selector(".trouble.unsaved")
+    screen = saved_page.open("#s=1")
+    screen.locator('.box.module:has-text("dealer1")').click()
+    screen.wait_for_selector(".box.whole.module")
+    accessible(saved_page)
+    saved_page.check()
+
+
+def test_a_narrow_window_has_everything(browser: Any, served: Any, numbers: Numbers) -> None:
+    for page in opened(browser, served.url, reduced_motion="reduce"):
+        page.page.set_viewport_size({"width": 420, "height": 800})
+        screen = page.open(f"#s={numbers['q3']}&row=0")
+        screen.wait_for_selector(".panel .formula .token")
+        assert screen.evaluate("document.documentElement.scrollWidth") <= 420
+        page.check()
+
+
+def test_a_widget_shows_the_same_views(browser: Any, stores: Path) -> None:
+    explorer = Explorer([open_source(stores / "dealership")])
+    shown = widget(explorer)
+    for page in opened(browser, "about:blank"):
+        screen = page.page
+        screen.expose_function("asked", lambda text: explorer.ask_json(json.loads(text)))
+        screen.add_style_tag(content=shown._css)
+        screen.add_script_tag(
+            type="module",
+            content=shown._esm.replace("export default", "window.widget =")
+            + """
+            const listeners = [];
+            const model = {
+                on: (name, listener) => listeners.push(listener),
+                send: async ({ id, question }) => {
+                    const text = await window.asked(JSON.stringify(question));
+                    for (const listener of listeners) listener({ id, text });
+                },
+            };
+            window.widget.render({ model, el: document.body });
+            """,
+        )
+        screen.locator('.box.module:has-text("dealer1")').click()
+        screen.wait_for_selector(".box.whole.module")
+        screen.locator(".box.invocation:not(.whole)").first.click()
+        screen.wait_for_selector(".box.whole.invocation")
+        assert screen.url == "about:blank"
+        accessible(page)
+        page.check()
+    shown.close()

@@ -1,0 +1,149 @@
+"""explore(): a server, a page, a widget of a notebook; and what a command line opens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import lipstick
+from benchmark_workflowgen.generated_graphs import generate
+from graphquery import ProvenanceGraph
+from graphquery.federation import open_federation
+from graphquery.store import Store
+from lipstick.cli import main
+from lipstick.explorer import ExploreError, Explorer, Served, explore
+from lipstick.explorer import opening as opening_module
+from lipstick.explorer.explorer import open_source
+from lipstick.explorer.widget import widget
+from tests.graphquery.federation.stores import example
+from tests.lipstick.explorer.conftest import ask
+
+
+@pytest.fixture
+def graph() -> ProvenanceGraph:
+    """A small graph."""
+    generated = generate(3_000, 3, 4)
+    return ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
+
+
+def test_a_graph_is_served_or_saved(graph: ProvenanceGraph, tmp_path: Path) -> None:
+    with lipstick.explore(graph, browser=False) as served:
+        assert isinstance(served, Served)
+        assert served.url.startswith("http://127.0.0.1:")
+    assert lipstick.explore(graph, to=tmp_path / "g.html") == tmp_path / "g.html"
+    assert "module0" in (tmp_path / "g.html").read_text()
+
+
+def test_a_widget_answers_as_the_explorer_does(graph: ProvenanceGraph) -> None:
+    explorer = Explorer([opening_module.source_of(graph)])
+    shown = widget(explorer)
+    sent: list[dict[str, Any]] = []
+    shown.send = sent.append
+    question = {"source": 0, "view": "picture", "params": {"focus": {"module": "module1"}}}
+    shown._handle_custom_msg({"id": 7, "question": question}, [])
+    shown._handle_custom_msg({"id": "no"}, [])
+    (message,) = sent
+    assert message["id"] == 7
+    told = json.loads(message["text"])["answer"]
+    assert told == explorer.ask(question)["answer"]
+    assert "renderWidget" in shown._esm
+    shown.close()
+
+
+def test_a_notebook_gets_a_widget(graph: ProvenanceGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(
+        __import__("sys").modules, "IPython", SimpleNamespace(get_ipython=lambda: shell)
+    )
+    shown = explore(graph)
+    assert "render" in shown._esm
+    bundle = opening_module.bundle(graph)
+    assert bundle is not None
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    shell.kernel = None
+    assert opening_module.bundle(graph) is None
+    shown.close()
+
+
+def test_marimo_gets_a_widget(graph: ProvenanceGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    marimo = SimpleNamespace(running_in_notebook=lambda: True)
+    monkeypatch.setitem(__import__("sys").modules, "marimo", marimo)
+    shown = explore(graph)
+    assert "render" in shown._esm
+    shown.close()
+
+
+def test_what_is_something_else_is_refused() -> None:
+    with pytest.raises(ExploreError, match="A int cannot be explored"):
+        explore(3)
+
+
+def test_the_command_line_writes_a_page(stores: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    paths = [str(stores / "dealership"), str(stores / "generated")]
+    done = CliRunner().invoke(main, ["explore", *paths, "--output", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "to be opened in any browser" in done.output
+    assert page.stat().st_size < 2_000_000
+    wrong = CliRunner().invoke(main, ["explore", str(tmp_path / "none")])
+    assert wrong.exit_code == 2
+    assert "There is nothing at" in wrong.output
+
+
+SCRIPT = """
+import pandas as pd
+rows = pd.read_csv("in.csv")
+half = rows["a"] / 2
+other = rows["b"]
+half.to_csv("out.csv")
+"""
+
+
+def test_a_script_is_explored_line_by_line(tmp_path: Path) -> None:
+    (tmp_path / "half.py").write_text(SCRIPT)
+    source = open_source(tmp_path / "half.py")
+    text = ask(source, "script")
+    assert text["files"][0]["lines"] == SCRIPT.splitlines()
+    assert text["inputs"] == ["in.csv"]
+    dependence = ask(source, "depends", criterion="out.csv")
+    assert [number for _, number in dependence["lines"]] == [2, 3, 4, 6]
+    picture = ask(source, "picture", marks={"mode": "ancestors", "nodes": dependence["seeds"]})
+    assert picture["marked"]["lit"] > 3
+    forwards = ask(source, "depends", criterion="3", forwards=True)
+    assert "out.csv" in forwards["files"]
+    refused = Explorer([source]).ask({"view": "depends", "params": {"criterion": "nothing"}})
+    assert refused["error"]["kind"] == "refused"
+
+
+def test_a_federation_answers_as_it_does_itself(tmp_path: Path) -> None:
+    members = example(tmp_path)
+    lines = ["format = 1", *(f'[members.{a}]\nlocation = "{p}"' for a, p in members.items())]
+    (tmp_path / "federation.toml").write_text("\n".join(lines))
+    source = open_source(tmp_path / "federation.toml")
+    about = ask(source, "about")
+    assert [each["alias"] for each in about["members"]] == list(members)
+    assert about["channels"]
+    federation = open_federation(tmp_path / "federation.toml")
+    last = list(members)[-1]
+    nodes = [f"{last}::{name}" for name in _names(members[last])]
+    reached = 0
+    for node in nodes[-6:]:
+        answer = ask(source, "crossing", ask="ancestors", nodes=[node])
+        wanted = federation.ancestors(node)
+        assert answer["names"] == federation.names(wanted)
+        assert answer["complete"] == wanted.complete
+        assert answer["members"] == {a: len(those) for a, those in wanted.nodes.items()}
+        reached += len(wanted)
+    assert reached
+
+
+def _names(path: Path) -> list[str]:
+    """The names of all nodes of a store."""
+    snapshot = Store.open(path).snapshot()
+    graph = ProvenanceGraph.build(snapshot.segments.values(), snapshot.edges, snapshot.column)
+    return graph.names(graph.ids)

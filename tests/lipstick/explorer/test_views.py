@@ -1,0 +1,358 @@
+"""Views of captures hold what the same questions to the capture itself answer."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lipstick.capture.capture import Capture
+from lipstick.capture.manifest import RelationRecord
+from lipstick.explorer.captures import copied
+from lipstick.explorer.captures.input_rows import looked_up
+from lipstick.explorer.captures.source import CaptureSource
+from lipstick.explorer.cells import cell, cells
+from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.explorer import Explorer
+from semiring import semirings
+from semiring.analysis import shapley
+from tests.lipstick.explorer.conftest import ask
+
+pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
+
+NAMES = ["q3", "orders", "suppliers", "hostile"]
+Open = Callable[[str], Capture]
+
+
+def tokens(tree: dict[str, Any]) -> set[tuple[str, str]]:
+    """The tokens of a formula."""
+    if tree["op"] == "token":
+        return {(tree["relation"], tree["text"])}
+    return set().union(*(tokens(part) for part in tree.get("parts", ())))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_why_has_the_tokens_of_the_annotation(capture: Open, name: str) -> None:
+    opened = capture(name)
+    source = CaptureSource(name, opened)
+    for row_number, (row, _) in enumerate(opened.polynomials(limit=8)):
+        answer = ask(source, "why", row=row_number, terms=600)
+        assert answer["cells"] == [cell(value) for value in row.values()]
+        at = opened.memory.engine.base(opened.manifest.root.name).ordered[
+            row_number : row_number + 1
+        ]
+        (annotation,) = opened.memory.formal.tuples.uncut(opened.manifest.root.name, at)
+        # Conditions are cut short: their tokens are those of the row's inputs all the same.
+        listed = {
+            (each["relation"], label) for each in answer["inputs"] for label in each["labels"]
+        }
+        shown = {(t.relation, cell("|".join(map(str, t.key))) or "·") for t in annotation.tokens}
+        assert {relation for relation, _ in listed} == {relation for relation, _ in shown}
+        assert len(listed) == len(shown)
+        assert tokens(answer["annotation"]) <= listed
+        mask = pa.array([number == row_number for number in range(len(opened.memory.answer()))])
+        lineage = opened.memory.lineage(mask)
+        assert {each["relation"]: each["count"] for each in answer["inputs"]} == {
+            relation: table.num_rows for relation, table in lineage.items()
+        }
+        assert ask(source, "members", row=row_number)["total"] == answer["members"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_if_is_the_captures_own(capture: Open, name: str) -> None:
+    opened = capture(name)
+    source = CaptureSource(name, opened)
+    changed = 0
+    for row_number in range(min(3, len(opened.memory.answer()))):
+        for each in ask(source, "why", row=row_number)["inputs"]:
+            for some in (each["keys"][:1], each["keys"][:3], each["keys"]):
+                scenario = {"delete": {each["relation"]: some}}
+                (scenario_answer,) = ask(source, "what_if", scenarios=[scenario])["scenarios"]
+                keys = _keys(opened, each["relation"], some)
+                changes = opened.what_if(delete={each["relation"]: keys}).changes
+                wanted = [row for row in changes.to_pylist() if row["_change"] != "unchanged"]
+                assert scenario_answer["differing"] == len(wanted)
+                assert [row["change"] for row in scenario_answer["rows"]] == [
+                    r["_change"] for r in wanted
+                ]
+                for side in ("old", "new"):
+                    told = [row[side] for row in scenario_answer["rows"]]
+                    assert told == [
+                        None if r[side] is None else [cell(v) for v in r[side].values()]
+                        for r in wanted
+                    ]
+                changed += len(wanted)
+    assert changed
+
+
+def _keys(opened: Capture, relation: str, keys: list[list[str]]) -> list[Any]:
+    """Keys as values: through Arrow's own reading of text."""
+    schema = opened.token_types()[relation]
+    columns = [
+        pa.array([key[number] for key in keys], pa.string()).cast(field.type).to_pylist()
+        for number, field in enumerate(schema)
+    ]
+    rows = list(zip(*columns, strict=True))
+    return [row[0] if len(row) == 1 else row for row in rows]
+
+
+def test_values_add_up_from_their_contributions(capture: Open) -> None:
+    opened = capture("q3")
+    source = CaptureSource("q3", opened)
+    for row_number, (row, tensor) in enumerate(opened.tensors("revenue", 10)):
+        bars = ask(source, "value", row=row_number, column="revenue")
+        told = sorted(bar["text"] for bar in bars["bars"])
+        assert told == sorted(cell(value) for _, value in tensor.simple_tensors)
+        total = sum(bar["value"] for bar in bars["bars"])
+        assert total == pytest.approx(float(row["revenue"]))
+        assert bars["total"] == cell(row["revenue"])
+
+
+def test_least_values_come_first_for_min_and_the_rest_is_one(capture: Open) -> None:
+    source = CaptureSource("suppliers", capture("suppliers"))
+    columns = {"best": max, "least": min}
+    answer = capture("suppliers").memory.answer()
+    for column, choose in columns.items():
+        for row_number in range(len(answer)):
+            bars = ask(source, "value", row=row_number, column=column)
+            values = [bar["value"] for bar in bars["bars"]]
+            assert values[0] == choose(values)
+            assert cell(answer.column(column)[row_number].as_py()) == bars["bars"][0]["text"]
+
+
+def test_a_tornado_is_what_if_of_each_input(capture: Open) -> None:
+    opened = capture("suppliers")
+    source = CaptureSource("suppliers", opened)
+    for row_number, row in enumerate(opened.memory.answer().to_pylist()[:6]):
+        for column in ("total", "n", "best"):
+            question = {"row": row_number, "column": column, "relation": "supplier"}
+            tornado = ask(source, "tornado", **question)
+            for bar in tornado["bars"]:
+                changes = opened.what_if(delete={"supplier": [int(bar["label"])]}).changes
+                change = next(
+                    each
+                    for each in changes.to_pylist()
+                    if each["old"] is not None and each["old"]["n_name"] == row["n_name"]
+                )
+                assert bar["gone"] == (change["new"] is None)
+                if change["new"] is not None:
+                    assert bar["new"] == cell(change["new"][column])
+
+
+def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture: Open) -> None:
+    opened = capture("orders")
+    source = CaptureSource("orders", opened)
+    for row_number, (_, annotation) in enumerate(opened.polynomials(limit=5)):
+        values = sorted(estimate.value for estimate in shapley(annotation).values())
+        shares = ask(source, "shares", row=row_number)
+        assert sorted(share["value"] for share in shares["shares"]) == pytest.approx(values)
+    told = ask(source, "evaluate", semiring="tropical", values={"orders": "2.5"}, limit=50)
+    valuation = {
+        "orders": lambda token: 2.5,
+        "customer": semirings.Tropical().default,
+    }
+    wanted = opened.evaluate(semirings.Tropical(), valuation).column("_value").to_pylist()[:50]
+    assert [float(each["text"]) for each in told["values"]] == wanted
+
+
+def ran(python: str) -> Any:
+    """What copied Python yields: its last line is an expression."""
+    *before, last = ast.parse(python).body
+    assert isinstance(last, ast.Expr)
+    names: dict[str, Any] = {}
+    exec(compile(ast.Module(before, []), "copied", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "copied", "eval"), names)
+
+
+@pytest.mark.parametrize(
+    ("semiring", "values"),
+    [
+        ("tropical", {"orders": {"column": "o_totalprice"}, "customer": "0.5"}),
+        ("max_plus", {"customer": {"column": "c_acctbal"}, "orders": {"column": "o_custkey"}}),
+        ("counting", {"orders": {"column": "o_custkey"}}),
+        ("viterbi", {"orders": "0.25"}),
+    ],
+)
+def test_tokens_are_valued_by_columns(capture: Open, semiring: str, values: Any) -> None:
+    source = CaptureSource("orders", capture("orders"))
+    told = ask(source, "evaluate", semiring=semiring, values=values, limit=60)
+    wanted = ran(told["python"]).column("_value").to_pylist()[:60]
+    assert [float(each["text"]) for each in told["values"]] == pytest.approx(wanted)
+    assert len(set(wanted)) > 1 or "column" not in str(values)
+    assert "o_totalprice" in ask(source, "numbers")["columns"]["orders"]
+
+
+@pytest.mark.parametrize(
+    ("semiring", "values", "told"),
+    [
+        ("tropical", {"orders": {"column": "o_clerk"}}, "has no column 'o_clerk' of numbers"),
+        ("tropical", {"nobody": {"column": "n"}}, "reads no relation 'nobody'"),
+        ("which", {"orders": {"column": "o_custkey"}}, "no other values"),
+        ("access", {"orders": {"column": "o_custkey"}}, "no values that are a level"),
+        ("validity", {"orders": "3"}, "is no interval"),
+    ],
+)
+def test_what_values_no_token_is_told(capture: Open, semiring: str, values: Any, told: str) -> None:
+    explorer = Explorer([CaptureSource("orders", capture("orders"))])
+    reply = explorer.ask({"view": "evaluate", "params": {"semiring": semiring, "values": values}})
+    assert told in reply["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("semiring", "value", "shown"),
+    [
+        ("access", "secret", "SECRET"),
+        ("validity", "3..7", "[3, 7)"),
+        ("integers", "-2", "-2"),
+        ("boolean", "false", "false"),
+    ],
+)
+def test_tokens_have_levels_and_times(capture: Open, semiring: str, value: str, shown: str) -> None:
+    source = CaptureSource("orders", capture("orders"))
+    told = ask(source, "evaluate", semiring=semiring, values={"orders": value}, at=3)
+    assert told["values"] == [{"text": shown}]
+    ran(told["python"])
+
+
+def test_values_outside_of_the_semiring_are_told(capture: Open) -> None:
+    source = CaptureSource("orders", capture("orders"))
+    values = {"orders": {"column": "o_totalprice"}}
+    (told,) = ask(source, "evaluate", semiring="viterbi", values=values, at=0)["values"]
+    assert told["refused"]
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        {"delete": {"nation": [["1"], ["2"], ["3"], ["4"], ["5"]]}},
+        {"where": {"supplier": "s_suppkey > 20"}},
+        {"where": {"supplier": "s_acctbal < 4000.5 and s_suppkey <> 7"}},
+    ],
+)
+def test_what_is_copied_asks_the_same(
+    capture: Open, scenario: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copied, "LISTED", 10)
+    source = CaptureSource("suppliers", capture("suppliers"))
+    (told,) = ask(source, "what_if", scenarios=[scenario])["scenarios"]
+    changes = ran(told["python"]).to_pylist()
+    assert sum(row["_change"] != "unchanged" for row in changes) == told["differing"] > 0
+
+
+def test_input_rows_are_those_of_the_source(capture: Open, tpch: Callable[[float], Path]) -> None:
+    source = CaptureSource("q3", capture("q3"))
+    table = pq.read_table(tpch(0.01) / "lineitem.parquet")
+    by_key = {
+        (row["l_orderkey"], row["l_linenumber"]): [cell(value) for value in row.values()]
+        for row in table.select(table.column_names).to_pylist()
+    }
+    for row_number in range(3):
+        (lines,) = [
+            each
+            for each in ask(source, "why", row=row_number)["inputs"]
+            if each["relation"] == "lineitem"
+        ]
+        rows = ask(source, "inputs", row=row_number, relation="lineitem")
+        assert [column["name"] for column in rows["columns"]] == table.column_names
+        wanted = [by_key[int(order), int(line)] for order, line in lines["keys"]]
+        assert rows["rows"] == wanted
+    hostile = Explorer([CaptureSource("hostile", capture("hostile"))])
+    question = {"view": "inputs", "params": {"row": 0, "relation": "hostile"}}
+    assert "are not looked up here" in hostile.ask(question)["error"]["message"]
+
+
+def test_a_source_that_changed_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"k": [1, 2, 3], "v": ["a", "b", "c"]}), path)
+    state = path.stat()
+    record = RelationRecord(
+        "t",
+        "view",
+        "key",
+        ("k",),
+        ("k", "v"),
+        True,
+        "parquet t",
+        fingerprint=((path.as_uri(), state.st_size, state.st_mtime_ns),),
+    )
+    keys = pa.table({"k": [3, 1]})
+    assert looked_up(record, keys).to_pylist() == [{"k": 3, "v": "c"}, {"k": 1, "v": "a"}]
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(ExploreError, match="not as it was"):
+        looked_up(record, keys)
+    path.unlink()
+    with pytest.raises(ExploreError, match="is not there"):
+        looked_up(record, keys)
+
+
+def test_predicates_on_keys_strike_out_the_rows_that_meet_them(capture: Open) -> None:
+    opened = capture("suppliers")
+    source = CaptureSource("suppliers", opened)
+    where = {"supplier": "s_suppkey >= 10 and s_suppkey < 20"}
+    (answer,) = ask(source, "what_if", scenarios=[{"where": where}])["scenarios"]
+    known = opened.memory.tokens("supplier").column("s_suppkey").to_pylist()
+    keys = [key for key in known if 10 <= key < 20]
+    assert answer["struck"] == {"supplier": len(keys)}
+    changes = opened.what_if(delete={"supplier": keys}).changes
+    assert answer["counts"]["unchanged"] == changes.column("_change").to_pylist().count("unchanged")
+
+
+def test_predicates_on_other_columns_are_asked_of_the_source(
+    capture: Open, tpch: Callable[[float], Path]
+) -> None:
+    opened = capture("q3")
+    source = CaptureSource("q3", opened)
+    where = {"lineitem": "l_shipmode = 'TRUCK' and l_quantity > 20.5"}
+    (answer,) = ask(source, "what_if", scenarios=[{"where": where}])["scenarios"]
+    rows = pq.read_table(tpch(0.01) / "lineitem.parquet").to_pylist()
+    keys = [
+        (row["l_orderkey"], row["l_linenumber"])
+        for row in rows
+        if row["l_shipmode"] == "TRUCK" and row["l_quantity"] > 20.5
+    ]
+    assert answer["struck"] == {"lineitem": len(keys)}
+    changes = opened.what_if(delete={"lineitem": keys}).changes
+    wanted = [row for row in changes.to_pylist() if row["_change"] != "unchanged"]
+    assert answer["differing"] == len(wanted) > 0
+    told = [row["new"] for row in answer["rows"]]
+    assert told == [r["new"] and [cell(v) for v in r["new"].values()] for r in wanted]
+
+
+@pytest.mark.parametrize(
+    ("view", "params", "message"),
+    [
+        ("why", {"row": 10}, "The answer has 10 rows, none 10"),
+        ("why", {"row": "0"}, "'row' is an integer"),
+        ("value", {"row": 0, "column": "l_orderkey"}, "is not an aggregate alone"),
+        ("value", {"row": 0, "column": "x"}, "has no column 'x'"),
+        ("tornado", {"row": 0, "column": "revenue", "relation": "x"}, "reads no relation 'x'"),
+        ("what_if", {"scenarios": []}, "Give 1 to 6 scenarios"),
+        ("what_if", {"scenarios": [{"delete": {"x": []}}]}, "no relation 'x' with rows to strike"),
+        ("what_if", {"scenarios": [{"delete": {"orders": [["a"]]}}]}, "no values of the type"),
+        ("what_if", {"scenarios": [{"delete": {"orders": [[1]]}}]}, "lists of 1 texts"),
+        ("what_if", {"scenarios": [{"where": {"orders": "o_x = 1"}}]}, "no condition on a column"),
+        ("evaluate", {"semiring": "x"}, "Choose a semiring"),
+        ("rows", {"sort": 9}, "no column 9"),
+        ("rows", {"filters": {"0": "> x"}}, "no values of the type"),
+        ("nothing", {}, "no view 'nothing'"),
+    ],
+)
+def test_wrong_questions_are_refused_by_name(
+    capture: Open, view: str, params: dict[str, Any], message: str
+) -> None:
+    explorer = Explorer([CaptureSource("q3", capture("q3"))])
+    reply = explorer.ask({"source": 0, "view": view, "params": params})
+    assert message in reply["error"]["message"]
+
+
+def test_rows_of_a_table_are_those_of_the_answer(capture: Open) -> None:
+    opened = capture("hostile")
+    table = ask(CaptureSource("hostile", opened), "rows")
+    assert table["rows"] == cells(opened.memory.answer())
+    assert [column["name"] for column in table["columns"]] == list(opened.manifest.names)
