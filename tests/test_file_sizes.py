@@ -12,7 +12,7 @@ def test_sizes(tmp_path: Path) -> None:
     (tmp_path / "lipstick" / "memory").mkdir(parents=True)
     (tmp_path / "lipstick" / "memory" / "rows.py").write_text("a = 1\nb = 2\n")
     (tmp_path / "other.py").write_text("a = 1\n")
-    assert sizes(tmp_path) == {"lipstick/engines/memory/rows.py": 2}
+    assert sizes(tmp_path) == {"lipstick/memory/rows.py": 2}
 
 
 def test_problems() -> None:
