@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from typing import Any, NotRequired, TypedDict
 
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import StoreDamagedError
+from semiring.document import check_shape
 
 STREAM = "stream/"
 VERSION = 1
@@ -97,8 +99,49 @@ def queries(records: Mapping[str, Json]) -> list[str]:
     ]
 
 
-def checked(document: Json, what: str) -> Json:
-    """A document, if it is of the present version.
+class _Stream(TypedDict):
+    kind: str
+    parameters: dict[str, Any]
+    inputs: list[str]
+    keyed: bool
+    module: str
+    twin: str | None
+
+
+class QueryRecord(TypedDict):
+    """The record of a query."""
+
+    format: int
+    topology: dict[str, _Stream]
+    order: list[str]
+    fingerprint: str
+    full: bool
+    partitions: int | None
+
+
+class BatchRecord(TypedDict):
+    """The record of a batch; its numbers of disorder are by stream."""
+
+    format: int
+    parts: list[Part]
+    disorder: dict[str, dict[str, int]]
+
+
+class StateRecord(TypedDict):
+    """The record of a query's state; who writes it may add fields of its own."""
+
+    format: int
+    next: int
+    origin: str | None
+    offsets: str | None
+    ended: bool
+    file: NotRequired[str]
+    files: NotRequired[list[str]]
+    frontiers: NotRequired[Any]
+
+
+def checked(document: Json, what: str, shape: Any) -> Json:
+    """Return a document of the present version and of a shape, one of the records above.
 
     Raises
     ------
@@ -111,6 +154,10 @@ def checked(document: Json, what: str) -> Json:
             f"{what} has version {version}; this version of lipstick reads {VERSION}.\n"
             "Upgrade lipstick-spark."
         )
+    try:
+        check_shape(document, shape)
+    except ValueError as error:
+        raise StoreDamagedError(f"{what} cannot be understood: {error}.") from error
     return document
 
 
@@ -123,9 +170,13 @@ def parts(document: Json, what: str) -> list[Part]:
         When they are not understood; `what` names the record.
     """
     try:
-        return [Part(**part) for part in checked(document, what)["parts"]]
+        return [Part(**part) for part in checked(document, what, BatchRecord)["parts"]]
     except (KeyError, TypeError) as error:
         raise StoreDamagedError(f"{what} cannot be understood: {error}.") from error
+
+
+def _shape_of(name: str) -> Any:
+    return StateRecord if name.endswith(f"/{_STATE}") else QueryRecord
 
 
 def part_document(part: Part) -> Json:
@@ -182,7 +233,7 @@ def faults(name: str, document: Json, files: Mapping[str, FileEntry]) -> Iterato
         return
     try:
         if f"/{_BATCH}/" not in name:
-            for file in state_files(checked(document, f"Record {name}")):
+            for file in state_files(checked(document, f"Record {name}", _shape_of(name))):
                 if file not in files:
                     yield f"Its file {file} is not in use."
             return
@@ -212,6 +263,8 @@ __all__ = [
     "STREAM",
     "VERSION",
     "Part",
+    "QueryRecord",
+    "StateRecord",
     "batch_record",
     "batches",
     "checked",

@@ -14,6 +14,7 @@ from graphquery.store.streams import (
     BLOCK,
     VERSION,
     Part,
+    QueryRecord,
     batch_record,
     checked,
     part_document,
@@ -104,7 +105,7 @@ class RecordedQuery:
                 transaction.put(name, document)
                 transaction.commit()
             return None
-        known = checked(records[name], f"Record {name}")
+        known = checked(records[name], f"Record {name}", QueryRecord)
         if (known["fingerprint"], known["full"]) != (document["fingerprint"], self.full):
             raise StreamError(
                 f"Store {self.path} has another query {graph.name!r}: its operators, parameters or "

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from graphquery.store import Snapshot, Store
+from graphquery.store.errors import StoreDamagedError
 from graphquery.store.streams import (
     Part,
+    QueryRecord,
+    StateRecord,
     batches,
     checked,
     parts,
@@ -31,6 +35,7 @@ from lipstick.systems.streams.source import Disorder
 from lipstick.systems.streams.topology import graph_of
 from semiring.base import Array
 from semiring.door import checked as checked_arguments
+from semiring.errors import LipstickError
 
 _CACHED = 1 << 23
 """Events of which the keys are kept in memory after they were read."""
@@ -58,6 +63,8 @@ class Stored(Recording):
     ------
     UnknownStreamError
         When there is no such query.
+    StoreDamagedError
+        When its records are not what was written.
     """
 
     def __init__(self, path: str | Path | Snapshot, query: str | None = None) -> None:
@@ -71,12 +78,25 @@ class Stored(Recording):
             raise UnknownStreamError(
                 f"{given} of store {self._snapshot.root}.\nIt has {', '.join(names) or 'none'}."
             )
+        try:
+            self._read(records, query)
+        except LipstickError:
+            raise
+        except Exception as error:  # whatever a parser makes of what somebody wrote
+            raise StoreDamagedError(
+                f"The records of query {query!r} in {self._snapshot.root} cannot be understood: "
+                f"{error!r}."
+            ) from error
+
+    def _read(self, records: Mapping[str, Any], query: str) -> None:
         record = query_record(query)
-        document = checked(records[record], f"Record {record}")
+        document = checked(records[record], f"Record {record}", QueryRecord)
         topology = document["topology"]
         self.graph = graph_of(query, {sid: topology[sid] for sid in document["order"]})
         self.full: bool = document["full"]
         self.fingerprint: str = document["fingerprint"]
+        if self.graph.fingerprint() != self.fingerprint:
+            raise ValueError("its streams are not those of its fingerprint")
         self.codes = KeyCodes()
         self._parts: dict[str, list[Part]] = {sid: [] for sid in self.graph.recorded}
         self._disorder: dict[str, Disorder] = {}
@@ -91,7 +111,9 @@ class Stored(Recording):
             disorder = {sid: Disorder(**counts) for sid, counts in batch["disorder"].items()}
             self._disorder = added(self._disorder, disorder)
         state = records.get(state_record(query))
-        self.ended = state is not None and bool(state["ended"])
+        if state is not None:
+            checked(state, f"Record {state_record(query)}", StateRecord)
+        self.ended = state is not None and state["ended"]
         if state is not None and any(node.keyed for node in self.graph.nodes.values()):
             self._restore_codes()
         self._ranges = {sid: Parts.of(map(_ranges, each)) for sid, each in self._parts.items()}

@@ -20,6 +20,15 @@ from graphquery.store.streams import (
     query_record,
 )
 
+QUERY = {
+    "format": VERSION,
+    "topology": {},
+    "order": [],
+    "fingerprint": "",
+    "full": False,
+    "partitions": None,
+}
+
 
 def _append(store: Store, number: int, values: list[int]) -> None:
     table = pa.table({"t": values})
@@ -27,9 +36,9 @@ def _append(store: Store, number: int, values: list[int]) -> None:
         file, offset = transaction.add_rows("events", table)
         ends = (values[0], values[-1])
         part = Part("s", file, offset, len(values), *ends, *ends, *ends, d=0)
-        document = {"format": VERSION, "parts": [part_document(part)]}
+        document = {"format": VERSION, "parts": [part_document(part)], "disorder": {}}
         if not number:
-            transaction.put(query_record("q"), {"format": VERSION})
+            transaction.put(query_record("q"), QUERY)
         transaction.put(batch_record("q", number), document)
         transaction.commit()
 

@@ -1,5 +1,7 @@
 """Recordings in stores: restarted, compacted, asked, and held against the oracle."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from lipstick.systems.streams.errors import StreamError, UnknownStreamError
 from lipstick.systems.streams.events import Events
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.stored import Stored
+from semiring.document import read_json
+from semiring.errors import LipstickError
 from tests.lipstick.systems.streams import oracle
 from tests.lipstick.systems.streams.compared import check_questions, same_events
 from tests.lipstick.systems.streams.generated import (
@@ -26,6 +30,7 @@ from tests.lipstick.systems.streams.generated import (
     random_inputs,
     random_specs,
 )
+from tests.mutated_documents import mutated
 
 BATCHES = 6
 
@@ -132,3 +137,27 @@ def test_a_question_reads_blocks_not_batches(
     assert descendants(Stored(tmp_path / "st"), Events("s", 998)).numbers("a") == [998, 999, 1000]
     assert max(rows) <= 64
     assert sum(rows) <= 12 * 64
+
+
+def test_mutated_records(tmp_path: Path) -> None:
+    """Each field deleted, of each wrong type, deep, huge or there twice."""
+    _record(tmp_path / "st", _graph(), [1, 3, 5], [9, 11], final=True)
+    snapshot = Store.open(tmp_path / "st").snapshot()
+    whole, refused, count = dict(snapshot.records), 0, 0
+    for name, document in whole.items():
+        for what, changed in mutated(document, every=2):
+            count += 1
+            try:
+                read = read_json(json.dumps(changed))  # as commits are read
+            except ValueError:
+                refused += 1
+                continue
+            try:
+                stored = Stored(replace(snapshot, records={**whole, name: read}), "q")
+                stored.content("s", stored.whole("s"))
+                stored.states()
+            except LipstickError:
+                refused += 1
+            except Exception as error:
+                raise AssertionError(f"{name} {what}: {error!r}") from error
+    assert refused > count / 2 > 50
