@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--quick",
         action="store_true",
-        help="run no tests with Spark, and of the others every tenth: a first word on a change",
+        help="run the tests marked `quick` and a sample of those without Spark: a first word",
     )
     parser.addoption(
         "--interpreted",

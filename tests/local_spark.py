@@ -94,7 +94,7 @@ def _settings(home: Path, connect_port: int, interpreted: bool) -> dict[str, str
         "spark.driver.memory": "2g",
         "spark.local.dir": str(home / "local"),
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(home / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -9,15 +9,19 @@ from typing import Final
 
 import pytest
 
-QUICK: Final = 10
-"""`--quick` takes every so many of the tests without Spark."""
+QUICK: Final = 20
+"""`--quick` takes every so many of the tests without Spark, beside those marked `quick`."""
 
 SHARES: Final = 8
-SHARES_WITH_SPARK: Final = 12
-"""An ordinary run takes every eighth case of a test marked `many`, with Spark every twelfth, over
+SHARES_WITH_SPARK: Final = 20
+"""An ordinary run takes every eighth case of a test marked `many`, with Spark every twentieth, over
 Connect the ones after.
 
 `many(48)` says another number, of tests whose cases take long.
+"""
+
+CASES_OVER_CONNECT: Final = 3
+"""Of other tests, all of whose cases run on a classic session, one over Connect takes every third.
 """
 
 ENGINES: Final = ("memory", "spark")
@@ -42,9 +46,9 @@ def engines(test: pytest.Metafunc) -> tuple[str, ...]:
 def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pytest.Item]:
     """Yield what an ordinary run leaves to `--slow`.
 
-    Of a test marked `many` that is all but every so manieth case; of one over
-    several engines, all but one for each case: the cases take turns, and begin with another engine
-    over Connect.
+    Of a test marked `many` that is all but every so manieth case, of any other over Connect all
+    but every third, unless it runs there only. Of a test over several engines it is all but one
+    for each case: the cases take turns, and begin with another engine over Connect.
     """
     over_connect = bool(config.getoption("--spark-connect"))
     cases: Counter[tuple[Path, str, str | None]] = Counter()
@@ -58,6 +62,11 @@ def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pyt
             if share != over_connect:
                 yield item
                 continue
+        elif (
+            over_connect and number % CASES_OVER_CONNECT and not item.get_closest_marker("connect")
+        ):
+            yield item
+            continue
         in_turn = ENGINES[(number + over_connect) % len(ENGINES)]
         takes_turns = engine is not None and not item.get_closest_marker("engines")
         if takes_turns and (engine == "memory") != (in_turn == "memory"):
@@ -78,8 +87,16 @@ def _engine(item: pytest.Item) -> str | None:
 
 
 def run_of(items: list[pytest.Item], config: pytest.Config) -> list[pytest.Item]:
-    """Return the tests that a run is about: all, or with `--quick` a few of those without Spark."""
+    """Return the tests that a run is about: all, or with `--quick` a few.
+
+    Those are the tests marked `quick`, and a sample of those without Spark and not `slow`.
+    """
     if not config.getoption("--quick"):
         return items
-    chosen = [item for item in items if "spark" not in getattr(item, "fixturenames", ())]
-    return chosen[::QUICK]
+    sampled = [
+        item
+        for item in items
+        if "spark" not in getattr(item, "fixturenames", ())
+        and not any(map(item.get_closest_marker, ("quick", "slow", "spark")))
+    ]
+    return [item for item in items if item.get_closest_marker("quick")] + sampled[::QUICK]

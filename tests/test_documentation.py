@@ -17,7 +17,11 @@ PYTHON_BLOCK = re.compile(
 )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(PAGES[0], marks=pytest.mark.quick), *PAGES[1:]],
+    ids=lambda page: page.name,
+)
 def test_documented_code_runs(
     page: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

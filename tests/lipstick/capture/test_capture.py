@@ -26,6 +26,7 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in frame.collect()), key=str)
 
 
+@pytest.mark.quick
 @pytest.mark.engines("memory", "spark")
 def test_capture_is_readable_with_pyarrow_alone(dealer: lipstick.Session, tmp_path: Path) -> None:
     """Tokens are columns of members; the manifest tells the rest."""
@@ -235,6 +236,7 @@ def test_deletion_cascades_only_when_told(dealer: lipstick.Session) -> None:
     assert len(rows(w.df)) == 3, "Cars.Model is not the key of Requests: nothing matches"
 
 
+@pytest.mark.quick
 @pytest.mark.engines("spark")
 def test_rerun_gives_the_same_as_annotations(dealer: lipstick.Session) -> None:
     """And says that it ran the query."""

@@ -61,11 +61,12 @@ def _answer_alike(capture: Capture) -> None:
     assert alone == by_spark
 
 
-@pytest.mark.many(96)
+@pytest.mark.many(148)
 @pytest.mark.engines("memory")
+@pytest.mark.parametrize("label", ["every", "some"])
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_a_query_is_started_again_between_any_batches(
-    spark: SparkSession, tmp_path: Path, shape: Shape
+    spark: SparkSession, tmp_path: Path, shape: Shape, label: str
 ) -> None:
     """Results, and the answers of deletions, are those of runs with the same restarts.
 
@@ -73,22 +74,20 @@ def test_a_query_is_started_again_between_any_batches(
     """
     number = SHAPES.index(shape)
     some = [batch for batch in EVERY if (number >> batch % 3) % 2 == batch % 2] or [2]
-    for label, restarts in (("every", EVERY), ("some", some)):
-        first = Feed(spark, tmp_path / label, {}, shape.delay, shape.distinct, within=shape.within)
-        run, emitted = first.run(shape, restarts=restarts)
-        results = run.results()
-        assert bag(results.df.collect()) == standing(shape, emitted), label
-        assert bag(run.emitted(len(emitted) - 1).df.collect()) == bag(emitted[len(emitted) - 1])
-        choice = (number + len(restarts)) % len(GONE["readings"])
-        gone = {name: chosen[choice] for name, chosen in GONE.items() if name in shape.text}
-        answer = bag(results.what_if(_deleting(gone)).df.collect())
-        first.session.close()
-        again = Feed(
-            spark, tmp_path / f"{label}2", gone, shape.delay, shape.distinct, within=shape.within
-        )
-        _, left = again.run(shape, restarts=restarts)
-        again.session.close()
-        assert answer == standing(shape, left), label
+    restarts = EVERY if label == "every" else some
+    first = Feed(spark, tmp_path / "first", {}, shape.delay, shape.distinct, within=shape.within)
+    run, emitted = first.run(shape, restarts=restarts)
+    results = run.results()
+    assert bag(results.df.collect()) == standing(shape, emitted)
+    assert bag(run.emitted(len(emitted) - 1).df.collect()) == bag(emitted[len(emitted) - 1])
+    choice = (number + len(restarts)) % len(GONE["readings"])
+    gone = {name: chosen[choice] for name, chosen in GONE.items() if name in shape.text}
+    answer = bag(results.what_if(_deleting(gone)).df.collect())
+    first.session.close()
+    again = Feed(spark, tmp_path / "again", gone, shape.delay, shape.distinct, within=shape.within)
+    _, left = again.run(shape, restarts=restarts)
+    again.session.close()
+    assert answer == standing(shape, left)
 
 
 def _deleting(gone: Mapping[str, Sequence[int]]) -> dict[str, str]:
