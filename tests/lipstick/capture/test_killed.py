@@ -30,7 +30,7 @@ def kills(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kills]:
         yield Kills(Place(folder, remote), WHOLE)
 
 
-@pytest.mark.many(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_killed_process_leaves_all_or_nothing(kills: Kills, seed: int) -> None:
     assert kills.kill(seed).rpartition(": ")[2] in ("all", "nothing")

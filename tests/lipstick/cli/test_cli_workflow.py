@@ -217,7 +217,11 @@ def store(file: Path) -> Path:
     command += [str(folder / "remember.yaml")]
     command += ["--inputs", str(folder / "inputs"), "--state", str(folder / "state.yaml")]
     command += ["--store", str(folder / "run"), "--parallelism", "2", "--format", "json"]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK", "PYSPARK"))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name == "SPARK_SUBMIT_OPTS" or not name.startswith(("SPARK", "PYSPARK"))
+    }
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
