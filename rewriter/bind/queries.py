@@ -1,25 +1,36 @@
-"""Queries: SELECT, set operations, and queries in brackets."""
+"""Queries: :func:`bind_query`, and the binding of queries inside queries."""
 
 from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from rewriter.algebra import Relation
-from rewriter.bind.clauses.constants import bind_values
+from rewriter.bind.catalog import Environment
 from rewriter.bind.clauses.ordering import order_and_limit
 from rewriter.bind.clauses.pipes import bind_piped
 from rewriter.bind.clauses.refusals import refuse_query_clauses, refuse_set_operation
 from rewriter.bind.clauses.selects import bind_select
 from rewriter.bind.clauses.set_operations import bind_set_operation
-from rewriter.bind.clauses.sources import define_ctes
-from rewriter.bind.columns.scope import Bound, Outer
-from rewriter.bind.context import BindContext, Correlated, LateralRows, Members
-from rewriter.bind.subqueries.correlated import bind_scalar_select
-from rewriter.bind.subqueries.in_and_exists import bind_members, refusal, without_limit
-from rewriter.bind.subqueries.lateral import bind_lateral_subquery
+from rewriter.bind.clauses.sources import bind_values, define_ctes
+from rewriter.bind.columns.scope import AttributeNames, Bound, Outer, lambda_variables
+from rewriter.bind.context import BindContext, Correlated, LateralRows, Members, Recursion
+from rewriter.bind.functions.calls import with_aggregates
+from rewriter.bind.parameters import substitute
+from rewriter.bind.subqueries.correlated import (
+    bind_lateral_subquery,
+    bind_members,
+    bind_scalar_select,
+    refusal,
+    without_limit,
+)
 from rewriter.bind.subqueries.unnesting import bind_dependent, members_of, scalar_of
+from rewriter.bind.text import Source, parse
 from rewriter.dialect import Piped
 from rewriter.errors import CorrelationError
+from rewriter.position import Span
 
 _CLAUSES = ("with_", "order", "limit", "offset")
 
@@ -116,3 +127,53 @@ def _operands(operation: exp.SetOperation) -> list[exp.Query]:
         operands.append(left.expression)
         left = left.this
     return [left, *reversed(operands)]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """A bound query: its plan and its text.
+
+    ``root.attributes`` are the answer's columns in order, named by alias, column or field, and
+    else by the text of their expression, which is not always Spark's name for it.
+    """
+
+    root: Relation
+    sql: str
+    recursions: Mapping[str, Recursion]
+    """Its recursive queries, by the keys of ``Environment.levels``."""
+    differences: Collection[Span]
+    """The places of EXCEPT and INTERSECT, which convert the columns of their answer."""
+
+
+def bind_query(
+    sql: str, environment: Environment, expression: exp.Query | None = None
+) -> BoundQuery:
+    """Bind the text of a query.
+
+    Parameters
+    ----------
+    sql
+        One query in Spark SQL, which Spark analyses without error.
+    environment
+        The meaning of the names of relations and functions.
+    expression
+        The parsed text, if the caller has parsed it, or put literals for parameters or ``now()``.
+
+    Raises
+    ------
+    UnsupportedError
+        An operator has no rule.
+    UntrackedError
+        The catalog does not know a relation.
+    NotUnderstoodError
+        The text cannot be parsed.
+    QueryError
+        A name is unknown or ambiguous, or a parameter was not replaced by a value.
+    """
+    source = Source(sql)
+    tree = parse(source) if expression is None else expression
+    query = with_aggregates(substitute(tree, None, sql=sql), environment.aggregates)
+    names = AttributeNames(lambda_variables(query))
+    context = BindContext(source, environment, names, QueryBinder())
+    root = context.bind.query(query, context, None).relation
+    return BoundQuery(root, sql, context.recursions, context.differences)

@@ -16,7 +16,7 @@ from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.functions.calls import call_name, check_call, is_aggregate, is_mean
 from rewriter.bind.functions.time_windows import time_of
-from rewriter.bind.subqueries.existence import is_membership, membership_value, simplified
+from rewriter.bind.subqueries.memberships import is_membership, membership_value, simplified
 from rewriter.bind.subqueries.values import Subqueries
 from rewriter.dialect import TypedLiteral
 from rewriter.errors import UnsupportedError

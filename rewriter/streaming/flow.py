@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, Generate, Scalar, UnionAll, column
 from rewriter.bind.catalog import SESSION, WINDOW
-from rewriter.bind.columns.metadata import MARK
+from rewriter.bind.columns.types import MARK
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.bind.catalog import SESSION
-from rewriter.bind.columns.metadata import MARK
+from rewriter.bind.columns.types import MARK
 from rewriter.streaming.context import Context, latest
 from rewriter.streaming.deduplication import compared_by, first_rows
 from rewriter.streaming.emission import Emission, OutputMode, Reading

@@ -8,12 +8,10 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed
-from rewriter.bind.clauses.grouping import OTHERWISE
-from rewriter.bind.clauses.grouping_sets import group_by
+from rewriter.bind.clauses.grouping import OTHERWISE, group_by
 from rewriter.bind.clauses.ordering import ordinal
 from rewriter.bind.columns.items import Item, named_items
-from rewriter.bind.columns.names import item_name
-from rewriter.bind.columns.scope import Lookup, Parts, with_fields
+from rewriter.bind.columns.scope import Lookup, Parts, item_name, with_fields
 from rewriter.bind.columns.stars import is_star
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.functions.calls import has_aggregate

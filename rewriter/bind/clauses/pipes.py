@@ -13,9 +13,9 @@ from sqlglot import exp
 from rewriter.bind.clauses.ordering import order_and_limit, ordinal
 from rewriter.bind.clauses.pivot import bind_pivoted
 from rewriter.bind.clauses.refusals import refuse_query_clauses, refuse_set_operation
-from rewriter.bind.clauses.samples import bind_sample
 from rewriter.bind.clauses.selects import answer, bind_rows
 from rewriter.bind.clauses.set_operations import bind_set_operation
+from rewriter.bind.clauses.sources import bind_sample
 from rewriter.bind.columns.scope import Bound, Entry, Outer, Scope
 from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap

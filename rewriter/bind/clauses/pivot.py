@@ -1,8 +1,10 @@
-"""PIVOT: a grouping by all other columns, with an aggregate for each value of those it is for.
+"""PIVOT and UNPIVOT.
 
-Spark computes it in one of two ways, by the types of the aggregates. Where all are numbers or truth
-values, an aggregate over no rows is NULL, whatever it is elsewhere. Else each is computed over all
-rows, of which those with another value count as NULL.
+UNPIVOT repeats every row for each of some columns. PIVOT is a grouping by all other columns, with
+an aggregate for each of the values in its list. Spark computes it in one of two ways, by the types
+of the aggregates. If all are numbers or truth values, an aggregate over no rows is NULL, whatever
+it is elsewhere. Otherwise each is computed over all rows, and rows with another value count as
+NULL.
 """
 
 from __future__ import annotations
@@ -12,13 +14,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Project, Scalar, bracketed, references
+from rewriter.algebra import Filter, Generate, Project, Scalar, bracketed, is_known, references
+from rewriter.bind.clauses.generators import struct_array
 from rewriter.bind.clauses.grouping import Grouping
-from rewriter.bind.clauses.unpivot import bind_unpivot
-from rewriter.bind.columns.metadata import mark_of, marks_of, unmarked
-from rewriter.bind.columns.names import item_name
-from rewriter.bind.columns.scope import Bound, Entry, Scope
-from rewriter.bind.columns.types import type_of
+from rewriter.bind.columns.scope import Bound, Entry, Scope, item_name
+from rewriter.bind.columns.types import mark_of, marks_of, type_of, unmarked
 from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.functions.calls import call_name, is_aggregate
@@ -26,6 +26,46 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.memberships import conjunction
 from rewriter.bind.subqueries.values import Subqueries
 from rewriter.position import Span
+
+
+def bind_unpivot(bound: Bound, pivot: exp.Pivot, context: BindContext, span: Span | None) -> Bound:
+    """Bind UNPIVOT over a relation: the other columns, the name of a column, and its value.
+
+    Rows whose values are all NULL are left out, unless NULLs are included.
+    """
+    (values,) = pivot.expressions
+    (field,) = pivot.args["fields"]
+    value_names = [part.name for part in _parts(values)]
+    lookup = bound.scope.lookup(context.source)
+    refusal = "cannot stand in UNPIVOT"
+    binder = ScalarBinder(context, (lookup,), Subqueries(context), bound.scope, refusal)
+    rows: list[Sequence[Scalar]] = []
+    used: set[str] = set()
+    for written in field.expressions:
+        named = isinstance(written, exp.PivotAlias)
+        columns = _parts(written.this if named else written)
+        scalars = [binder.bind(column) for column in columns]
+        used.update(name for scalar in scalars for name in references(scalar))
+        name = written.alias if named else "_".join(column.name for column in columns)
+        rows.append([exp.Literal.string(name), *scalars])
+    names = [field.this.name, *value_names]
+    output = tuple(context.names.attribute(name) for name in names)
+    position = context.names.attribute("pos")
+    relation = Generate(
+        bound.relation, struct_array(rows), position, output, outer=False, inline=True, span=span
+    )
+    entries = tuple(Entry(attribute, attribute.name, origin=attribute.id) for attribute in output)
+    kept = tuple(entry for entry in bound.scope.visible if entry.attribute.id not in used)
+    scope = Scope((*kept, *entries))
+    if pivot.args.get("include_nulls"):
+        return Bound(relation, scope)
+    there = [is_known(attribute.column()) for attribute in output[1:]]
+    return Bound(Filter(relation, exp.or_(*there), span), scope)
+
+
+def _parts(node: exp.Expr) -> Sequence[exp.Expr]:
+    return node.expressions if isinstance(node, exp.Tuple) else [node]
+
 
 _NULL_OF_NOTHING = frozenset({"avg", "max", "mean", "min", "sum"})
 """Aggregates that are NULL over no rows."""

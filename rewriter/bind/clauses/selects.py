@@ -1,10 +1,13 @@
-"""SELECT: its rows, its items, its grouping, and the order of the parts."""
+"""SELECT: FROM and WHERE, the grouping with HAVING, the select list and its window functions.
+
+A generator in the select list of a grouping takes the groups apart, after they are formed.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -15,19 +18,21 @@ from rewriter.algebra import (
     Relation,
     Scalar,
     SortKey,
+    Windows,
     bracketed,
     column,
     references,
 )
-from rewriter.bind.clauses.bound_rows import BoundRows
 from rewriter.bind.clauses.conditions import Condition, bind_condition, restrict
-from rewriter.bind.clauses.generated_groups import groups_apart
-from rewriter.bind.clauses.generators import bind_laterals, bind_selected, selected_generator
-from rewriter.bind.clauses.grouped_rows import grouped_relation, grouping_of, having_over
-from rewriter.bind.clauses.grouping import distinct
-from rewriter.bind.clauses.groups import (
-    is_grouped,
+from rewriter.bind.clauses.generators import (
+    bind_laterals,
+    bind_selected,
+    called_in,
+    makes_map,
+    selected_generator,
 )
+from rewriter.bind.clauses.grouping import EVERY_ROW, Grouping, distinct
+from rewriter.bind.clauses.groups import having_lookup, is_grouped, is_of_everything, key_scalars
 from rewriter.bind.clauses.joins import bind_from
 from rewriter.bind.clauses.ordering import (
     bind_sort_keys,
@@ -36,14 +41,232 @@ from rewriter.bind.clauses.ordering import (
     within_tasks,
     without_hidden,
 )
-from rewriter.bind.clauses.refusals import refuse_query_clauses, refuse_rows_as_keys
-from rewriter.bind.clauses.windows import Windowing, with_named_windows
+from rewriter.bind.clauses.refusals import group_span, refuse_query_clauses, refuse_rows_as_keys
 from rewriter.bind.columns.items import Item, bind_items, named_items
-from rewriter.bind.columns.scope import Bound, Entry, Outer, Parts, Scope, with_fields
+from rewriter.bind.columns.scope import (
+    Bound,
+    Entry,
+    Lookup,
+    Outer,
+    Parts,
+    Scope,
+    item_name,
+    with_fields,
+)
+from rewriter.bind.columns.stars import is_star
 from rewriter.bind.context import BindContext
-from rewriter.bind.functions.registered import group_without_keys
+from rewriter.bind.fingerprint import fingerprint, unwrap
+from rewriter.bind.functions.calls import group_without_keys
 from rewriter.bind.functions.time_windows import with_time_window
-from rewriter.bind.subqueries.values import rename
+from rewriter.bind.scalars import ScalarBinder
+from rewriter.bind.subqueries.values import Subqueries, rename
+from rewriter.bind.text import Source
+from rewriter.scalars.windows import function_name
+
+
+@dataclass(frozen=True)
+class BoundRows:
+    """FROM and WHERE of a SELECT: the rows that its other clauses read."""
+
+    select: exp.Select
+    context: BindContext
+    outer: Outer | None
+    subqueries: Subqueries
+    relation: Relation
+    scope: Scope
+    correlated: tuple[Scalar, ...] = ()
+
+    def binder(
+        self,
+        clause: str,
+        refusal: str | None,
+        lookups: Sequence[Lookup] | None = None,
+        *,
+        windows: bool = False,
+    ) -> ScalarBinder:
+        """Return the binder of a clause, where names mean columns of FROM unless told otherwise."""
+        chosen = list(lookups) if lookups is not None else [self.scope.lookup(self.context.source)]
+        if self.outer is not None:
+            chosen.append(self.outer.beyond(f"{clause} of a subquery").lookup(self.context.source))
+        return ScalarBinder(
+            self.context,
+            tuple(chosen),
+            self.subqueries,
+            self.scope,
+            refusal,
+            self.outer,
+            windows=windows,
+            draws=clause != "LATERAL VIEW",
+        )
+
+
+def grouping_of(rows: BoundRows, items: Sequence[Item]) -> Grouping:
+    """Return the grouping of a SELECT by its GROUP BY, without aggregates so far."""
+    binder = rows.binder("GROUP BY", "cannot stand in GROUP BY")
+    keys, sets = key_scalars(binder, rows.select, items)
+    everything = is_of_everything(rows.select)
+    return Grouping(rows.context, rows.subqueries, keys, sets, everything=everything)
+
+
+def having_over(rows: BoundRows, grouping: Grouping, items: Sequence[Item]) -> Condition:
+    """Return HAVING as a condition over the grouping."""
+    having = rows.select.args.get("having")
+    if having is None:
+        return Condition((), ())
+    lookup = having_lookup(rows.scope.lookup(rows.context.source), items)
+    written = bind_condition(having.this, rows.binder("HAVING", None, [lookup]))
+    return Condition(
+        tuple(grouping.over(part) for part in written.predicates),
+        tuple(part.above(grouping.over) for part in written.memberships),
+    )
+
+
+def grouped_relation(rows: BoundRows, grouping: Grouping, having: Condition) -> Relation:
+    """Return the groups of the rows that HAVING keeps, once all expressions over them are known."""
+    source = rows.context.source
+    row = rows.outer.row if rows.outer is not None and rows.select.meta.get(EVERY_ROW) else None
+    relation = grouping.relation(rows.relation, group_span(rows.select, source), row)
+    written = rows.select.args.get("having")
+    if written is None:
+        return relation
+    span = source.keyword_before(written, "HAVING")
+    return restrict(relation, having, rows.subqueries, span)
+
+
+_OF_ROWS = ("distinct", "order", "limit", "offset", "qualify")
+"""Clauses that read what the generator makes."""
+
+
+def groups_apart(select: exp.Select) -> tuple[exp.Select, exp.Select] | None:
+    """Cut a grouping with a generator in its select list in two.
+
+    Returns
+    -------
+    The grouping, which has what the generator reads as columns, and the SELECT without FROM that
+    reads it; None where there is nothing to cut, or a star hides what there is.
+    """
+    generators = [item for item in select.expressions if selected_generator(item)]
+    if len(generators) != 1 or not is_grouped(select) or any(map(is_star, select.expressions)):
+        return None
+    cut = _Cut()
+    shown = [cut.shown(item) for item in select.expressions]
+    groups = select.copy()
+    groups.set("expressions", cut.items)
+    rows = exp.Select(expressions=shown)
+    for clause in _OF_ROWS:
+        rows.set(clause, groups.args.pop(clause, None))
+    return groups, rows
+
+
+@dataclass(slots=True)
+class _Cut:
+    """The columns of the grouping, as they are asked for."""
+
+    items: list[exp.Expr] = field(default_factory=list)
+
+    def shown(self, item: exp.Expr) -> exp.Expr:
+        """Return an item of the SELECT that reads the grouping."""
+        if not selected_generator(item):
+            if isinstance(item, exp.Alias):
+                self.items.append(item.copy())
+                return exp.column(item.args["alias"].copy())
+            if isinstance(item, exp.Column):
+                self.items += [] if item in self.items else [item.copy()]
+                return item.copy()
+            return exp.alias_(self._column(item), item_name(item), quoted=True)
+        copy = item.copy()
+        self._over_columns(called_in(copy))
+        return copy
+
+    def _over_columns(self, call: exp.Expr) -> None:
+        """Replace what a call reads by columns; maps are made of columns, which names follow."""
+        for argument in list(call.expressions):
+            if makes_map(argument):
+                self._over_columns(unwrap(argument))
+            elif not isinstance(argument, exp.Literal):
+                argument.replace(self._column(argument))
+
+    def _column(self, scalar: exp.Expr) -> exp.Column:
+        name = f"_{len(self.items)}"
+        self.items.append(exp.alias_(scalar.copy(), name, quoted=True))
+        return exp.column(name, quoted=True)
+
+
+def with_named_windows(select: exp.Select, source: Source) -> exp.Select:
+    """Return a SELECT in which the windows of its WINDOW clause stand where they are named.
+
+    Raises
+    ------
+    QueryError
+        For the name of a window that the clause does not define.
+    """
+    if not _own_windows(select):
+        return select
+    select = select.copy()
+    defined = {window.name.lower(): window for window in select.args.get("windows") or []}
+    select.set("windows", None)
+    for window in _own_windows(select):
+        _resolve(window, defined, source)
+    return select
+
+
+def _own_windows(select: exp.Select) -> list[exp.Window]:
+    """Return the window functions of a SELECT, not those of queries inside it."""
+    parts = select.walk(prune=lambda part: part is not select and isinstance(part, exp.Query))
+    return [part for part in parts if isinstance(part, exp.Window)]
+
+
+def _resolve(window: exp.Window, defined: Mapping[str, exp.Window], source: Source) -> None:
+    for _ in range(len(defined) + 1):
+        name = window.args.get("alias")
+        if name is None:
+            return
+        known = defined.get(name.name.lower())
+        if known is None:
+            break
+        for key in ("partition_by", "order", "spec", "alias"):
+            part = known.args.get(key)
+            copy = (
+                [node.copy() for node in part] if isinstance(part, list) else part and part.copy()
+            )
+            window.set(key, copy)
+    advice = "Define it in the WINDOW clause."
+    raise source.error(f"window {window.args['alias'].name} is not known", advice, window)
+
+
+class Windowing:
+    """The window functions of one SELECT, found while its expressions are rewritten."""
+
+    def __init__(self, context: BindContext, subqueries: Subqueries) -> None:
+        self._context = context
+        self._subqueries = subqueries
+        self._known: dict[Hashable, tuple[Attribute, Scalar]] = {}
+
+    def over(self, scalar: Scalar) -> Scalar:
+        """Return an expression with attributes in the place of its window functions."""
+
+        def replaced(node: exp.Expr) -> exp.Expr:
+            return self._attribute(node).column() if isinstance(node, exp.Window) else node
+
+        result: Scalar = scalar.copy().transform(replaced, copy=False)
+        return result
+
+    def relation(self, source: Relation) -> Relation:
+        """Return the input with the window functions, once all expressions are known."""
+        if not self._known:
+            return source
+        calls = [call for _, call in self._known.values()]
+        source, attached = self._subqueries.attach(source, calls)
+        output = tuple(attribute for attribute, _ in self._known.values())
+        span = self._context.source.keyword_after(calls[0].this, "OVER")
+        return Windows(source, output, attached, span)
+
+    def _attribute(self, window: exp.Window) -> Attribute:
+        known = fingerprint(window)
+        if known not in self._known:
+            attribute = self._context.names.attribute(function_name(window))
+            self._known[known] = (attribute, window.copy())
+        return self._known[known][0]
 
 
 def bind_select(select: exp.Select, context: BindContext, outer: Outer | None) -> Bound:

@@ -9,8 +9,8 @@ from sqlglot import exp
 from rewriter.algebra import AntiJoin, BagDifference, Scalar, SemiJoin, UnionAll
 from rewriter.bind.catalog import SESSION, WINDOW
 from rewriter.bind.clauses.grouping import distinct
-from rewriter.bind.columns.metadata import marks_of
 from rewriter.bind.columns.scope import Bound
+from rewriter.bind.columns.types import marks_of
 from rewriter.bind.context import BindContext
 from rewriter.bind.text import Source
 from rewriter.position import Span

@@ -1,4 +1,16 @@
-"""Relations in FROM: tracked relations, views, common table expressions, derived tables."""
+"""Relations in FROM: tracked relations, views, named and derived tables, VALUES, range, samples.
+
+WITH RECURSIVE defines levels, each the recursive query over the level before it. A level that is a
+select-project-join of the level before it and of tracked relations is computed once, level by
+level, with the tokens of the derivations of its rows: the plan reads the rows as a source, whatever
+the number of levels. Otherwise the query is a union of its levels.
+
+After a deletion level n can only have rows that are among its potential tuples, and a level over
+an empty one is empty. So the levels up to the last that has potential tuples, found by running,
+give the answer whatever is deleted, also where a deletion lets rows appear. The annotation in N[X]
+may be an infinite series only where the plain query does not end either (T. J. Green,
+G. Karvounarakis, V. Tannen, Provenance Semirings, PODS 2007, section 5).
+"""
 
 from __future__ import annotations
 
@@ -8,27 +20,193 @@ from sqlglot import exp
 
 from rewriter.algebra import (
     Aggregate,
+    Constant,
     Draw,
     FirstRows,
+    Iterated,
+    Iteration,
+    Level,
     Limit,
     Relation,
     Sample,
+    Scalar,
     Scan,
+    UnionAll,
     Watermarked,
     Windows,
     walk,
 )
+from rewriter.algebra.recursion import LEVEL_ROW, LEVEL_VIEW
 from rewriter.bind.catalog import TrackedRelation, View
-from rewriter.bind.clauses.constants import bind_range, bind_values, is_range
-from rewriter.bind.clauses.recursion import unfold
-from rewriter.bind.clauses.refusals import refuse_table_clauses
-from rewriter.bind.columns.names import lambda_variables
-from rewriter.bind.columns.scope import Bound, Outer, scope_of
-from rewriter.bind.context import BindContext, Definition
-from rewriter.bind.functions.registered import with_aggregates
+from rewriter.bind.clauses.refusals import refuse_set_operation, refuse_table_clauses
+from rewriter.bind.columns.scope import Bound, Outer, Scope, lambda_variables, scope_of
+from rewriter.bind.context import BindContext, Definition, Recursion
+from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.functions.calls import with_aggregates
 from rewriter.bind.parameters import substitute
+from rewriter.bind.scalars import ScalarBinder
+from rewriter.bind.subqueries.values import Subqueries
 from rewriter.bind.text import Source, parse
+from rewriter.dialect import BoundedCTE
 from rewriter.errors import QueryError, UntrackedError
+from rewriter.position import Span
+
+_MOST_ARGUMENTS = 4
+
+
+def bind_values(values: exp.Values, context: BindContext) -> Bound:
+    """Bind an inline table; its rows are numbered by one more column, which is out of sight."""
+    rows = [[_bind_constant(part, context) for part in _parts(row)] for row in values.expressions]
+    width = len(rows[0])
+    for row, written in zip(rows, values.expressions, strict=True):
+        if len(row) != width:
+            problem = f"a row of {len(row)} values among rows of {width}"
+            raise context.source.error(problem, "Give every row as many values.", written)
+    columns = tuple(context.names.attribute(f"col{number + 1}") for number in range(width))
+    position = context.names.attribute("position")
+    numbered = [
+        exp.Tuple(expressions=[*row, exp.Literal.number(number)]) for number, row in enumerate(rows)
+    ]
+    table = exp.Values(expressions=numbered)
+    constant = Constant(table, (*columns, position), position)
+    names = [attribute.name for attribute in columns]
+    shown = context.project(constant, names, [attribute.column() for attribute in columns])
+    return Bound(shown, scope_of(shown.attributes))
+
+
+def is_range(node: exp.Expr) -> bool:
+    """Tell whether a node calls the table function range."""
+    return isinstance(node, exp.Anonymous) and str(node.this).lower() == "range"
+
+
+def bind_range(call: exp.Expr, context: BindContext) -> Bound:
+    """Bind range([start,] end [, step [, partitions]])."""
+    if not 1 <= len(call.expressions) <= _MOST_ARGUMENTS:
+        advice = "Write range(start, end, step)."
+        problem = f"range of {len(call.expressions)} arguments is not supported"
+        raise context.source.unsupported(problem, advice, call)
+    arguments = [_bind_constant(part, context) for part in call.expressions]
+    number = context.names.attribute("id")
+    table = exp.Anonymous(this="range", expressions=arguments)
+    return Bound(Constant(table, (number,), number), scope_of((number,)))
+
+
+def _parts(row: exp.Expr) -> list[exp.Expr]:
+    return list(row.expressions) if isinstance(row, exp.Tuple) else [row]
+
+
+def _bind_constant(written: exp.Expr, context: BindContext) -> Scalar:
+    subqueries = Subqueries(context)
+    binder = ScalarBinder(context, (), subqueries, Scope(), "cannot stand among constants")
+    scalar = binder.bind(written)
+    if subqueries.ids:
+        advice = "Join with the subquery instead."
+        raise context.source.unsupported("a subquery in VALUES is not supported", advice, written)
+    return scalar
+
+
+def bind_sample(bound: Bound, sample: exp.TableSample | None, context: BindContext) -> Bound:
+    """Bind a sample of a relation, if there is one.
+
+    A number of rows is a limit, to Spark too: the first ones, in the order of their tokens.
+
+    Raises
+    ------
+    UnsupportedError
+        The number of rows is an expression.
+    """
+    if sample is None:
+        return bound
+    source = context.source
+    span = source.keyword_before(sample, "TABLESAMPLE")
+    size = sample.args.get("size")
+    if size is None:
+        return Bound(Sample(bound.relation, sample.copy(), span), bound.scope)
+    number = unwrap(size)
+    if not isinstance(number, exp.Literal) or number.is_string or not str(number.this).isdigit():
+        problem = "TABLESAMPLE of an expression is not supported"
+        raise source.unsupported(problem, "Give a number of rows.", span or sample)
+    return Bound(Limit(bound.relation, int(number.this), 0, span), bound.scope)
+
+
+_ADVICE = "Store the recursion's answer in a relation and track it."
+_CLAUSES = ("order", "limit", "offset")
+
+
+def unfold(definition: Definition, cte: exp.CTE, inside: BindContext) -> Bound:
+    """Bind a recursive query as the union of its levels.
+
+    ``inside`` is the context of its body, in which its name is not defined.
+
+    Raises
+    ------
+    UnsupportedError
+        It is not a first query UNION ALL a recursive one, or chance decides something in it.
+    """
+    source = definition.context.source
+    span = source.span(cte.args["alias"].this)
+    known = definition.context.environment.levels
+    if known is None:
+        raise source.unsupported("WITH RECURSIVE is not supported here", _ADVICE, span)
+    union = _body(definition, inside, span)
+    key = f"{source.view or ''}:{span.start if span else 0}"
+    first = inside.bind.query(union.this, inside, definition.outer)
+    levels = [first.relation]
+    names = definition.columns or tuple(entry.name for entry in first.scope.entries)
+    most = int(cte.args["level"].name) if isinstance(cte, BoundedCTE) else None
+    output = tuple(inside.names.attribute(a.name) for a in first.relation.attributes)
+
+    def after(before: Relation) -> Relation:
+        shared = Bound(before, first.scope.over(before.attributes))
+        shared_definition = Definition(
+            definition.name, definition.query, names, inside, None, shared
+        )
+        return _next(union.expression, inside.with_cte(shared_definition), definition, first, span)
+
+    depth = known.get(key)
+    if not isinstance(depth, int):
+        table = depth or level_table(len(output))
+        rows = Iteration(table, output, first.relation, span)
+        step = after(rows) if depth is None else None
+        inside.recursions[key] = Recursion(definition.name, (first.relation,), span, step, most)
+        return Bound(rows, first.scope.over(output))
+    for _ in range(depth):
+        levels.append(after(Level(levels[-1], span)))
+    inside.recursions[key] = Recursion(definition.name, tuple(levels), span, most=most)
+    if len(levels) == 1:
+        return first
+    return Bound(UnionAll(tuple(levels), output, span), first.scope.over(output))
+
+
+def level_table(columns: int) -> Iterated:
+    """Return the view in which a step finds the rows of the level before it."""
+    return Iterated(LEVEL_VIEW, tuple(f"c{number}" for number in range(columns)), LEVEL_ROW)
+
+
+def _body(definition: Definition, inside: BindContext, span: Span | None) -> exp.Union:
+    body = definition.query
+    plain = isinstance(body, exp.Union) and not body.args.get("distinct")
+    if not plain or any(body.args.get(clause) for clause in _CLAUSES):
+        problem = "a recursive query that is not a query UNION ALL another is not supported"
+        raise inside.source.unsupported(problem, _ADVICE, span)
+    assert isinstance(body, exp.Union)
+    refuse_set_operation(body, inside.source)
+    return body
+
+
+def _next(
+    query: exp.Query, context: BindContext, definition: Definition, first: Bound, span: Span | None
+) -> Relation:
+    """Return the level after the one that the recursive name stands for."""
+    relation = context.bind.query(query, context, definition.outer).relation
+    have, need = len(relation.attributes), len(first.relation.attributes)
+    if have != need:
+        problem = f"UNION of queries of {need} and {have} columns"
+        raise context.source.error(problem, "Select as many columns in each of them.", span)
+    if any(isinstance(operator, (Draw, Sample)) for operator in walk(relation)):
+        problem = "a recursive query in which chance decides something is not supported"
+        raise context.source.unsupported(problem, _ADVICE, span)
+    return relation
 
 
 def define_ctes(query: exp.Query, context: BindContext, outer: Outer | None) -> BindContext:

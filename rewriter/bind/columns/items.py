@@ -9,8 +9,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Relation, Scalar, bracketed
 from rewriter.bind.clauses.generators import selected_generator
-from rewriter.bind.columns.names import item_name
-from rewriter.bind.columns.scope import Entry, Lookup, Parts, with_fields
+from rewriter.bind.columns.scope import Entry, Lookup, Parts, item_name, with_fields
 from rewriter.bind.columns.stars import expand_star, is_star, outer_columns, star_fields
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder, name_parts

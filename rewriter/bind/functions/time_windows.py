@@ -1,30 +1,38 @@
-"""Time windows: ``window(time, width)``, of which Spark makes a column and rows to have it.
+"""Time windows: ``window(time, width)`` and ``session_window(time, gap)``.
 
-The call stands in the clauses of a SELECT. Under them Spark puts an operator that repeats every
-row for each window that its time is in, and a column called ``window``; so it is bound here.
-``session_window(time, gap)`` gives each row one window, which a grouping merges into sessions.
+A call of ``window`` stands in the clauses of a SELECT. Under them Spark puts an operator that
+repeats every row for each window that contains its time, and a column called ``window``; so the
+call is bound here.
+
+``session_window(time, gap)`` gives each row a window of its own. A grouping by such a column merges
+windows that meet, among the rows of equal other keys; so does a grouping by a column that was
+passed on or merged before: Spark marks the column, and looks at the grouping expressions. A field
+of the window is no such column.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeGuard
 
 from sqlglot import exp
 
-from rewriter.algebra import Generate, Relation, Scalar
+from rewriter.algebra import Attribute, Generate, Project, Relation, Scalar, Windows, references
 from rewriter.bind.catalog import SESSION, WINDOW
-from rewriter.bind.columns.metadata import MARK, marks_of
-from rewriter.bind.columns.scope import Bound, Entry, Scope
+from rewriter.bind.columns.scope import AttributeNames, Bound, Entry, Scope
+from rewriter.bind.columns.types import HOLDS_SESSIONS, MARK, mark_of, marks_of
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.text import Source
+from rewriter.position import Span
 from rewriter.scalars.units import MICROSECONDS
+from rewriter.scalars.windows import CURRENT_ROW, UNBOUNDED
 
 if TYPE_CHECKING:
     from rewriter.bind.scalars import ScalarBinder
+
 
 _QUALIFIER = "time window"
 """What stands before the column where a call stood: no relation of a text is called so."""
@@ -186,3 +194,103 @@ def _moved(time: Scalar, by: int) -> Scalar:
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def in_sessions(
+    rows: Relation,
+    keys: Sequence[Scalar],
+    calls: Sequence[Scalar],
+    names: AttributeNames,
+    source: Source,
+    span: Span | None,
+    *,
+    sets: bool = False,
+) -> tuple[Relation, tuple[Scalar, ...]]:
+    """Return rows with the sessions that they are grouped by, and the keys with these.
+
+    Parameters
+    ----------
+    calls
+        The aggregates.
+    sets
+        Whether the grouping is one in sets.
+
+    Raises
+    ------
+    UnsupportedError
+        There are several, or grouping sets; or an aggregate is of the windows: which ones it sees
+        is Spark's affair; or a key is taken of a value that windows were put into.
+    """
+    marks = marks_of(rows)
+    kinds = [mark_of(key, marks) for key in keys]
+    if HOLDS_SESSIONS in kinds:
+        advice = "Make the window a column of its own, or group by its start and end."
+        problem = "a grouping by what is taken of a value that holds session windows has no rule"
+        raise source.unsupported(problem, advice, span)
+    windows = [key for key, mark in zip(keys, kinds, strict=True) if mark == SESSION]
+    if not windows:
+        return rows, tuple(keys)
+    if sets:
+        advice = "Compute the sessions in a derived table, grouped by every key."
+        raise source.unsupported("a session window in grouping sets is not supported", advice, span)
+    if len(windows) > 1:
+        advice = "Group by one of them, and by fields of the others."
+        raise source.unsupported("a grouping by several session windows has no rule", advice, span)
+    (window,) = windows
+    if any(window.name in references(call) for call in calls):
+        advice = "Aggregate its start and end in a derived table, as columns of their own."
+        raise source.unsupported(
+            "an aggregate of the session window that rows are grouped by has no rule", advice, span
+        )
+    other_keys = [key for key in keys if key is not window]
+    merged, session = _merged(rows, window, other_keys, names, span)
+    return merged, tuple(session.column() if key is window else key for key in keys)
+
+
+def _merged(
+    rows: Relation, window: Scalar, keys: Sequence[Scalar], names: AttributeNames, span: Span | None
+) -> tuple[Relation, Attribute]:
+    """Return rows with their sessions, as Spark merges them.
+
+    A session begins with a row that the windows of no earlier ones reach, and ends with the last
+    window in it.
+    """
+    start, end = _field(window, "start"), _field(window, "end")
+    before, first, last = (names.attribute(name) for name in ("before", "first", "last"))
+    reached = exp.LTE(this=start, expression=before.column())
+    begun = exp.Case(ifs=[exp.If(this=reached, true=exp.null())], default=start)
+    earlier = exp.WindowSpec(
+        kind="ROWS",
+        start=UNBOUNDED,
+        start_side="PRECEDING",
+        end=exp.Literal.number(1),
+        end_side="PRECEDING",
+    )
+    so_far = exp.WindowSpec(kind="RANGE", start=UNBOUNDED, start_side="PRECEDING", end=CURRENT_ROW)
+    merged = rows
+    for output, value, by, spec in (
+        (before, end, keys, earlier),
+        (first, begun, keys, so_far),
+        (last, end, [*keys, first.column()], None),
+    ):
+        call = exp.Window(
+            this=exp.Max(this=value.copy()),
+            partition_by=[key.copy() for key in by],
+            over="OVER",
+        )
+        if spec is not None:
+            order = exp.Ordered(this=start.copy(), nulls_first=True)
+            call.set("order", exp.Order(expressions=[order]))
+            call.set("spec", spec)
+        merged = Windows(merged, (output,), (call,), span)
+    fields = [exp.Literal.string("start"), first.column()]
+    fields += [exp.Literal.string("end"), last.column()]
+    value = exp.Anonymous(this="named_struct", expressions=fields)
+    value.meta[MARK] = SESSION
+    session = names.attribute(SESSION)
+    kept = tuple(attribute.column() for attribute in rows.attributes)
+    return Project(merged, (*rows.attributes, session), (*kept, value)), session
+
+
+def _field(struct: Scalar, name: str) -> Scalar:
+    return exp.Dot(this=struct.copy(), expression=exp.to_identifier(name))

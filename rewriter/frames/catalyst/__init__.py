@@ -14,7 +14,7 @@ Five entries are added to the objects of the JSON by whoever reads the plan:
   this query;
 - ``registered`` of a ``PythonUDF``: the name under which the function is registered;
 - ``unmarked`` of an ``Alias``: whether it takes the marks of a column away, see
-  :mod:`rewriter.bind.columns.metadata`.
+  :mod:`rewriter.bind.columns.types`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which expressions of a Connect plan have marks, see :mod:`rewriter.bind.columns.metadata`."""
+"""Which expressions of a Connect plan have marks, see :mod:`rewriter.bind.columns.types`."""
 
 from __future__ import annotations
 
