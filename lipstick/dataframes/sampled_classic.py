@@ -17,7 +17,7 @@ from lipstick.dataframes.jvm import (
     untracked,
 )
 from rewriter.frames.catalyst.refusals import is_local_sort
-from rewriter.frames.writing.sampled import condition, is_percentage
+from rewriter.frames.writing.rows import condition, is_percentage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

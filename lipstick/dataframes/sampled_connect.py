@@ -8,8 +8,8 @@ from typing import Any
 
 from lipstick.dataframes.messages import Message
 from rewriter.frames.connect_plan import is_local_sort
-from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.sampled import condition, is_percentage
+from rewriter.frames.writing.rows import condition, is_percentage
+from rewriter.frames.writing.selects import unsupported
 
 _WITHOUT_ORDER = ("interval", "map", "variant")
 

@@ -16,7 +16,7 @@ from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
 from rewriter import TrackedRelation, Type, Variable, View, dialect
 from rewriter.errors import UnsupportedError, UntrackedError
-from rewriter.frames.writing.types import sql_type
+from rewriter.frames.writing.literals import sql_type
 
 _VIEW_TEXT = "View Text"
 

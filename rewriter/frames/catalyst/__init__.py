@@ -27,8 +27,8 @@ from rewriter.frames.catalyst.outputs import needed
 from rewriter.frames.catalyst.plans import CatalystPlans
 from rewriter.frames.catalyst.scalars import CatalystScalars
 from rewriter.frames.catalyst.tree import Node, tree
+from rewriter.frames.writing.rows import relations_read
 from rewriter.frames.writing.selects import Steps
-from rewriter.frames.writing.stated import relations_read
 
 __all__ = ["query_text", "relations_read"]
 

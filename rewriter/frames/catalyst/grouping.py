@@ -1,4 +1,11 @@
-"""Aggregations; grouping sets, which a plan has as copies of its rows: one for each set."""
+"""Groupings in Catalyst plans; and grouping sets, PIVOT, UNPIVOT and time windows, expanded there.
+
+Analysis has replaced these by other operators. Grouping sets and UNPIVOT are copies of the rows:
+one for each set, and one for each column or tuple of columns. A time window is a column computed
+under the operator that uses it. PIVOT is two aggregations and a projection: the inner aggregation
+groups by the keys and the pivot column too, the outer one puts each value's aggregates into an
+array (``PivotFirst``), and the projection takes the arrays apart.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +15,21 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from rewriter.frames.catalyst.outputs import references
 from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.tree import Node, tree
-from rewriter.frames.writing.calls import call
-from rewriter.frames.writing.clauses import grouped
-from rewriter.frames.writing.selects import Rows, Stage
+from rewriter.frames.writing.clauses import grouped, ready
+from rewriter.frames.writing.literals import literal
+from rewriter.frames.writing.pivot import (
+    Unpivot,
+    of_expression,
+    pivot_input,
+    pivot_key,
+    pivot_select,
+    pivot_value,
+    unpivoted,
+)
+from rewriter.frames.writing.selects import Column, Rows, Stage, call, unsupported
 
 if TYPE_CHECKING:
     from rewriter.frames.catalyst.plans import CatalystPlans
@@ -92,3 +109,221 @@ def grouping_sets(expand: Node) -> ExpandedSets:
     )
     ids = tuple(map(attribute_id, outputs[first:-1]))
     return ExpandedSets(keys, sets, ids, attribute_id(outputs[-1]))
+
+
+_ALIAS = "p"
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """The parts of a PIVOT: its aggregates, its keys, and the columns read from it."""
+
+    source: Node
+    made: tuple[Node, ...]
+    """Keys, and the pivot column, that are expressions: columns before, as a text has them."""
+    aggregates: tuple[Node, ...]
+    keys: frozenset[int]
+    of: Node
+    values: tuple[str | None, ...]
+    arrays: dict[int, int]
+    """The number of the aggregate by the attribute of its array."""
+    items: tuple[Node, ...]
+
+    @property
+    def used(self) -> frozenset[int]:
+        """The attributes of the source that PIVOT reads: the others would be keys too."""
+        return self.keys.union(*map(references, (self.of, *self.aggregates)))
+
+
+def pivot_of(project: Node) -> Pivot | None:
+    """Return the PIVOT that a projection ends; None if it is another projection."""
+    outer = project.children[0]
+    if outer.kind != "Aggregate" or outer.children[0].kind != "Aggregate":
+        return None
+    inner = outer.children[0]
+    firsts = {
+        attribute_id(item): first
+        for item in outer.many("aggregateExpressions")
+        for first in item.walk()
+        if first.kind == "PivotFirst"
+    }
+    if not firsts:
+        return None
+    known = {attribute_id(item): item for item in inner.many("aggregateExpressions")}
+    keys = frozenset(map(attribute_id, outer.many("groupingExpressions")))
+    first = next(iter(firsts.values()))
+    of = first.children[0]
+    columns = [known[number] for number in known if number in keys | {attribute_id(of)}]
+    return Pivot(
+        source=inner.children[0],
+        made=tuple(column for column in columns if column.kind != "AttributeReference"),
+        aggregates=tuple(known[attribute_id(first.children[1])] for first in firsts.values()),
+        keys=keys,
+        of=of,
+        values=tuple(first.fields.get("pivotColumnValues") or ()),
+        arrays={array: number for number, array in enumerate(firsts)},
+        items=project.many("projectList"),
+    )
+
+
+def pivoted(plans: CatalystPlans, pivot: Pivot) -> Rows:
+    """Return the rows of a PIVOT."""
+    rows = ready(plans.close, plans.rows(pivot.source), Stage.ORDER, ())
+    if pivot.made:
+        columns = (*rows.columns, *plans.items(rows, pivot.made))
+        rows = plans.close(replace(rows, columns=columns, stage=Stage.ITEMS))
+    rows = pivot_input(plans.close, rows, pivot.used)
+    scalars = plans.scope(rows)
+    type_ = pivot.of.fields["dataType"]
+    values = [literal(v, type_) for v in pivot.values]
+    aggregates = [scalars.write(item) for item in pivot.aggregates]
+    keys = [column.scalar for column in rows.columns if column.id in pivot.keys]
+    select = pivot_select(rows, keys, aggregates, scalars.write(pivot.of), values)
+    return Rows(tuple(_column(item, pivot, rows) for item in pivot.items), select, Stage.ITEMS)
+
+
+def _column(item: Node, pivot: Pivot, rows: Rows) -> Column:
+    if item.kind == "AttributeReference":
+        key = next(column for column in rows.columns if column.id == attribute_id(item))
+        return Column(key.id, item.name, pivot_key(key.scalar))
+    array, ordinal = item.children[0].children
+    scalar = pivot_value(
+        int(ordinal.fields["value"]), pivot.arrays[attribute_id(array)], len(pivot.aggregates)
+    )
+    return Column(attribute_id(item), item.name, scalar)
+
+
+def expand(plans: CatalystPlans, node: Node) -> Rows:
+    """Return the copies of rows that an operator makes, as the UNPIVOT that they are."""
+    unpivot = unpivot_of(node)
+    return unpivoted(plans.close, unpivot, plans.rows(node.children[0]))
+
+
+def unpivot_of(expand: Node) -> Unpivot:
+    """Return the UNPIVOT that an ``Expand`` is.
+
+    Raises
+    ------
+    UnsupportedError
+        When it is made of something else, or of expressions.
+    """
+    outputs = expand.many("output")
+    rows = [[tree(value) for value in row] for row in expand.fields.get("projections") or ()]
+    split = (
+        next((n for n, value in enumerate(rows[0]) if value.kind == "Literal"), None)
+        if rows
+        else None
+    )
+    if split is None:
+        raise unsupported("copies of rows that are no grouping sets have no rule")
+    kept = tuple(map(_attribute, rows[0][:split]))
+    values = tuple(tuple(map(_attribute, row[split + 1 :])) for row in rows)
+    names = tuple(str(row[split].fields["value"]) for row in rows)
+    added = tuple((attribute_id(output), output.name) for output in outputs[split:])
+    return Unpivot(kept, names, values, added)
+
+
+def _attribute(value: Node) -> int:
+    """Return the attribute that a value is; UNPIVOT itself casts values to one type."""
+    inner = value.child if value.kind in ("Alias", "Cast") else value
+    if inner.kind != "AttributeReference":
+        raise of_expression()
+    return attribute_id(inner)
+
+
+_STRUCT, _TIME = "CreateNamedStruct", "PreciseTimestampConversion"
+_ADDED = ("TimeAdd", "TimestampAddInterval")
+"""The sum of a time and a length; the latter since Spark 4.1."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """The rows of an operator, each with a window that its time is in; lengths in microseconds.
+
+    Sessions have a gap instead of lengths.
+    """
+
+    input: Node
+    attribute: Node
+    time: Node
+    lengths: tuple[int, ...] = ()
+    gap: Node | None = None
+
+    @property
+    def used(self) -> tuple[Node, ...]:
+        """The expressions over the operator's rows."""
+        return (self.time,) if self.gap is None else (self.time, self.gap)
+
+    def column(self, scalars: CatalystScalars) -> Column:
+        """Return the column of the window."""
+        if self.gap is None:
+            texts = [exp.Literal.string(f"{length} microseconds") for length in self.lengths]
+            scalar = call("window", scalars.write(self.time), *texts)
+        else:
+            scalar = call("session_window", *map(scalars.write, self.used))
+        return Column(attribute_id(self.attribute), self.attribute.name, scalar)
+
+
+def windowed(plans: CatalystPlans, window: TimeWindow) -> Rows:
+    """Return a step with the window, which is kept where nothing reads it: it repeats rows."""
+    used = frozenset[int]().union(*map(references, window.used))
+    rows = ready(plans.close, plans.rows(window.input), Stage.WHERE, used)
+    time_column = window.column(plans.scope(rows))
+    plans.steps.need([time_column.id])
+    return plans.close(replace(rows, columns=(time_column, *rows.columns), stage=Stage.ITEMS))
+
+
+def time_window_of(node: Node) -> TimeWindow | None:
+    """Return the time window that an operator makes with the one below it; None if it does not.
+
+    It is a projection of rows that have a time where the windows do not overlap, and else a filter
+    of copies of rows; of sessions, a filter of a projection. What is read here wrongly makes
+    another plan, and is found out by that.
+    """
+    if not node.children or not node.children[0].children:
+        return None
+    below = node.children[0]
+    if node.kind == "Project" and below.kind == "Filter":
+        attribute = node.many("projectList")[0]
+    elif node.kind == "Filter" and below.kind == "Project":
+        attribute = below.many("projectList")[0]
+    elif node.kind == "Filter" and below.kind == "Expand" and below.fields.get("projections"):
+        attribute = below.many("output")[0]
+    else:
+        return None
+    struct = attribute.child if attribute.kind == "Alias" else attribute
+    if below.kind == "Expand":
+        struct = tree(below.fields["projections"][0][0])
+    times = [part.child for part in struct.walk() if part.kind == _TIME and _is_long(part)]
+    if struct.kind != _STRUCT or not times:
+        return None
+    within = next((part for part in struct.walk() if part.kind == "Remainder"), None)
+    if below.kind == "Project":
+        added = next((part for part in struct.children[-1].walk() if part.kind in _ADDED), None)
+        if within is not None or added is None:
+            return None
+        time, gap = added.children
+        return TimeWindow(below.children[0], attribute, time, gap=_without_conversion(gap))
+    if within is None:
+        return None
+    return TimeWindow(below.children[0], attribute, times[0], _lengths(struct, within))
+
+
+def _without_conversion(gap: Node) -> Node:
+    """Return a length without its conversion, which Spark adds to a text."""
+    return gap.child if gap.kind == "Cast" else gap
+
+
+def _is_long(conversion: Node) -> bool:
+    return conversion.fields.get("toType") == "long"
+
+
+def _lengths(struct: Node, within: Node) -> tuple[int, int, int]:
+    """Return width, slide and start, of ``... + width`` and ``(time - start) % slide``."""
+    end = next(part for part in struct.children[3].walk() if part.kind == "Add")
+    width, slide = _number(end.children[1]), _number(within.children[1])
+    return width, slide, _number(within.children[0].children[1])
+
+
+def _number(literal: Node) -> int:
+    return int(literal.fields["value"])

@@ -8,23 +8,22 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.dialect import parse
-from rewriter.frames.catalyst.binary import join, lateral_join, set_operation
-from rewriter.frames.catalyst.functions import draws
-from rewriter.frames.catalyst.grouping import aggregate
-from rewriter.frames.catalyst.laterals import generate
+from rewriter.frames.catalyst.calls import draws, ordered
+from rewriter.frames.catalyst.grouping import (
+    aggregate,
+    expand,
+    pivot_of,
+    pivoted,
+    time_window_of,
+    windowed,
+)
+from rewriter.frames.catalyst.joins import generate, join, lateral_join, set_operation
 from rewriter.frames.catalyst.outputs import needed, output, references
-from rewriter.frames.catalyst.pivot import pivot_of, pivoted
 from rewriter.frames.catalyst.refusals import is_local_sort, is_placement, refusal
 from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
-from rewriter.frames.catalyst.time_windows import time_window_of, windowed
 from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.catalyst.unpivot import expand
-from rewriter.frames.catalyst.windows import ordered
 from rewriter.frames.writing import clauses
-from rewriter.frames.writing.calls import membership
-from rewriter.frames.writing.deduplicated import deduplicated
-from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.sampled import sampled
+from rewriter.frames.writing.rows import deduplicated, sampled, stated
 from rewriter.frames.writing.selects import (
     Column,
     Rows,
@@ -34,8 +33,9 @@ from rewriter.frames.writing.selects import (
     constants,
     counted,
     is_long,
+    membership,
+    unsupported,
 )
-from rewriter.frames.writing.stated import stated
 
 _WRITTEN = 100_000
 """Expressions of more nodes are refused: they double with each column that is made of another."""

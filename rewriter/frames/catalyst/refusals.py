@@ -7,8 +7,8 @@ from typing import Any
 
 from rewriter.errors import QueryError
 from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.writing.errors import unsupported
 from rewriter.frames.writing.refusals import rows_of_python, rows_of_state, untracked
+from rewriter.frames.writing.selects import unsupported
 
 _PLACEMENTS = frozenset(
     [

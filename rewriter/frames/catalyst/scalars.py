@@ -11,21 +11,18 @@ from rewriter.algebra import bracketed
 from rewriter.dialect import parse
 from rewriter.dialect.nodes import IsNotNull, UnsignedRightShift
 from rewriter.errors import UnsupportedError
-from rewriter.frames.catalyst.aggregate_calls import (
+from rewriter.frames.catalyst.calls import (
     aggregate,
     first_value,
+    function_name,
     listed,
     mode,
+    over,
     percentile,
 )
-from rewriter.frames.catalyst.functions import function_name
 from rewriter.frames.catalyst.tree import Node, tree
-from rewriter.frames.catalyst.windows import over
-from rewriter.frames.writing.calls import call
-from rewriter.frames.writing.errors import ADVICE, unsupported
-from rewriter.frames.writing.literals import literal
-from rewriter.frames.writing.names import identifier
-from rewriter.frames.writing.types import cast, has_required_parts, sql_type, text
+from rewriter.frames.writing.literals import cast, has_required_parts, literal, sql_type, text
+from rewriter.frames.writing.selects import ADVICE, call, identifier, unsupported
 
 Columns = Mapping[int, exp.Expr]
 """What stands for an attribute, by its expression id."""

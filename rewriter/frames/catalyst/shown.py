@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from rewriter.frames.catalyst.functions import has_own_class
+from rewriter.frames.catalyst.calls import has_own_class
 from rewriter.frames.catalyst.scalars import has_rule
 from rewriter.frames.catalyst.tree import class_name
 from rewriter.frames.writing.literals import has_text

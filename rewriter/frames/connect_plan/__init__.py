@@ -14,8 +14,7 @@ from itertools import count
 from typing import Any
 
 from rewriter.dialect import emit
-from rewriter.frames.connect_plan.chance import is_local_sort, sorted_before_draws
-from rewriter.frames.connect_plan.marked import may_be_marked
+from rewriter.frames.connect_plan.frame import is_local_sort, may_be_marked, sorted_before_draws
 from rewriter.frames.connect_plan.missing import present, shown
 from rewriter.frames.connect_plan.plans import ConnectPlans
 from rewriter.frames.writing.selects import Steps

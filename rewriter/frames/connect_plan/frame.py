@@ -1,7 +1,7 @@
-"""What a relation of a Connect plan has: columns, and the names that mean them.
+"""Relations of a Connect plan: their columns, the names of these, randomness, column metadata.
 
 A Connect plan has names and no identities. Columns are given numbers here, so that a name means
-one column of one occurrence of a relation; a reference may also say the number of the plan that it
+one column of one occurrence of a relation; a reference may also have the number of the plan that it
 was taken from (``df["k"]``).
 """
 
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlglot import exp
 
-from rewriter.dialect import tokenize
-from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.selects import Column, Rows
+from rewriter.bind.catalog import SESSION, WINDOW
+from rewriter.dialect import parse, tokenize
+from rewriter.frames.writing.selects import Column, Rows, unsupported
+from rewriter.scalars.special_functions import DRAWN, is_drawn
 
 
 @dataclass(frozen=True)
@@ -122,3 +124,55 @@ def with_fields(scalar: exp.Expr, fields: Sequence[str]) -> exp.Expr:
         value = scalar if isinstance(scalar, exp.Column | exp.Dot) else exp.Paren(this=scalar)
         scalar = exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True))
     return scalar
+
+
+Message = Mapping[str, Any]
+
+_EXPRESSIONS = {"filter": "condition", "project": "expressions", "with_columns": "aliases"}
+
+
+def draws(expression: Any) -> bool:
+    """Tell whether chance decides what an expression is, or one of several."""
+    if isinstance(expression, list):
+        return any(map(draws, expression))
+    if not isinstance(expression, Mapping):
+        return False
+    text = expression.get("expression_string", {}).get("expression", "")
+    if any(name in text.lower() for name in DRAWN) and is_drawn(parse(f"SELECT {text}")):
+        return True
+    name = expression.get("unresolved_function", {}).get("function_name", "")
+    return name.lower() in DRAWN or any(map(draws, expression.values()))
+
+
+def sorted_before_draws(relation: Message) -> Message | None:
+    """Return the order within tasks of the rows of which chance decides in a relation, if any."""
+    for kind, expressions in _EXPRESSIONS.items():
+        if kind in relation and draws(relation[kind].get(expressions)):
+            below = relation[kind]["input"]
+            sort: Message | None = below if is_local_sort(below) else None
+            return sort
+    return None
+
+
+def is_local_sort(relation: Message) -> bool:
+    """Tell whether a relation sorts the rows of each task."""
+    return "sort" in relation and not relation["sort"].get("is_global")
+
+
+def may_be_marked(expression: Mapping[str, Any]) -> bool:
+    """Tell whether an expression is a column, which may have marks, or the call of a time window.
+
+    Raises
+    ------
+    QueryError
+        It is a text that is not understood.
+    """
+    if "expression_string" in expression:
+        (item,) = parse(f"SELECT {expression['expression_string']['expression']}").expressions
+        return isinstance(item, exp.Column) or item.name.lower() in (WINDOW, SESSION)
+    return "unresolved_attribute" in expression or _is_window(expression)
+
+
+def _is_window(expression: Mapping[str, Any]) -> bool:
+    call = expression.get("unresolved_function", {})
+    return str(call.get("function_name", "")).lower() in (WINDOW, SESSION)

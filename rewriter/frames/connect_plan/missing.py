@@ -10,13 +10,10 @@ from sqlglot import exp
 
 from rewriter.algebra import bracketed
 from rewriter.frames.connect_plan.frame import ConnectFrame, name_parts
-from rewriter.frames.connect_plan.items import Item, Made
+from rewriter.frames.connect_plan.items import Item, Made, select
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message
-from rewriter.frames.connect_plan.selected import select
-from rewriter.frames.writing.calls import call
-from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.literals import literal
-from rewriter.frames.writing.types import cast, sql_type
+from rewriter.frames.writing.literals import cast, literal, sql_type
+from rewriter.frames.writing.selects import call, unsupported
 
 if TYPE_CHECKING:
     from rewriter.frames.connect_plan.plans import ConnectPlans

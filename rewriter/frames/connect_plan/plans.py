@@ -1,4 +1,7 @@
-"""Relations of a Connect plan as clauses of SELECTs: a rule per relation."""
+"""Relations of a Connect plan as clauses of SELECTs: a rule per relation.
+
+A text in a plan stays as it is. A relation that no query expresses is refused, with advice.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +10,180 @@ from typing import Any
 
 from sqlglot import exp
 
-from rewriter.errors import UntrackedError
-from rewriter.frames.connect_plan.binary import join, lateral_join, set_operation
-from rewriter.frames.connect_plan.chance import draws, is_local_sort, sorted_before_draws
-from rewriter.frames.connect_plan.frame import ConnectFrame
-from rewriter.frames.connect_plan.grouping import aggregate
-from rewriter.frames.connect_plan.items import (
-    select_list,
+from rewriter.bind.parameters import substitute
+from rewriter.dialect import parse
+from rewriter.errors import QueryError, UntrackedError
+from rewriter.frames.connect_plan.frame import (
+    ConnectFrame,
+    draws,
+    is_local_sort,
+    sorted_before_draws,
 )
+from rewriter.frames.connect_plan.grouping import aggregate, unpivot
+from rewriter.frames.connect_plan.items import Item, kept_column, select, select_list
+from rewriter.frames.connect_plan.joins import join, lateral_join, set_operation
 from rewriter.frames.connect_plan.missing import filled, present, replaced
-from rewriter.frames.connect_plan.naming import dropped, renamed, to_df, with_columns
-from rewriter.frames.connect_plan.refusals import refusal
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of
-from rewriter.frames.connect_plan.selected import select
-from rewriter.frames.connect_plan.texts import text, with_relations
-from rewriter.frames.connect_plan.unpivot import unpivot
 from rewriter.frames.writing import clauses
-from rewriter.frames.writing.deduplicated import deduplicated
-from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.sampled import sampled
-from rewriter.frames.writing.selects import (
-    Column,
-    Rows,
-    Stage,
-    Steps,
-    beside,
-    counted,
+from rewriter.frames.writing.refusals import rows_of_state, untracked
+from rewriter.frames.writing.rows import deduplicated, sampled, stated, with_step
+from rewriter.frames.writing.selects import Column, Rows, Stage, Steps, beside, counted, unsupported
+
+
+def with_columns(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
+    """Return a frame with columns added, or replaced where they have the name of one."""
+    frame = plans.input_of(message, relation)
+    items = [Item((column.name,), None, column) for column in frame.columns]
+    for alias in message["aliases"]:
+        (name,) = alias["name"]
+        item = Item((name,), alias["expr"])
+        same = [n for n, item in enumerate(items) if item.names[0].lower() == name.lower()]
+        for number in same:
+            items[number] = item
+        if not same:
+            items.append(item)
+    return select(plans, frame, items)
+
+
+def renamed(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
+    """Return a frame whose columns of some names have others."""
+    frame = plans.frame(message["input"])
+    renames = {pair["col_name"].lower(): pair["new_col_name"] for pair in message["renames"]}
+    names = [renames.get(column.name.lower(), column.name) for column in frame.columns]
+    return _with_names(plans, frame, names)
+
+
+def to_df(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
+    """Return a frame whose columns have other names, in order."""
+    frame = plans.frame(message["input"])
+    return _with_names(plans, frame, message["column_names"])
+
+
+def _with_names(plans: ConnectPlans, frame: ConnectFrame, names: Sequence[str]) -> ConnectFrame:
+    pairs = zip(frame.columns, names, strict=True)
+    return select(plans, frame, [Item((name,), None, column) for column, name in pairs])
+
+
+def dropped(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
+    """Return a frame without some columns."""
+    frame = plans.frame(message["input"])
+    names = {name.lower() for name in message.get("column_names", [])}
+    gone = [kept_column(frame, part) for part in message.get("columns", [])]
+    kept = [c for c in frame.columns if c.name.lower() not in names and c not in gone]
+    return select(plans, frame, [Item((column.name,), None, column) for column in kept])
+
+
+def text(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
+    """Return what a text has, with literals in place of its parameters."""
+    return _stated(plans, message, relation, {})
+
+
+def with_relations(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
+    """Return a plan beside others that it names: by numbers in expressions, by names in text."""
+    root, references = message["root"], message["references"]
+
+    schema_of_alone = plans.schema_of
+
+    def schema_of(part: Message) -> Sequence[tuple[str, Any]]:
+        beside = {"root": part, "references": references}
+        return schema_of_alone({"common": {}, "with_relations": beside})
+
+    numbered = {int(reference["common"]["plan_id"]): reference for reference in references}
+    plans = plans.beside(schema_of, numbered)
+    if kind_of(root) != "sql":
+        return plans.frame(root)
+    aliases = [reference["subquery_alias"] for reference in references]
+    named = {subquery["alias"]: plans.frame(subquery["input"]).rows for subquery in aliases}
+    return _stated(plans, root["sql"], root, named)
+
+
+def _stated(
+    plans: ConnectPlans, message: Message, relation: Message, named: Mapping[str, Rows]
+) -> ConnectFrame:
+    """Write a text as it is; ``named`` are the rows of other frames that it reads by names."""
+    names = plans.names_of(relation)
+    if len({name.lower() for name in names}) < len(names):
+        raise unsupported("a text has several columns of one name", "Give them names of their own.")
+    query, values = parse(message["query"]), _arguments(message)
+    if values:
+        query = substitute(query, values, sql=message["query"])
+    for name, rows in named.items():
+        query = with_step(query, name, plans.steps.finished(rows).written())
+    return plans.made(stated(query, plans.numbered(names)))
+
+
+def _arguments(message: Message) -> Mapping[str, exp.Expr] | Sequence[exp.Expr]:
+    """Return the values of the parameters of a text: by name, or in order."""
+    named = {name: {"literal": value} for name, value in message.get("args", {}).items()}
+    named |= message.get("named_arguments", {})
+    placed = [{"literal": value} for value in message.get("pos_args", [])]
+    placed += message.get("pos_arguments", [])
+    return {name: _argument(value) for name, value in named.items()} or [*map(_argument, placed)]
+
+
+def _argument(message: Message) -> exp.Expr:
+    """Return the value of a parameter; a decimal has the type of its digits."""
+    number = message.get("literal", {}).get("decimal")
+    if number is not None:
+        message = {"literal": {"decimal": {"value": number["value"]}}}
+    return ConnectScalars(ConnectFrame(Rows((), exp.Select()))).write(message)
+
+
+_UNTRACKED = (
+    "cached_local_relation",
+    "cached_remote_relation",
+    "chunked_cached_local_relation",
+    "local_relation",
+    "read",
 )
+_OF_STATE: Mapping[str, str] = {
+    "apply_in_pandas_with_state": "groupBy().applyInPandasWithState",
+    "group_map": "groupBy().transformWithState",
+}
+_AGGREGATE = "Call the aggregates that you need: agg(), or groupBy().agg()."
+_STATISTICS: Mapping[str, str] = {
+    "approx_quantile": "approxQuantile()",
+    "corr": "corr()",
+    "cov": "cov()",
+    "crosstab": "crosstab()",
+    "describe": "describe()",
+    "freq_items": "freqItems()",
+    "summary": "summary()",
+}
+_OTHERS: Mapping[str, tuple[str, str]] = {
+    "as_of_join": (
+        "an as-of join takes the nearest row, which no join of a query says",
+        "Number the rows of a join by row_number() over a window, and filter.",
+    ),
+    "sample_by": (
+        "sampleBy() draws a number for each row",
+        "Take sample() of each stratum, and their union.",
+    ),
+    "to_schema": (
+        "to() of a schema has no rule",
+        "Choose and cast the columns in select().",
+    ),
+    "transpose": (
+        "transpose() makes columns of what rows hold",
+        "Give the values as columns: groupBy().pivot(column, values), or unpivot().",
+    ),
+}
+
+
+def refusal(kind: str) -> QueryError:
+    """Return the error of a relation without a rule."""
+    if kind in _UNTRACKED:
+        return untracked(kind)
+    if kind in _OF_STATE:
+        return rows_of_state(_OF_STATE[kind])
+    if kind in _STATISTICS:
+        return unsupported(
+            f"{_STATISTICS[kind]} gives statistics as text, without the rows behind each",
+            _AGGREGATE,
+        )
+    problem, *advice = _OTHERS.get(kind, (f"the relation {kind} has no rule",))
+    return unsupported(problem, *advice)
+
 
 SchemaOf = Callable[[Message], Sequence[tuple[str, Any]]]
 """Asks Spark for the columns of a relation: names, and types as ``DataType.jsonValue`` has them."""

@@ -16,11 +16,8 @@ from rewriter.bind.parameters import decimal_width
 from rewriter.dialect import SparkSQL, parse
 from rewriter.dialect.nodes import IsNotNull
 from rewriter.frames.connect_plan.frame import ConnectFrame, name_parts, with_fields
-from rewriter.frames.writing.calls import call, membership
-from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.literals import literal
-from rewriter.frames.writing.names import identifier
-from rewriter.frames.writing.types import cast, sql_type
+from rewriter.frames.writing.literals import cast, literal, sql_type
+from rewriter.frames.writing.selects import call, identifier, membership, unsupported
 
 Message = Mapping[str, Any]
 """A message of the protocol, as ``MessageToDict`` makes it."""

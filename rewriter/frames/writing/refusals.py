@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rewriter.errors import UnsupportedError, UntrackedError
-from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.selects import unsupported
 
 _ROWS = {
     "LocalRelation": "rows of createDataFrame()",

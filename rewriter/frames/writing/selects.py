@@ -1,20 +1,65 @@
 """SELECTs in the making, and the steps they are cut into.
 
 A plan is a chain of operators, a SELECT a fixed order of clauses. An operator goes into the SELECT
-below it while its clause comes later than those that are there; else what is there becomes a named
-step, a common table expression, and a new SELECT begins.
+below it while its clause comes later than those that are there; otherwise the SELECT so far becomes
+a named step, a common table expression, and a new SELECT begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
 
-from rewriter.dialect import emit, parse
-from rewriter.frames.writing.names import column, fresh, identifier
+from rewriter.algebra import bracketed
+from rewriter.dialect import emit, parse, tokenize
+from rewriter.errors import UnsupportedError
+
+ADVICE = "Compute it before tracking, or write this part as a query for sql()."
+
+
+def unsupported(problem: str, advice: str = ADVICE) -> UnsupportedError:
+    """Return the refusal of a part of a data frame."""
+    return UnsupportedError(f"in this data frame, {problem}", advice)
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def identifier(name: str) -> exp.Identifier:
+    """Return a name, in backticks unless it is a word without another meaning."""
+    plain = _PLAIN.fullmatch(name) is not None and tokenize(name)[0].token_type == TokenType.VAR
+    return exp.to_identifier(name, quoted=not plain)
+
+
+def column(table: str, name: str) -> exp.Column:
+    """Return the reference to a column of a relation of FROM."""
+    return exp.Column(this=identifier(name), table=identifier(table))
+
+
+def fresh(name: str, taken: Container[str]) -> str:
+    """Return the name, with a number where it is taken; ``taken`` are names in lower case."""
+    candidate, number = name, 2
+    while candidate.lower() in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate
+
+
+def call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """Return the call of a function."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def membership(values: list[exp.Expr], query: exp.Query) -> exp.Expr:
+    """Return IN of a query."""
+    left = [bracketed(value) for value in values]
+    operand = left[0] if len(left) == 1 else exp.Tuple(expressions=left)
+    return exp.In(this=operand, query=exp.Subquery(this=query))
+
 
 _INLINED = 60
 """Nodes of an expression that is not written more than once."""

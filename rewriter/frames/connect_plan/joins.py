@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from rewriter.frames.connect_plan.frame import ConnectFrame
-from rewriter.frames.connect_plan.items import Item
+from rewriter.frames.connect_plan.items import Item, select
 from rewriter.frames.connect_plan.scalars import Message
-from rewriter.frames.connect_plan.selected import select
-from rewriter.frames.writing import binary, laterals
-from rewriter.frames.writing.calls import call
-from rewriter.frames.writing.types import cast, sql_type
+from rewriter.frames.writing import joins
+from rewriter.frames.writing.literals import cast, sql_type
+from rewriter.frames.writing.selects import call
 
 if TYPE_CHECKING:
     from rewriter.frames.connect_plan.plans import ConnectPlans
@@ -25,7 +24,7 @@ def join(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFra
     """Return a join, by a condition or by common columns."""
     side, kind = _side_and_kind(message)
     frames = plans.frame(message["left"]), plans.frame(message["right"])
-    left, right = binary.join_inputs(plans.close, *(frame.rows for frame in frames))
+    left, right = joins.join_inputs(plans.close, *(frame.rows for frame in frames))
     left_frame, other = (
         frame.over(rows) for frame, rows in zip(frames, (left, right), strict=True)
     )
@@ -38,13 +37,13 @@ def join(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFra
         pairs = [(left_frame.only(name), other.only(name)) for name in using]
         equal = [exp.EQ(this=a.scalar.copy(), expression=b.scalar.copy()) for a, b in pairs]
         condition = exp.and_(*equal, copy=False)
-    frame = both.over(binary.joined(left, right, side, kind, condition))
+    frame = both.over(joins.joined(left, right, side, kind, condition))
     return _using(plans, frame, left_frame, other, using, side) if using else frame
 
 
 def _side_and_kind(message: Message) -> tuple[str | None, str | None]:
     type_ = message["join_type"].removeprefix("JOIN_TYPE_")
-    return binary.JOINS[type_.replace("_", "").lower()]
+    return joins.JOINS[type_.replace("_", "").lower()]
 
 
 def _using(
@@ -74,12 +73,12 @@ def _using(
 def lateral_join(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a join with a frame that refers to the columns of the left one."""
     left = plans.frame(message["left"])
-    left = left.over(binary.left_input(plans.close, left.rows))
+    left = left.over(joins.left_input(plans.close, left.rows))
     right = plans.inside(left).frame(message["right"])
     side, kind = _side_and_kind(message)
     written = exp.Join(side=side, kind=kind)
-    lateral, columns = laterals.subquery_lateral(plans.steps.finished(right.rows))
-    frame = left.beside(right, laterals.lateral_join(left.rows, lateral, columns, written))
+    lateral, columns = joins.subquery_lateral(plans.steps.finished(right.rows))
+    frame = left.beside(right, joins.lateral_join(left.rows, lateral, columns, written))
     if "join_condition" in message:
         written.set("on", plans.scalars(frame).write(message["join_condition"]))
     return frame
@@ -98,9 +97,9 @@ def set_operation(plans: ConnectPlans, message: Message, relation: Message) -> C
             left, right = completed
         order = [right.only(column.name) for column in left.columns]
         right = select(plans, right, [Item((column.name,), None, column) for column in order])
-    inputs = [binary.operand(plans.close, frame.rows) for frame in (left, right)]
-    operator = binary.SET_OPERATIONS[message["set_op_type"].removeprefix("SET_OP_TYPE_").lower()]
-    return plans.made(binary.combined(operator, inputs, distinct=not message.get("is_all")))
+    inputs = [joins.operand(plans.close, frame.rows) for frame in (left, right)]
+    operator = joins.SET_OPERATIONS[message["set_op_type"].removeprefix("SET_OP_TYPE_").lower()]
+    return plans.made(joins.combined(operator, inputs, distinct=not message.get("is_all")))
 
 
 def _completed(

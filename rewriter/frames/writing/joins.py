@@ -1,4 +1,4 @@
-"""Joins and set operations of SELECTs in the making."""
+"""Joins, LATERAL relations and set operations of SELECTs in the making."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.frames.writing.clauses import Close
-from rewriter.frames.writing.names import identifier
-from rewriter.frames.writing.selects import Column, Rows, Stage, beside, unique
+from rewriter.frames.writing.selects import (
+    Column,
+    Rows,
+    Stage,
+    beside,
+    column,
+    fresh,
+    identifier,
+    unique,
+)
 
 JOINS: Mapping[str, tuple[str | None, str | None]] = {
     "cross": (None, "CROSS"),
@@ -70,3 +78,38 @@ def combined(operator: type[exp.SetOperation], inputs: Sequence[Rows], *, distin
     pairs = zip(inputs[0].columns, names, strict=True)
     columns = (Column(c.id, c.name, exp.Column(this=identifier(n))) for c, n in pairs)
     return Rows(tuple(columns), exp.Select(), Stage.LIMIT, query)
+
+
+def lateral_join(
+    left: Rows, lateral: exp.Lateral, columns: Sequence[Column], join: exp.Join
+) -> Rows:
+    """Return the join of rows with a lateral relation, whose columns are names of its own."""
+    alias = fresh("l", left.tables)
+    lateral = lateral.copy()
+    lateral.set("alias", exp.TableAlias(this=identifier(alias), **_alias_columns(lateral)))
+    join.set("this", lateral)
+    joins = [*left.select.args.get("joins", ()), join]
+    added = tuple(replace(output, scalar=column(alias, output.scalar.name)) for output in columns)
+    return replace(left.having("joins", joins, Stage.FROM), columns=left.columns + added)
+
+
+def subquery_lateral(inner: Rows) -> tuple[exp.Lateral, tuple[Column, ...]]:
+    """Return a LATERAL subquery and its columns."""
+    if inner.query is None:
+        names = unique([output.name for output in inner.columns])
+    else:
+        names = [output.scalar.name for output in inner.columns]
+    pairs = zip(inner.columns, names, strict=True)
+    columns = (replace(output, scalar=exp.Column(this=identifier(name))) for output, name in pairs)
+    return exp.Lateral(this=exp.Subquery(this=inner.written(names))), tuple(columns)
+
+
+def call_lateral(written: exp.Expr, names: Sequence[str]) -> exp.Lateral:
+    """Return the LATERAL call of a table function whose columns have these names."""
+    columns = [identifier(name) for name in names]
+    return exp.Lateral(this=written, alias=exp.TableAlias(columns=columns))
+
+
+def _alias_columns(lateral: exp.Lateral) -> dict[str, list[exp.Expr]]:
+    alias = lateral.args.get("alias")
+    return {} if alias is None else {"columns": alias.args["columns"]}

@@ -1,4 +1,7 @@
-"""Generators of a plan: LATERAL views, and calls of table functions beside a relation."""
+"""Operators of several inputs in Catalyst plans: joins, set operations, lateral joins, generators.
+
+Generators are LATERAL views, and calls of table functions beside a relation.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,21 @@ from sqlglot import exp
 
 from rewriter.frames.catalyst.scalars import attribute_id
 from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.writing.calls import call
-from rewriter.frames.writing.errors import unsupported
-from rewriter.frames.writing.names import identifier
-from rewriter.frames.writing.selects import Column, Rows, Stage, lateral_view
+from rewriter.frames.writing import joins
+from rewriter.frames.writing.selects import (
+    Column,
+    Rows,
+    Stage,
+    call,
+    identifier,
+    lateral_view,
+    unique,
+    unsupported,
+)
 
 if TYPE_CHECKING:
     from rewriter.frames.catalyst.plans import CatalystPlans
+
 
 _GENERATORS = {
     "Explode": "explode",
@@ -100,3 +111,47 @@ def _unnamed(plan: Node) -> Node:
     while plan.kind == "SubqueryAlias":
         plan = plan.child
     return plan
+
+
+def join(plans: CatalystPlans, node: Node) -> Rows:
+    """Return a join, by a condition or without one."""
+    side, kind = _side_and_kind(node, "a join")
+    left, right = joins.join_inputs(plans.close, *map(plans.rows, node.children))
+    condition = node.one("condition")
+    written = plans.scope(left, right).write(condition) if condition is not None else None
+    return joins.joined(left, right, side, kind, written)
+
+
+def lateral_join(plans: CatalystPlans, node: Node) -> Rows:
+    """Return a join with a subquery, or with a table function, of the columns of the left side."""
+    side, kind = _side_and_kind(node, "a lateral join")
+    left = joins.left_input(plans.close, plans.rows(node.children[0]))
+    plan = node.required("right").required("plan")
+    call = lateral_call(plan)
+    if call is None:
+        lateral, columns = joins.subquery_lateral(plans.inner_rows(plan, plans.scope(left)))
+    else:
+        names = unique([item.name for item in call.generate.many("generatorOutput")])
+        written = called(plans, call.generate, left)
+        lateral, columns = joins.call_lateral(written, names), call.columns(names)
+    written_join = exp.Join(side=side, kind=kind)
+    rows = joins.lateral_join(left, lateral, columns, written_join)
+    condition = node.one("condition")
+    if condition is not None:
+        written_join.set("on", plans.scope(rows).write(condition))
+    return rows
+
+
+def set_operation(plans: CatalystPlans, node: Node) -> Rows:
+    """Return a union, an intersection or a difference."""
+    distinct = node.kind != "Union" and not node.fields.get("isAll")
+    inputs = [joins.operand(plans.close, plans.rows(child)) for child in node.children]
+    operator = joins.SET_OPERATIONS[node.kind.lower()]
+    return joins.combined(operator, inputs, distinct=distinct)
+
+
+def _side_and_kind(node: Node, operator: str) -> tuple[str | None, str | None]:
+    type_ = node.option("joinType")
+    if type_.lower() not in joins.JOINS:
+        raise unsupported(f"{operator} of type {type_} has no rule")
+    return joins.JOINS[type_.lower()]
