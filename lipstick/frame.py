@@ -1,46 +1,154 @@
-"""AnnotatedFrame: a query's answer with its annotations, captured when they are asked for."""
+"""AnnotatedFrame: a query's answer with its annotations, captured when they are asked for.
+
+Its plain answer acts like any data frame, and the optimiser estimates what a capture would cost.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import uuid
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick import display, pipeline
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import KeptValues, Manifest
-from lipstick.capture.types import MemberTypes
-from lipstick.capture.write import copy_capture
-from lipstick.capture.writer import Progress
+from lipstick.capture.writer import MemberTypes, Progress, copy_capture, needs_rows
 from lipstick.display.explorer import explore
 from lipstick.errors import UnsupportedError
 from lipstick.pipeline import PreparedQuery
-from lipstick.questions.answers import with_names
-from lipstick.questions.cost import Cost, estimate_cost
 from lipstick.questions.deletion import Cascade, resolve_deletion
-from lipstick.questions.everyday import PlainAnswer
 from lipstick.questions.methods import Questions
 from lipstick.questions.what_if import WhatIf
 from lipstick.stages.explain import explain, explain_passes, explain_stages, root_type
-from lipstick.tables.ancestry import Ancestry
+from lipstick.tables.ancestry import Ancestry, copy_upstream
 from lipstick.tables.hypothesis import Hypothesis
-from lipstick.tables.upstream import copy_upstream
 from lipstick.tables.writer import AnnotatedWriter
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
+from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, core_relations, decided_once, topological
-from rewriter.emit.statements import plain_sql, rewritten_sql
+from rewriter.emit.statements import members_from_sources_sql, plain_sql, rewritten_sql
 from semiring.annotation import AnnotationType
 from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
+
+
+_SIZE = re.compile(r"Statistics\(sizeInBytes=([0-9.E+]+) ([KMGTPE]?i?B)(?:, rowCount=([0-9.E+]+))?")
+_UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5, "EiB": 6}
+_COLUMN_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """An estimate: an upper bound more often than not, and coarse without table statistics.
+
+    Attributes
+    ----------
+    members
+        Rows of all members datasets.
+    bytes
+        Their size in memory, before encoding and compression; files are several times smaller.
+    jobs
+        Spark jobs that write a dataset, at most: of small relations none does.
+    """
+
+    members: int
+    bytes: int
+    jobs: int
+
+
+def estimate_cost(spark: SparkSession, root: Block) -> Cost:
+    """Estimate the cost of capturing a query from Spark's statistics of its members."""
+    members = size = jobs = 0
+    for block in topological(root):
+        if block.core is not None:
+            bytes_, rows = _statistics(spark, members_from_sources_sql(block))
+            width = max(1, len(block.core.select)) * _COLUMN_BYTES
+            members += rows if rows is not None else bytes_ // width
+            size += bytes_
+            jobs += 1 + (monotone_having(block) is not None)
+        jobs += needs_rows(block)
+    return Cost(members, size, jobs)
+
+
+def _statistics(spark: SparkSession, sql: str) -> tuple[int, int | None]:
+    """Return size in bytes and, if Spark knows it, number of rows of a query's result."""
+    plan = str((spark.sql(f"EXPLAIN COST {sql}").head() or ("",))[0])
+    match = _SIZE.search(plan)
+    if match is None:
+        return 0, None
+    size = int(float(match[1]) * 1024 ** _UNITS[match[2]])
+    return size, None if match[3] is None else int(float(match[3]))
+
+
+def with_names(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Return a frame with other names for its columns, among which one may stand twice.
+
+    Spark's rule ``RemoveRedundantAliases`` makes a plan invalid where two columns of one name come,
+    in a branch of a union, to be one column of that name. So of a repeated name only the first is
+    an alias of a column; the others are the only item of an array.
+    """
+    if len(set(names)) == len(names):
+        return frame.toDF(*names)
+    columns = []
+    for index, (column_name, name) in enumerate(zip(frame.columns, names, strict=True)):
+        column = F.col(f"`{column_name}`")
+        if name in names[:index]:
+            metadata = frame.schema.fields[index].metadata
+            column = F.array_repeat(column, 1)[0].alias(name, metadata=metadata)
+        else:
+            column = column.alias(name)
+        columns.append(column)
+    return frame.select(*columns)
+
+
+@checked
+class PlainAnswer(ABC):
+    """Rows of the plain answer, as ``df`` gives them."""
+
+    @property
+    @abstractmethod
+    def df(self) -> DataFrame:
+        """The plain answer."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the answer's columns."""
+        return list(self.df.columns)
+
+    def show(self, n: int = 20, truncate: bool | int = True, vertical: bool = False) -> None:
+        """Print the first rows of the answer; see ``DataFrame.show``."""
+        self.df.show(n, truncate, vertical)
+
+    def collect(self) -> list[Row]:
+        """Return the rows of the answer."""
+        return self.df.collect()
+
+    def count(self) -> int:
+        """Return how many rows the answer has."""
+        return self.df.count()
+
+    def toArrow(self) -> pa.Table:  # noqa: N802 - as Spark has it
+        """Return the answer as an Arrow table."""
+        return self.df.toArrow()
+
+    def toPandas(self) -> Any:  # noqa: N802 - as Spark has it
+        """Return the answer as a frame of pandas, which must be installed."""
+        return self.df.toPandas()
+
 
 Rerunning: TypeAlias = Literal["auto", "annotations", "rerun"]
 """How a frame answers what-ifs."""

@@ -32,8 +32,7 @@ from pyspark.sql.types import StructType
 
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import Manifest
-from lipstick.capture.write import write_capture
-from lipstick.capture.writer import Progress
+from lipstick.capture.writer import Progress, write_capture
 from lipstick.errors import UnsupportedError
 from lipstick.stages import guard
 from lipstick.stages.comparisons import check_exact, common_types, compared_pairs
@@ -272,7 +271,7 @@ def capture(
     """Write the members and rows of all blocks to a new folder, whole or not at all.
 
     ``relations`` are those that the query reads; small ones are read into this process. See
-    :func:`lipstick.capture.write.write_capture`. The manifest is returned with counts of rows.
+    :func:`lipstick.capture.writer.write_capture`. The manifest is returned with counts of rows.
     """
     small = query.surroundings.local_relations.of(relations.values())
     return write_capture(query.spark, manifest, path, progress, small, finish)

@@ -31,11 +31,10 @@ from lipstick.stages.settings import check_settings, naming_settings
 from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import register_function
 from lipstick.systems import stream_tracker, table_exporter
+from lipstick.tables.commit import finished, write_answer
 from lipstick.tables.derivation import Derivation, read_latest
 from lipstick.tables.derived_rows import naming_of, relation_rows
-from lipstick.tables.recovery import finished
 from lipstick.tables.target import Target
-from lipstick.tables.writing import write_answer
 from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.source import Source, SourceLike, check_unchanged, fingerprint, read_source
 from lipstick.tracking.tracker import (

@@ -25,10 +25,22 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NotRequired, Required, TypeAlias, TypedDict
 
-from lipstick.capture.contents import MANIFEST, Contents
-from lipstick.capture.described import StoredFile, checksum, describe, stored_files
-from lipstick.capture.foreign import check_harmless, check_types
-from lipstick.capture.sealed import altered, seal, unseal, ununderstood
+from lipstick.capture.contents import (
+    MANIFEST,
+    Contents,
+    StoredFile,
+    checksum,
+    describe,
+    stored_files,
+)
+from lipstick.capture.documents import (
+    altered,
+    check_harmless,
+    check_types,
+    seal,
+    unseal,
+    ununderstood,
+)
 from lipstick.errors import CaptureDamagedError, CaptureError, LipstickError, UncheckedWarning
 from rewriter.blocks import Block, core_relations, topological
 from rewriter.blocks.serialize import blocks_from_json, blocks_to_json

@@ -1,29 +1,33 @@
-"""The datasets of a capture: the members of all blocks first, then their rows from them.
+"""Writing a capture, whole or not at all: the members of all blocks first, then rows from them.
+
+A capture is written beside its place and moved there when it is complete.
 
 The core of a block runs once. Its rows, and the answer, are computed from the members just
-written, so that answer and annotations cannot disagree: by Spark, or in this process where the
-members are few (:mod:`lipstick.capture.local_rows`); members too, where the relations are. Those
-that nothing asks for are not written by Spark: those that the conditions of all readers leave out,
-and of a subquery that few rows ask, those of other groups.
+written, so that answer and annotations cannot disagree: by Spark, or in this process if the
+members are few (:mod:`lipstick.capture.local_rows`); so are members, if the relations are few rows.
+Spark does not write members that nothing reads: members that the conditions of all readers exclude
+and, for a subquery asked by few rows, members of the other groups.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from lipstick.capture.files import Files, storable, write_table
 from lipstick.capture.local_rows import LocalRows, Relations
 from lipstick.capture.manifest import Manifest
-from lipstick.capture.types import MemberTypes
+from lipstick.errors import CaptureError
 from rewriter import CapturePlan, planned_capture
 from rewriter.analysis.value_columns import value_columns
 from rewriter.blocks import Block, Kind, core_relations, topological
@@ -38,6 +42,35 @@ from rewriter.emit.statements import (
 )
 from rewriter.errors import UnsupportedError
 
+
+class MemberTypes:
+    """The types of member columns that are known before anything is captured. No job runs."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._types: dict[tuple[str, str], DataType | None] = {}
+
+    def alike(self, columns: Sequence[tuple[Block, str]]) -> bool:
+        """Whether member columns are known to be of one type."""
+        types = {self._type(block, name) for block, name in columns}
+        return len(types) == 1 and None not in types
+
+    def _type(self, block: Block, name: str) -> DataType | None:
+        """The type of a member column; None where that depends on other blocks."""
+        if (block.name, name) not in self._types:
+            self._types[block.name, name] = self._analyzed(block, name)
+        return self._types[block.name, name]
+
+    def _analyzed(self, block: Block, name: str) -> DataType | None:
+        if block.core is None:
+            return None
+        core = replace(block.core, semis=())
+        if any(True for _ in core.reads()):
+            return None
+        sql = members_sql(replace(block, core=core), lambda inner: inner.name, (name,))
+        return self._spark.sql(sql).schema[0].dataType
+
+
 Progress = Callable[[str], None]
 Computed = Callable[[Block, StructType], pa.Table | None]
 
@@ -48,7 +81,7 @@ _SMALLER = 4
 
 
 class CaptureWriter:
-    """Writes the datasets of one query. Use :func:`lipstick.capture.write.write_capture`."""
+    """Writes the datasets of one query. Use :func:`lipstick.capture.writer.write_capture`."""
 
     def __init__(
         self,
@@ -280,3 +313,90 @@ def needs_rows(block: Block) -> bool:
         and block.of_members_alone
         and not block.windowed
     )
+
+
+INCOMPLETE = ".incomplete"
+"""How folders end in which captures are made; one that is left over is of a process that died."""
+
+
+def write_capture(
+    spark: SparkSession,
+    manifest: Manifest,
+    directory: Path,
+    progress: Progress = lambda _: None,
+    relations: Relations = lambda _: None,
+    finish: Callable[[Manifest, Path], None] = lambda *_: None,
+) -> Manifest:
+    """Write a capture into a directory that does not exist yet, whole or not at all.
+
+    Parameters
+    ----------
+    relations
+        Those whose rows are in this process: what is made of them alone is computed here.
+    finish
+        Adds to the folder of a capture, with the manifest that was written, before it is whole.
+
+    Returns
+    -------
+    Manifest
+        The manifest with row counts, as written.
+
+    Raises
+    ------
+    CaptureError
+        When the directory exists already.
+    """
+    with _whole(directory) as building:
+        writer = CaptureWriter(spark, manifest, building, progress, relations)
+        writer.write()
+        shutil.rmtree(building / "tmp", ignore_errors=True)
+        done = replace(
+            manifest,
+            counts=writer.counts,
+            schemas=writer.schemas,
+            pruned=tuple(writer.pruned),
+        )
+        done = done.write(building)
+        finish(done, building)
+        return done
+
+
+def copy_capture(
+    source: Path, directory: Path, finish: Callable[[Path], None] = lambda _: None
+) -> None:
+    """Copy a capture to a directory that does not exist yet, whole or not at all.
+
+    Raises
+    ------
+    CaptureError
+        When the directory exists already.
+    """
+    with _whole(directory) as building:
+        shutil.copytree(source, building, dirs_exist_ok=True)
+        finish(building)
+
+
+@contextmanager
+def _whole(directory: Path) -> Iterator[Path]:
+    """Yield the folder in which a directory is made; it gets its name when it is whole.
+
+    Raises
+    ------
+    CaptureError
+        When the directory exists already.
+    """
+    if directory.exists():
+        raise CaptureError(
+            f"{directory} exists already.\nA capture is never overwritten: choose another path, "
+            "or remove it first."
+        )
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    building = directory.parent / f".{directory.name}.{uuid.uuid4().hex[:8]}{INCOMPLETE}"
+    building.mkdir()
+    try:
+        yield building
+        building.rename(directory)
+    except BaseException:
+        with suppress(OSError):
+            shutil.rmtree(building)
+        raise

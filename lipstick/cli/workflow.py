@@ -165,7 +165,7 @@ def _exports(texts: tuple[str, ...]) -> dict[str, str]:
 def _check_java() -> None:
     """A plain word where Spark would fail to start; with Spark Connect it needs no Java here."""
     if "SPARK_REMOTE" not in os.environ:
-        from lipstick.demo.spark import check_java
+        from lipstick.demo.run import check_java
 
         check_java()
 

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 _DEEPEST = 20_000
 
 FUNCTION_PREFIX = "_lipstick_udf_"
-"""What the names begin with under which functions of frames are registered."""
+"""The prefix of the names under which the functions of frames are registered."""
+
+ANOTHER_MEANING = (
+    "The text made of this data frame has another meaning to Spark than the frame. Write the part "
+    "that differs in another way, or as a query for sql()."
+)
+"""The advice of the error that a proof ends in when the plans of frame and text differ."""
 
 __all__ = ["FUNCTION_PREFIX", "check_names", "plain_frame", "query_text", "read_paths"]
 
@@ -143,3 +149,26 @@ def _deep_recursion() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
+
+
+def named_relation(relations: Sequence[Tracked], name: str = "") -> Tracked:
+    """Return the relation that a frame reads by its name, where several have one source.
+
+    Raises
+    ------
+    TrackingError
+        The frame reads none of them by name.
+    """
+    named = [
+        relation
+        for relation in relations
+        if relation.name.lower().rpartition(".")[2] == name.lower()
+    ]
+    chosen = named or relations
+    if len(chosen) > 1:
+        names = ", ".join(relation.name for relation in chosen)
+        raise TrackingError(
+            f"This data frame reads a source that is tracked more than once: {names}.\n"
+            f'Say which is meant by spark.table("{chosen[0].name}"), or untrack the others.'
+        )
+    return chosen[0]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lipstick.dataframes.applied_classic import applies_functions, with_ordinary_operators
+from pyspark.errors import PySparkException
+
+from lipstick.dataframes import named_relation
+from lipstick.dataframes.classic_proof import prove
+from lipstick.dataframes.group_functions import applies_functions, with_ordinary_operators
 from lipstick.dataframes.hidden import (
     register_functions,
     show_constants,
@@ -19,25 +25,29 @@ from lipstick.dataframes.jvm import (
     Json,
     Plan,
     analysed,
+    changed,
+    children,
     described,
+    elements,
+    frame_of,
     kind,
     node_at,
     sizes,
+    untracked,
     with_subqueries,
 )
-from lipstick.dataframes.named import only
-from lipstick.dataframes.prove import prove
-from lipstick.dataframes.sampled_classic import with_filters
-from lipstick.dataframes.stated import with_texts
 from lipstick.dataframes.streaming import name_first_rows
 from lipstick.errors import SourceChangedError
 from rewriter.errors import NotUnderstoodError, QueryError
 from rewriter.frames import catalyst
+from rewriter.frames.catalyst.refusals import is_local_sort
+from rewriter.frames.writing.rows import condition, is_percentage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from lipstick.tracking.tracker import Tracked
+
 
 _NAMING = ("SubqueryAlias", "View")
 
@@ -126,7 +136,7 @@ def _mark_relations(plan: Plan, nodes: Json, relations: Sequence[_Relation]) -> 
         if not same:
             position += 1
             continue
-        chosen = only(same, name)
+        chosen = named_relation(same, name)
         _check_files(here, chosen)
         columns = [
             [_expression_id(here.output().apply(number)), column]
@@ -154,3 +164,107 @@ def _check_files(node: Plan, tracked: Tracked) -> None:
 
 def _expression_id(attribute: Any) -> int:
     return int(attribute.exprId().id())
+
+
+def with_texts(spark: SparkSession, plan: Plan, nodes: Json) -> Json | None:
+    """Return the description of a plan whose parts are marked with the texts that they were.
+
+    Only texts whose relations are all found as tracked ones in the part are used: a name may stand
+    for something else by now. That a part still is what its text says is not known yet. None:
+    there is no such part.
+    """
+    marked = deepcopy(nodes)
+    parts = list(with_subqueries(plan, marked))
+    marked_count = sum(_mark(spark, part, described) for part, described in parts)
+    return marked if marked_count else None
+
+
+def _mark(spark: SparkSession, plan: Plan, nodes: Json) -> int:
+    """Mark the highest operators that were made of a text; return how many these are."""
+    size = sizes(nodes)
+
+    def visit(node: Plan, position: int) -> int:
+        if "tracked" in nodes[position]:
+            return 0
+        text = _text(node, nodes[position])
+        subtree = nodes[position : position + size[position]]
+        if text is not None and _is_stated(
+            spark, node, text, set(_tracked(subtree)), whole=position == 0
+        ):
+            columns = [
+                [int(attribute.exprId().id()), attribute.name()]
+                for attribute in elements(node.output())
+            ]
+            nodes[position]["stated"] = {"sql": text, "columns": columns}
+            return 1
+        below = children(nodes, size, position)
+        return sum(visit(node.children().apply(n), child) for n, child in enumerate(below))
+
+    return visit(plan, 0)
+
+
+def _tracked(described: Any) -> Iterator[str]:
+    """Yield the names, in lower case, of the tracked relations in a description."""
+    if isinstance(described, dict):
+        if "tracked" in described:
+            yield described["tracked"]["name"].lower()
+        described = list(described.values())
+    if isinstance(described, list):
+        for part in described:
+            yield from _tracked(part)
+
+
+def _text(node: Plan, described: dict[str, object]) -> str | None:
+    """Return the text that an operator was parsed from, unless it is that of a view."""
+    if kind(described) == "WithCTE":
+        node = node.plan()
+    origin = node.origin()
+    if origin.sqlText().isEmpty() or origin.objectType().isDefined():
+        return None
+    return str(origin.sqlText().get())
+
+
+def _is_stated(spark: SparkSession, node: Plan, text: str, names: set[str], *, whole: bool) -> bool:
+    """Tell whether a text is a query over these relations with the columns of an operator."""
+    read = catalyst.relations_read(text)
+    if read is None or not read <= names:
+        return False
+    try:
+        stated = analysed(spark.sql(text))
+    except PySparkException:
+        return False
+    columns = [str(name).lower() for name in stated.schema().fieldNames()]
+    if stated.schema().catalogString() != node.schema().catalogString():
+        return False
+    return whole or len(set(columns)) == len(columns)
+
+
+def with_filters(spark: SparkSession, plan: Plan, nodes: Json) -> DataFrame | None:
+    """Return the frame of a plan without such samples; None where it has none.
+
+    What tracked relations are made of, which are marked, is kept.
+    """
+    positions = {
+        position
+        for position, node in untracked(nodes, sizes(nodes))
+        if kind(node) == "Sample" and _is_drawn(nodes, position)
+    }
+    if not positions:
+        return None
+    return frame_of(spark, changed(spark, plan, nodes, positions, partial(_filtered, spark)))
+
+
+def _is_drawn(nodes: Json, position: int) -> bool:
+    sample, below = nodes[position : position + 2]
+    if sample["withReplacement"]:
+        return False
+    return is_local_sort(kind(below), below) or not is_percentage(*_bounds_and_seed(sample))
+
+
+def _filtered(spark: SparkSession, sample: Plan) -> Plan:
+    rows = frame_of(spark, sample.children().apply(0))
+    return analysed(rows.where(condition(*_bounds_and_seed(described(sample)[0]))))
+
+
+def _bounds_and_seed(sample: dict[str, Any]) -> tuple[tuple[float, float], int]:
+    return (float(sample["lowerBound"]), float(sample["upperBound"])), int(sample["seed"])

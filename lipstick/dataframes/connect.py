@@ -4,38 +4,42 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
+from pyspark.sql.types import StringType, StructField
 
-from lipstick.dataframes import FUNCTION_PREFIX
-from lipstick.dataframes.applied_connect import with_ordinary_operators
-from lipstick.dataframes.explained import comparable
+from lipstick.dataframes import ANOTHER_MEANING, FUNCTION_PREFIX, named_relation
+from lipstick.dataframes.connect_group_functions import with_ordinary_operators
+from lipstick.dataframes.connect_pivots import with_stated_pivots
+from lipstick.dataframes.connect_proof import at_one_time, comparable, reads_clock
+from lipstick.dataframes.hidden import marked_by_hand
 from lipstick.dataframes.messages import (
     Message,
     client_of,
     plan_of,
     relation_of,
 )
-from lipstick.dataframes.moments_connect import at_one_time, reads_clock
-from lipstick.dataframes.named import only
-from lipstick.dataframes.pivoted_connect import with_stated_pivots
-from lipstick.dataframes.sampled_connect import with_filters
 from lipstick.dataframes.streaming import check_connect
-from lipstick.dataframes.unmarked_connect import without_marks
 from lipstick.errors import SourceChangedError
 from lipstick.stages.settings import temporary_settings
+from lipstick.tracking.tracker import mark_of
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from rewriter.frames import connect_plan
+from rewriter.frames.connect_plan import is_local_sort, may_be_marked
+from rewriter.frames.writing.rows import condition, is_percentage
+from rewriter.frames.writing.selects import unsupported
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from lipstick.tracking.tracker import Tracked
+
 
 _PLACEMENTS = ("collect_metrics", "hint", "repartition", "repartition_by_expression")
 """Relations that say where rows are computed, or what is observed of them, not which they are."""
@@ -49,10 +53,6 @@ _SETTINGS = {
 }
 _OPTIMISED = re.compile(
     r"^== Optimized Logical Plan ==\n(.*?)^== Physical Plan ==", re.MULTILINE | re.DOTALL
-)
-_ADVICE = (
-    "The text made of this data frame has another meaning to Spark than the frame. Write the part "
-    "that differs in another way, or as a query for sql()."
 )
 
 
@@ -138,7 +138,7 @@ def _mark_relations(
         relation = _table(value, by_name)
         alike = known.get(_key(value), ()) if relation is None and "common" in value else ()
         if alike:
-            relation = only(alike)
+            relation = named_relation(alike)
         if relation is not None:
             value["tracked"] = {"name": relation.name, "columns": list(relation.columns)}
             yield relation
@@ -213,14 +213,14 @@ def _prove(spark: SparkSession, relation: Message, text: str) -> None:
         except PySparkException as error:
             reason = str(error).strip().splitlines()[0]
             problem = f"The text made of this data frame is no query of Spark's: {reason}"
-            raise NotUnderstoodError(problem, _ADVICE, text) from error
+            raise NotUnderstoodError(problem, ANOTHER_MEANING, text) from error
     if frame_plan != text_plan:
         pairs = zip(frame_plan.splitlines(), text_plan.splitlines(), strict=False)
         frame_line, other_line = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
         raise NotUnderstoodError(
             f"This data frame is not understood: Spark plans\n  {frame_line.strip()[:160]}\n"
             f"and of the text made of it\n  {other_line.strip()[:160]}\nThe text is\n{text}",
-            _ADVICE,
+            ANOTHER_MEANING,
         )
 
 
@@ -284,5 +284,127 @@ def _explained(spark: SparkSession, relation: Message) -> str:
     text = client.explain_string(plan, "extended")
     match = _OPTIMISED.search(text)
     if match is None:
-        raise NotUnderstoodError(f"Spark cannot plan this data frame: {text[:300]}", _ADVICE)
+        raise NotUnderstoodError(
+            f"Spark cannot plan this data frame: {text[:300]}", ANOTHER_MEANING
+        )
     return comparable(match[1]) + str(client.schema(plan).simpleString())
+
+
+_LISTS = {
+    "aggregate": ("grouping_expressions", "aggregate_expressions"),
+    "project": ("expressions",),
+    "with_columns": ("aliases",),
+}
+
+
+def without_marks(spark: SparkSession, value: Any) -> Any:
+    """Return a plan in which names with metadata are given to calls where columns have marks.
+
+    Raises
+    ------
+    UnsupportedError
+        The metadata are marks themselves.
+    """
+    if isinstance(value, list):
+        return [without_marks(spark, part) for part in value]
+    if not isinstance(value, dict) or "tracked" in value:
+        return value
+    value = {key: without_marks(spark, part) for key, part in value.items()}
+    kind = next((name for name in _LISTS if name in value), None) if "common" in value else None
+    if kind is not None:
+        value[kind] = _relation(spark, value[kind], kind)
+    return value
+
+
+def _relation(spark: SparkSession, message: Message, kind: str) -> Message:
+    items = [_name(item, kind) for field in _LISTS[kind] for item in message.get(field, [])]
+    marked = [item for item in items if item is not None and may_be_marked(item["expr"])]
+    if not marked or not _has_marks(spark, message, marked):
+        return message
+    for name in marked:
+        call = {"function_name": "coalesce", "arguments": [name["expr"]]}
+        name["expr"] = {"unresolved_function": call}
+    return message
+
+
+def _name(item: Message, kind: str) -> Message | None:
+    """Return the naming that an item is, if it gives metadata of its own."""
+    alias = item if kind == "with_columns" else item.get("alias", {})
+    metadata = json.loads(alias.get("metadata") or "{}")
+    if mark_of(StructField("", StringType(), metadata=metadata)) is not None:
+        raise marked_by_hand(".".join(alias["name"]))
+    return alias if kind == "with_columns" or "metadata" in alias else None
+
+
+def _has_marks(spark: SparkSession, message: Message, names: list[Message]) -> bool:
+    """Tell whether a name is given to a time window, or where there are columns with marks."""
+    if not all("unresolved_attribute" in item["expr"] for item in names):
+        return True
+    fields = client_of(spark).schema(plan_of(message["input"])).fields
+    return any(mark_of(field) is not None for field in fields)
+
+
+_WITHOUT_ORDER = ("interval", "map", "variant")
+
+Schema = Callable[[Message], Sequence[tuple[str, Any]]]
+
+
+def with_filters(value: Any, schema_of: Schema) -> Any:
+    """Return a plan without such samples. What tracked relations are made of is kept.
+
+    Raises
+    ------
+    UnsupportedError
+        ``randomSplit`` of several columns of one name.
+    """
+    if isinstance(value, list):
+        return [with_filters(part, schema_of) for part in value]
+    if not isinstance(value, dict) or "tracked" in value:
+        return value
+    value = {key: with_filters(part, schema_of) for key, part in value.items()}
+    sample = value.get("sample")
+    if "common" not in value or not sample or sample.get("with_replacement"):
+        return value
+    bounds = float(sample.get("lower_bound", 0)), float(sample["upper_bound"])
+    seed, rows = int(sample["seed"]), sample["input"]
+    if sample.get("deterministic_order"):
+        rows = _sorted(rows, schema_of(rows))
+    elif is_percentage(bounds, seed) and not is_local_sort(rows):
+        return value
+    text = {"expression_string": {"expression": condition(bounds, seed)}}
+    return {"common": value["common"], "filter": {"input": rows, "condition": text}}
+
+
+def _sorted(rows: Message, schema: Sequence[tuple[str, Any]]) -> Message:
+    """Return rows as ``randomSplit`` sorts them in each task: by all columns with an order."""
+    taken = Counter(name.lower() for name, _ in schema)
+    if max(taken.values(), default=0) > 1:
+        raise unsupported(
+            "randomSplit() of several columns of one name has no rule",
+            "Give them names of their own.",
+        )
+    order = [
+        {
+            "child": {"unresolved_attribute": {"unparsed_identifier": _quoted(name)}},
+            "direction": "SORT_DIRECTION_ASCENDING",
+            "null_ordering": "SORT_NULLS_FIRST",
+        }
+        for name, kind in schema
+        if _has_order(kind)
+    ]
+    return {"common": {}, "sort": {"input": rows, "order": order, "is_global": False}}
+
+
+def _has_order(kind: Any) -> bool:
+    """Tell whether Spark sorts by a type, as ``DataType.jsonValue`` has it."""
+    if not isinstance(kind, dict):
+        return kind not in _WITHOUT_ORDER
+    if kind["type"] == "struct":
+        return all(_has_order(field["type"]) for field in kind["fields"])
+    if kind["type"] == "array":
+        return _has_order(kind["elementType"])
+    return kind["type"] not in _WITHOUT_ORDER
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

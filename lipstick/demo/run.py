@@ -1,17 +1,215 @@
-"""The demonstration from start to end."""
+"""The demonstration from start to end: its data, its quiet Spark, and its run."""
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
 import shutil
+import subprocess
+import sys
+import sysconfig
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lipstick.demo.data import cache_folder, find_tables, generate
+from lipstick.demo.queries import KEYS
 from lipstick.demo.screen import Screen, seconds
-from lipstick.demo.spark import check_java, quiet_spark
+from lipstick.engines.spark.local_session import local_builder
+from semiring.errors import LipstickError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+GENERATOR = "tpcgen-cli"
+
+
+class DemoError(LipstickError):
+    """The demonstration cannot run here; the message says what to do."""
+
+
+def cache_folder(scale: float) -> Path:
+    """Return where the tables of a scale are kept: in the user's cache (XDG)."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+    return root / "lipstick" / "tpch" / f"scale-{scale:g}"
+
+
+def find_tables(folder: Path) -> dict[str, Path] | None:
+    """Return the path of every table, or None when the folder does not exist or is empty.
+
+    Raises
+    ------
+    DemoError
+        When the folder has something in it and lacks a table.
+    """
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return None
+    paths = {name: _table(folder, name) for name in KEYS}
+    present = {name: path for name, path in paths.items() if path is not None}
+    missing = [name for name in KEYS if name not in present]
+    if missing:
+        raise DemoError(
+            f"{folder} lacks {', '.join(f'{name}.parquet' for name in missing)}.\n"
+            "Give --data a folder with all eight tables, or one that does not exist yet: they are "
+            "generated there."
+        )
+    return present
+
+
+def _table(folder: Path, name: str) -> Path | None:
+    candidates = (folder / f"{name}.parquet", folder / name)
+    return next((path for path in candidates if path.exists()), None)
+
+
+def generate(folder: Path, scale: float) -> None:
+    """Generate the eight tables into a folder that does not exist yet or is empty.
+
+    They are written beside it and moved there when they are complete.
+
+    Raises
+    ------
+    DemoError
+        When the generator is missing or fails.
+    """
+    command = _generator()
+    if command is None:
+        raise DemoError(
+            f"The TPC-H generator {GENERATOR} is not installed.\n"
+            f"Install it (pip install {GENERATOR}), or give the eight tables as Parquet files: "
+            "lipstick demo --data DIR."
+        )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise DemoError(
+            f"The tables cannot be written to {folder}: {error.strerror}.\n"
+            "Choose another place: lipstick demo --data DIR."
+        ) from error
+    try:
+        target = ["--scale-factor", f"{scale:g}", "--output-dir", str(unfinished)]
+        done = subprocess.run(
+            [str(command), "tpch", "parquet", "--quiet", *target],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+            raise DemoError(f"{GENERATOR} could not generate the tables: {reason}")
+        _move(unfinished, folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _generator() -> Path | None:
+    beside = Path(sysconfig.get_path("scripts")) / GENERATOR
+    program = str(beside) if beside.is_file() else shutil.which(GENERATOR)
+    return Path(program) if program else None
+
+
+def _move(unfinished: Path, folder: Path) -> None:
+    try:
+        unfinished.rename(folder)
+    except OSError:
+        if find_tables(folder) is None:  # else another run was faster
+            raise
+
+
+OLDEST_JAVA = 17
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_ADVICE = (
+    f"Spark needs Java {OLDEST_JAVA} or later: install one (Debian, Ubuntu: apt-get install "
+    "openjdk-17-jre-headless) and put it on the PATH, or set JAVA_HOME to it."
+)
+
+
+def check_java() -> int:
+    """Return the major version of the Java that Spark will start.
+
+    Raises
+    ------
+    DemoError
+        When there is none, or it is too old.
+    """
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    where = f"JAVA_HOME ({home})" if home else "the PATH"
+    if java is None:
+        raise DemoError(f"There is no Java on {where}.\n{_ADVICE}")
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise DemoError(f"There is no Java in {where}.\n{_ADVICE}") from error
+    match = _VERSION.search(answer.stderr + answer.stdout)
+    if answer.returncode or match is None:
+        raise DemoError(f"The Java of {where} does not run.\n{_ADVICE}")
+    major = int(match[1])
+    if major < OLDEST_JAVA:
+        raise DemoError(f"The Java of {where} is version {major}.\n{_ADVICE}")
+    return major
+
+
+@contextmanager
+def quiet_spark() -> Iterator[SparkSession]:
+    """Yield a local session of its own, stopped at the end; its log goes to a file.
+
+    Raises
+    ------
+    DemoError
+        When Spark does not start.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="lipstick-demo-"))
+    log = folder / "spark.log"
+    cores = os.cpu_count() or 2
+    # A machine whose own name does not resolve is no obstacle.
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    options = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(max(2, cores)),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+    }
+    builder = local_builder("lipstick demo")
+    try:
+        try:
+            with _standard_error_in(log):
+                spark = builder.config(map=options).getOrCreate()  # type: ignore[arg-type]
+        except Exception as error:
+            lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+            last = "\n".join(f"  {line}" for line in lines[-8:])
+            raise DemoError(f"Spark did not start: {error}\n{last}") from error
+        spark.sparkContext.setLogLevel("ERROR")
+        try:
+            yield spark
+        finally:
+            spark.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _standard_error_in(log: Path) -> Iterator[None]:
+    """Send what this process, and those it starts meanwhile, write to standard error to a file."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with log.open("ab") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = None) -> bool:
@@ -44,17 +242,16 @@ def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = No
     with warnings.catch_warnings(), screen.working("starting Spark"):
         warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
         import lipstick
-        from lipstick.demo import tpch
-        from lipstick.demo.dealer import dealer
+        from lipstick.demo import scenes
     with warnings.catch_warnings(), quiet_spark() as spark:
         warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
         screen.say(f"lipstick on Spark {spark.version}, Java {java}; TPC-H in {folder}", "dim")
         with lipstick.session(spark) as ls:
-            tpch.track(ls, tables, screen)
-            frame, answer = tpch.overview(ls, screen)
-            tpch.explained(ls, frame, answer, screen)
-            checks = tpch.what_if(spark, frame, tables, screen)
-            checks += dealer(spark, ls, screen)
+            scenes.track(ls, tables, screen)
+            frame, answer = scenes.overview(ls, screen)
+            scenes.explained(ls, frame, answer, screen)
+            checks = scenes.what_if(spark, frame, tables, screen)
+            checks += scenes.dealer(spark, ls, screen)
             kept = Path(tempfile.mkdtemp(prefix="lipstick-demo-")) / "tpch-3"
             shutil.copytree(frame.capture.directory, kept)
     equal = all(check.equal for check in checks)

@@ -1,12 +1,14 @@
-"""How the demonstration writes to its reader: headings, tables, formulas, and what goes on now."""
+"""The output of the demonstration: headings, tables, formulas, progress, and checks of answers."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -16,6 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from lipstick import display
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 
 T = TypeVar("T")
 
@@ -104,3 +110,49 @@ def timed(work: Callable[[], T]) -> tuple[T, float]:
 def seconds(duration: float) -> str:
     """Return a duration in words."""
     return f"{duration * 1000:.0f} ms" if duration < 0.1 else f"{duration:.1f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The outcome of one comparison, with the seconds that both sides took."""
+
+    equal: bool
+    answer: Counter[tuple[Any, ...]]
+    answered: float
+    rerun: float
+
+    @property
+    def rows(self) -> int:
+        """How many rows the rerun gave."""
+        return self.answer.total()
+
+    def show(self, screen: Screen, method: str) -> None:
+        """Write the outcome."""
+        if self.equal:
+            screen.say(
+                f"  ✓ equal to a rerun ({display.counted(self.rows, 'row')}): answered from "
+                f"{method} in {seconds(self.answered)}, run again in {seconds(self.rerun)}",
+                "green",
+            )
+        else:
+            screen.say("  ✗ NOT equal to the query run again on the reduced tables", "bold red")
+
+
+def check(
+    spark: SparkSession, what_if: Any, sql: str, reduced: Mapping[str, DataFrame], started: float
+) -> Check:
+    """Compare a what-if's answer with a plain run over reduced tables.
+
+    Parameters
+    ----------
+    spark
+        A session without lipstick's views, that ``reduced`` belong to.
+    started
+        Seconds that asking the what-if took before its rows are read here.
+    """
+    for name, frame in reduced.items():
+        frame.createOrReplaceTempView(name)
+    answered_rows, answered = timed(what_if.df.collect)
+    rerun_rows, rerun = timed(spark.sql(sql).collect)
+    answer: Counter[tuple[Any, ...]] = Counter(map(tuple, rerun_rows))
+    return Check(Counter(map(tuple, answered_rows)) == answer, answer, started + answered, rerun)

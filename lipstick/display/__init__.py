@@ -5,16 +5,20 @@ Nothing here raises: a representation that cannot be made says why in one line.
 
 from __future__ import annotations
 
-from lipstick.display.changes import Summary, summary, whatif_html, whatif_table, whatif_text
 from lipstick.display.markup import bytes_text, cell, counted
 from lipstick.display.objects import (
+    Summary,
     capture_html,
     capture_text,
     frame_html,
     frame_text,
     session_html,
+    summary,
     tracked_html,
     tracked_text,
+    whatif_html,
+    whatif_table,
+    whatif_text,
 )
 from lipstick.display.progress_line import ProgressLine, progress
 

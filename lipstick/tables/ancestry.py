@@ -1,16 +1,113 @@
-"""The relations that a query reads, and those that its derived relations were made of."""
+"""The upstream relations of a query: the relations it reads, and what its derived relations read.
+
+A capture names the version of each written table that its query read three times: by the path from
+its own folder, by the absolute path, and by a checksum. A bundle contains the versions, the
+captures of the queries that made their rows, and everything upstream of these::
+
+    upstream/<checksum of the version's file>/v000001.json
+    upstream/<checksum of the version's file>/parts/...
+
+No file of theirs is changed, so that checksums hold; references in them are resolved by checksum.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
+from lipstick.capture.contents import UPSTREAM
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.errors import TrackingError
-from lipstick.tables.derivation import Derivation, Part, read_version
-from lipstick.tables.upstream import placed
+from lipstick.errors import CaptureError, TrackingError
+from lipstick.tables.derivation import CAPTURE, FILLED_FILES, Derivation, Part, read_version
+from lipstick.tables.derived_rows import relation_rows
+from lipstick.tracking.tracker import Tracked
+
+
+def placed(record: RelationRecord, directory: Path) -> RelationRecord:
+    """Return a record with the path of its version as it is found from a capture's folder.
+
+    That is the one whose checksum is right among: in the bundle of the capture, or in the bundle
+    that the capture is in; from the folder of the capture; where it was when it was written.
+    """
+    if record.derived is None:
+        return record
+    written = Path(record.derived)
+    places = (
+        [written] if record.derived_from is None else [directory / record.derived_from, written]
+    )
+    if record.derived_checksum is not None:
+        bundles = [directory / UPSTREAM, *(p for p in directory.parents if p.name == UPSTREAM)]
+        places = [bundle / record.derived_checksum / written.name for bundle in bundles] + places
+    present = [place for place in places if place.is_file()]
+    chosen = next((place for place in present if _is_it(place, record)), None)
+    found = chosen or next(iter(present), written)
+    return replace(record, derived=str(found.resolve()))
+
+
+def _is_it(place: Path, record: RelationRecord) -> bool:
+    if record.derived_checksum is None:
+        return True
+    return hashlib.sha256(place.read_bytes()).hexdigest() == record.derived_checksum
+
+
+def copy_upstream(ancestry: Ancestry, directory: Path) -> None:
+    """Copy all that is upstream of a capture into its folder.
+
+    Raises
+    ------
+    CaptureError
+        Where a version is of format 1, to which nothing refers by a checksum.
+    """
+    for record in ancestry.all_records():
+        if record.derived is None:
+            continue
+        if record.derived_checksum is None:
+            raise CaptureError(
+                f"The provenance of {record.name!r}, {record.derived}, has no checksum by which a "
+                "bundle could refer to it.\nWrite the table anew, or save without bundle=True."
+            )
+        target = directory / UPSTREAM / record.derived_checksum
+        if target.exists():
+            continue
+        derivation = ancestry.derivation(record)
+        derivation.check()
+        for part in derivation.parts:
+            _copy_part(derivation, part, target)
+        shutil.copy2(derivation.path, target / derivation.path.name)
+
+
+def _copy_part(derivation: Derivation, part: Part, target: Path) -> None:
+    """Copy what a version needs of a part: its rows, what fills it, and its capture."""
+    source = derivation.directory / "parts"
+    folders = [(part.name, part.folder), (part.name, FILLED_FILES), (part.name, CAPTURE)]
+    folders += [(replaced.part, FILLED_FILES) for replaced in part.replaced]
+    for name, folder in folders:
+        if (source / name / folder).is_dir():
+            shutil.copytree(
+                source / name / folder,
+                target / "parts" / name / folder,
+                copy_function=_linked,
+                ignore=shutil.ignore_patterns(UPSTREAM),
+                dirs_exist_ok=True,
+            )
+
+
+def _linked(source: str, target: str) -> None:
+    """Copy a file that never changes: by another name for it where the disk is the same."""
+    if not Path(target).exists():
+        try:
+            os.link(source, target)
+        except OSError:
+            shutil.copy2(source, target)
+
 
 Records = Mapping[str, RelationRecord]
 
@@ -125,3 +222,29 @@ class Ancestry:
                 derivation = self.derivation(record)
                 captured = (part for part in derivation.parts if part.captured)
                 waiting += [self.manifest(derivation, part).relations for part in captured]
+
+
+def readable(
+    spark: SparkSession,
+    ancestry: Ancestry,
+    record: RelationRecord,
+    tracked: Mapping[str, Tracked],
+) -> RelationRecord:
+    """Return a record with a view that is there, if its rows are known to this session."""
+    if spark.catalog.tableExists(record.view):
+        return record
+    if record.derived is not None:
+        view = f"_lipstick_derived_{uuid.uuid4().hex[:8]}"
+        relation_rows(spark, ancestry.derivation(record)).createOrReplaceTempView(view)
+        return replace(record, view=view)
+    tracked_relation = next(
+        (t for t in tracked.values() if t.name.lower() == record.name.lower()), None
+    )
+    if tracked_relation is not None and _same(tracked_relation, record):
+        return replace(record, view=tracked_relation.view)
+    return record
+
+
+def _same(tracked: Tracked, record: RelationRecord) -> bool:
+    named = (tracked.naming.value, tracked.token) == (record.naming, record.token)
+    return named and tracked.source.fingerprint == record.fingerprint

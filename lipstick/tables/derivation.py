@@ -1,22 +1,22 @@
-"""What is kept of a written table: its rows, each with the tuple of a capture that it is.
+"""The provenance of a written table: its rows, each with the tuple of a capture that it came from.
 
 Layout of a derivation::
 
     v000001.json              a version of the table: its columns, parts and fingerprint
     parts/8c5a.../rows/       the rows that one statement wrote, in Parquet
-    parts/8c5a.../rows-31f.../  those that are left since others were overwritten, if they were
+    parts/8c5a.../rows-31f.../  the rows that remain after a statement overwrote others
     parts/8c5a.../capture/    the capture of the query that made them
-    parts/8c5a.../filled/     one row of what columns have that the query does not give, if any
-    parts/8c5a.../v000001.json  the version that made the part known, once more
+    parts/8c5a.../filled/     one row with the values of columns that the query does not give
+    parts/8c5a.../v000001.json  the version that introduced the part, once more
     announced-000002.json     a version whose table is being written, or was as a process died
 
 A version is written last, in one step, and never changed: an INSERT adds a part and another
-version, so that what was made of the older one still has it. Rows without a capture were in the
-table before; they are rows of a base relation.
+version, so that what was derived from the older version can still read it. Rows without a capture
+were in the table before; they are rows of a base relation.
 
-A version says what files its parts have, and carries a checksum of itself and those of the
-manifests of their captures; rows are held against theirs before they are first read. Versions of
-format 1 say nothing of files.
+A version lists the files of its parts, and carries a checksum of itself and of the manifests of
+their captures; rows are compared with theirs before they are first read. Versions of format 1 list
+no files.
 """
 
 from __future__ import annotations
@@ -26,31 +26,134 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
-from lipstick.capture.contents import Contents, Fault, Verified, damaged
-from lipstick.capture.foreign import check_types
+from lipstick.capture.contents import (
+    Contents,
+    Fault,
+    StoredFile,
+    Verified,
+    damaged,
+    is_inside,
+    stored_files,
+)
+from lipstick.capture.documents import altered, check_types, seal, unseal, ununderstood
 from lipstick.capture.manifest import SparkSchema
-from lipstick.capture.sealed import altered, seal, unseal, ununderstood
 from lipstick.errors import (
     CaptureDamagedError,
     CaptureError,
     CaptureNotHereError,
     UncheckedWarning,
 )
-from lipstick.tables.parts import (
-    FILLED_FILES,
-    ROWS,
-    Part,
-    Replaced,
-    below,
-    document_of,
-    part_of,
-)
 from lipstick.tracking.source import FileState
 from semiring.document import check_shape, read_json
+
+ROWS = "rows"
+FILLED_FILES = "filled"
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """That rows were overwritten which are in a partition.
+
+    Also those that the query would have made: they are not among its hypothetical rows.
+    """
+
+    part: str
+    """The name of the part that took their place, which is filled with the partition's values."""
+    columns: tuple[str, ...]
+    """The columns that tell the partition."""
+    stored: tuple[StoredFile, ...] | None = None
+    """The files that it is filled from, below its folder; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows that one statement wrote, or that were there before."""
+
+    name: str
+    columns: tuple[str, ...]
+    """Columns of the table, in the order of the query's; the others are filled."""
+    schema: str
+    """Spark's JSON of the schema of the rows."""
+    files: tuple[str, ...]
+    """Names of the files of the rows, in the order of their numbers."""
+    captured: bool
+    """Whether a query made them."""
+    folder: str = ROWS
+    """Where the rows are."""
+    replaced: tuple[Replaced, ...] = ()
+    """Which rows were overwritten since."""
+    stored: tuple[StoredFile, ...] | None = None
+    """The files of its rows, and of what it is filled with, below its folder; None: not known."""
+    manifest: str | None = None
+    """The checksum of the manifest of its capture; None: not known."""
+
+    def replacing(self, columns: Sequence[str]) -> Replaced:
+        """Return that rows of a partition were overwritten by this part."""
+        return Replaced(self.name, tuple(columns), below(self.stored, FILLED_FILES))
+
+    def gives(self, columns: Sequence[str]) -> bool:
+        """Tell whether its query gives all of these columns."""
+        return set(self.columns).issuperset(columns)
+
+    def gives_any(self, columns: Sequence[str]) -> bool:
+        """Tell whether its query gives one of these columns."""
+        return not set(self.columns).isdisjoint(columns)
+
+
+def part_of(document: Mapping[str, Any]) -> Part:
+    """Return the part that a document says.
+
+    Raises
+    ------
+    AttributeError, KeyError, TypeError, ValueError
+        When it says none, or names that lead elsewhere.
+    """
+    return Part(
+        name=_inside(document["name"]),
+        columns=tuple(document["columns"]),
+        schema=document["schema"],
+        files=tuple(map(_inside, document["files"])),
+        captured=document["captured"],
+        folder=_inside(document["folder"]),
+        replaced=tuple(
+            Replaced(_inside(r["part"]), tuple(r["columns"]), stored_files(r.get("stored")))
+            for r in document["replaced"]
+        ),
+        stored=stored_files(document.get("stored")),
+        manifest=document.get("manifest"),
+    )
+
+
+def document_of(part: Part) -> dict[str, Any]:
+    """Return what a version keeps of a part."""
+    record = asdict(part)
+    record["stored"] = _listed(part.stored)
+    for document, replaced in zip(record["replaced"], part.replaced, strict=True):
+        document["stored"] = _listed(replaced.stored)
+    return record
+
+
+def _listed(stored: tuple[StoredFile, ...] | None) -> list[Any] | None:
+    return None if stored is None else [file.to_json() for file in stored]
+
+
+def _inside(name: str) -> str:
+    """Return a name of a file or folder, which leads nowhere else."""
+    if "/" in name or not is_inside(name):
+        raise ValueError(f"{name!r} names no file of a derivation")
+    return name
+
+
+def below(stored: Sequence[StoredFile] | None, *folders: str) -> tuple[StoredFile, ...] | None:
+    """Return the files that are in some folders."""
+    if stored is None:
+        return None
+    return tuple(file for file in stored if file.name.split("/")[0] in folders)
+
 
 __all__ = [
     "CAPTURE",

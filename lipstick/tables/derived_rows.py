@@ -14,8 +14,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from lipstick.capture.described import describe
-from lipstick.tables.columns import FILLED, written_as
+from lipstick.capture.contents import describe
 from lipstick.tables.derivation import (
     FILLED_FILES,
     ROWS,
@@ -24,6 +23,7 @@ from lipstick.tables.derivation import (
     Part,
     Replaced,
 )
+from lipstick.tables.target import FILLED, written_as
 from lipstick.tracking.tracker import ROW_COLUMN, Naming, row_place
 from rewriter.blocks import Block
 

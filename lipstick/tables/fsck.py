@@ -9,8 +9,9 @@ from pathlib import Path
 from graphquery.store.fsck import Damage
 from lipstick.capture.contents import MANIFEST, UPSTREAM, Contents
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.capture.write import INCOMPLETE
+from lipstick.capture.writer import INCOMPLETE
 from lipstick.errors import CaptureDamagedError, CaptureNotHereError, UncheckedWarning
+from lipstick.tables.ancestry import placed
 from lipstick.tables.derivation import (
     Derivation,
     Part,
@@ -19,7 +20,6 @@ from lipstick.tables.derivation import (
     read_version,
     version_path,
 )
-from lipstick.tables.upstream import placed
 
 _RESTORE = "Restore it from a copy."
 _REMOVE = "Remove it, unless something is being written."

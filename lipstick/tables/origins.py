@@ -1,21 +1,25 @@
-"""Annotations over derived relations, in the tokens of what these were made of, in memory."""
+"""Annotations and lineage over derived relations, in tokens of the relations behind these."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lipstick.capture.contents import Fault, damaged
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.errors import CapabilityError
-from lipstick.tables.comparison import identifies_rows
 from lipstick.tables.derivation import TUPLE, Derivation, Part
-from lipstick.tables.derived_rows import naming_of
+from lipstick.tables.derived_rows import naming_of, part_rows
+from lipstick.tables.hypothesis import identifies_rows
 from lipstick.tracking.naming import ROW_BITS, stored_key
 from lipstick.tracking.tracker import Naming
 from rewriter.analysis.conditional import conditional, has_difference
@@ -30,6 +34,7 @@ from semiring.value import Value
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
+
 
 Annotation: TypeAlias = Polynomial | Expression
 A = TypeVar("A", Annotation, Value)
@@ -88,7 +93,7 @@ def _annotations(
 def origins_of(capture: Capture, tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """Return tokens by relation, and with those of derived relations what their rows were made of.
 
-    As :func:`lipstick.tables.lineage.with_origins`, in memory.
+    As :func:`lipstick.tables.origins.with_origins`, in memory.
     """
     tables_by_relation = {name: [table] for name, table in tokens.items()}
     for name, table in tokens.items():
@@ -224,3 +229,45 @@ def changing(capture: Capture, record: RelationRecord) -> frozenset[str]:
             places |= follow(root, inner.name, changing(made_by, inner)).outputs
         changing_columns |= {part.columns[index] for index in places}
     return frozenset(changing_columns)
+
+
+def with_origins(
+    spark: SparkSession, capture: Capture, tokens: Mapping[str, DataFrame]
+) -> dict[str, DataFrame]:
+    """Return tokens by relation, and with those of derived relations what their rows were made of.
+
+    Parameters
+    ----------
+    tokens
+        By relation that the query of the capture reads, the columns of its token.
+    """
+    frames_by_relation = {name: [frame] for name, frame in tokens.items()}
+    for name, frame in tokens.items():
+        record = capture.manifest.relations[name]
+        if record.derived is None:
+            continue
+        derivation = capture.ancestry.derivation(record)
+        for part in derivation.parts:
+            if not part.captured:
+                continue
+            made_by = capture.made(derivation, part)
+            rows = _tuples(spark, made_by, derivation, part, frame.toDF(*record.token))
+            inner = with_origins(spark, made_by, made_by.cluster.tokens_of(rows))
+            for origin, its in inner.items():
+                frames_by_relation.setdefault(origin, []).append(its)
+    return {
+        name: reduce(DataFrame.unionAll, frames).distinct()
+        for name, frames in frames_by_relation.items()
+    }
+
+
+def _tuples(
+    spark: SparkSession, made_by: Capture, derivation: Derivation, part: Part, tokens: DataFrame
+) -> DataFrame:
+    """Return the tuples of a capture that some rows of its part are, by their identity."""
+    rows = part_rows(spark, derivation, part)
+    match = [rows[f"`{name}`"].eqNullSafe(tokens[f"`{name}`"]) for name in tokens.columns]
+    chosen = rows.join(tokens, reduce(and_, match), "left_semi")
+    identity = made_by.manifest.root.identity
+    named = [F.col(f"{TUPLE}.i{at}").alias(name) for at, name in enumerate(identity)]
+    return chosen.select(*named) if named else chosen

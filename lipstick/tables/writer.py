@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pyspark.sql import DataFrame, DataFrameWriter
 
 from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.tables.commit import write_answer
 from lipstick.tables.target import Key, Target
-from lipstick.tables.writing import write_answer
 from lipstick.tracking.tracker import Tracked
 from rewriter.dialect import Into
 from semiring.door import checked

@@ -1,9 +1,10 @@
-"""Where the rows of a tracked relation come from, and whether they are still the same.
+"""The source of a tracked relation's rows, and the check that it has not changed since.
 
-A source is pinned when it is tracked: the data frame keeps its list of files, and a fingerprint
+A source is pinned when it is tracked: the data frame has its list of files, and a fingerprint
 (path, length and modification time of every file) tells later jobs whether a file was replaced.
 Files that come into a folder of the source later are not among its rows, which is an error too:
-nobody who asks about a folder means the files that it had this morning.
+nobody who asks about a folder means the files that it had this morning. Tables of this process,
+of Arrow or pandas, become data frames.
 """
 
 from __future__ import annotations
@@ -12,15 +13,58 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import TypeAlias
+from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote, urlparse
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.errors import SourceChangedError, SourceError
-from lipstick.tracking.tables_in_memory import InMemory, as_frame
 from lipstick.tracking.views import is_temporary
+
+MOST_BYTES = 64 * 2**20
+"""How large a table may be."""
+
+
+class PandasFrame(Protocol):
+    """A frame of pandas, as far as it is looked at here."""
+
+    @property
+    def iloc(self) -> Any:
+        """Rows by their places."""
+
+    def memory_usage(self) -> Any:
+        """The bytes of each column."""
+
+
+InMemory: TypeAlias = pa.Table | pa.RecordBatch | PandasFrame
+"""Tables of this process that can be tracked."""
+
+
+def as_frame(spark: SparkSession, table: InMemory) -> DataFrame:
+    """Return a table as a data frame, as ``createDataFrame`` makes it.
+
+    Raises
+    ------
+    SourceError
+        For more than `MOST_BYTES`, which would travel in every plan, and where Spark makes no
+        data frame of it.
+    """
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    size = table.nbytes if isinstance(table, pa.Table) else int(table.memory_usage().sum())
+    if size > MOST_BYTES:
+        raise SourceError(
+            f"A table of {size:,} bytes in memory is too large to travel in every plan (at most "
+            f"{MOST_BYTES:,}).\nWrite it to Parquet, and track the path."
+        )
+    rows: Any = table
+    try:
+        return spark.createDataFrame(rows)
+    except Exception as error:
+        raise SourceError(f"Spark makes no data frame of this table: {error}") from error
+
 
 SourceLike: TypeAlias = DataFrame | InMemory | str | os.PathLike[str]
 """What can be tracked."""

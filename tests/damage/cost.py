@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.capture.capture import Capture, open_capture
-from lipstick.capture.described import describe
+from lipstick.capture.contents import describe
 from lipstick.capture.manifest import Manifest
 
 

@@ -22,8 +22,8 @@ import lipstick
 from lipstick.capture.capture import open_capture
 from lipstick.cli import main
 from lipstick.errors import CaptureError, SourceChangedError
+from lipstick.tables.commit import finished
 from lipstick.tables.derivation import latest_version
-from lipstick.tables.recovery import finished
 from lipstick.tracking.source import read_source
 
 KINDS = ("save", "ctas", "insert")

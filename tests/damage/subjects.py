@@ -22,8 +22,7 @@ import sqlglot
 from graphquery import ProvenanceGraph
 from graphquery.store import Snapshot, Store, StoreError
 from lipstick.capture.capture import Capture, open_capture
-from lipstick.capture.contents import MANIFEST
-from lipstick.capture.described import checksum
+from lipstick.capture.contents import MANIFEST, checksum
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.errors import CaptureError, SourceChangedError
 from lipstick.tables.derivation import (

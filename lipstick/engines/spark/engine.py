@@ -34,9 +34,9 @@ from lipstick.errors import CapabilityError, NeedsSparkError
 from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion
 from lipstick.questions.valuation import compile_valuations
 from lipstick.questions.what_if import SparkWhatIf, WhatIf
+from lipstick.tables.ancestry import readable
 from lipstick.tables.hypothesis import Hypothesis
-from lipstick.tables.lineage import with_origins
-from lipstick.tables.readable import readable
+from lipstick.tables.origins import with_origins
 from lipstick.tracking.unknown_keys import check_deletion
 from lipstick.tracking.views import plain_word
 from rewriter.analysis.conditional import conditional, shown_joins

@@ -25,7 +25,7 @@ from lipstick.capture.capture import Capture
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.local_capture import TooLargeError, collect
 from lipstick.capture.local_rows import computes_alike
-from lipstick.capture.write import write_capture
+from lipstick.capture.writer import write_capture
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.store import StoredDatasets
 from lipstick.errors import CaptureError

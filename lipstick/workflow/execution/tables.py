@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BooleanType, NullType, StructField, StructType
 
-from lipstick.capture.foreign import named_class
+from lipstick.capture.documents import named_class
 from lipstick.engines.memory.keys import distinct
 from lipstick.tracking.source import read_source
 from lipstick.workflow.definition.relation import Relation

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
-from lipstick.capture.sealed import seal
+from lipstick.capture.documents import seal
 from lipstick.errors import CaptureError, SourceChangedError, TrackingError, UnsupportedError
 from semiring.errors import ArgumentError
 

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 
 from lipstick.capture import contents
 from lipstick.capture.capture import open_capture
+from lipstick.capture.documents import seal
 from lipstick.capture.manifest import Manifest
-from lipstick.capture.sealed import seal
 from lipstick.cli import main
 from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning
 from lipstick.tables.derivation import read_latest

@@ -15,7 +15,7 @@ import pytest
 import lipstick
 from graphquery.store import Store
 from graphquery.store import sealed as sealed_commit
-from lipstick.capture.sealed import seal, unseal
+from lipstick.capture.documents import seal, unseal
 from lipstick.errors import CaptureDamagedError, LipstickError
 from lipstick.tables.derivation import read_version
 from tests.graphquery.dealership import dealership

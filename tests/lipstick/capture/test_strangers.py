@@ -14,10 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from lipstick.capture.capture import Capture, open_capture
-from lipstick.capture.described import StoredFile, describe
-from lipstick.capture.foreign import named_class
+from lipstick.capture.contents import StoredFile, describe
+from lipstick.capture.documents import named_class, seal
 from lipstick.capture.manifest import Manifest
-from lipstick.capture.sealed import seal
 from lipstick.errors import CaptureDamagedError, CaptureError
 from lipstick.tables.derivation import read_latest
 from lipstick.workflow.errors import RunError

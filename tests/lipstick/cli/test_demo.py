@@ -13,11 +13,10 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from lipstick.cli import main
-from lipstick.demo import data, run, spark
-from lipstick.demo.check import check
-from lipstick.demo.data import DemoError
+from lipstick.demo import run as demo
 from lipstick.demo.queries import CHAIN, KEYS, QUERIES, chain
-from lipstick.demo.screen import Screen, seconds
+from lipstick.demo.run import DemoError
+from lipstick.demo.screen import Screen, check, seconds
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture
 def no_generator(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without tpcgen-cli."""
-    monkeypatch.setattr(data, "_generator", lambda: None)
+    monkeypatch.setattr(demo, "_generator", lambda: None)
 
 
 # -- the command -------------------------------------------------------------------------------
@@ -66,7 +65,7 @@ def test_java_that_spark_runs_on(
     version: str, major: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _java(tmp_path, version, monkeypatch)
-    assert spark.check_java() == major
+    assert demo.check_java() == major
 
 
 @pytest.mark.parametrize(("version", "major"), [("1.8.0_392", 8), ("11.0.2", 11)])
@@ -75,14 +74,14 @@ def test_old_java_is_refused(
 ) -> None:
     _java(tmp_path, version, monkeypatch)
     with pytest.raises(DemoError, match=rf"is version {major}\.\nSpark needs Java 17 or later"):
-        spark.check_java()
+        demo.check_java()
 
 
 def test_missing_java_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(DemoError, match=r"There is no Java on the PATH\."):
-        spark.check_java()
+        demo.check_java()
 
 
 # -- data --------------------------------------------------------------------------------------
@@ -90,17 +89,17 @@ def test_missing_java_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_cache_folder_follows_xdg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert data.cache_folder(0.1) == tmp_path / "lipstick" / "tpch" / "scale-0.1"
+    assert demo.cache_folder(0.1) == tmp_path / "lipstick" / "tpch" / "scale-0.1"
 
 
 def test_cache_folder_without_xdg(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "")
-    assert data.cache_folder(1) == Path.home() / ".cache" / "lipstick" / "tpch" / "scale-1"
+    assert demo.cache_folder(1) == Path.home() / ".cache" / "lipstick" / "tpch" / "scale-1"
 
 
 def test_no_folder_and_an_empty_one_have_no_tables(tmp_path: Path) -> None:
-    assert data.find_tables(tmp_path / "absent") is None
-    assert data.find_tables(tmp_path) is None
+    assert demo.find_tables(tmp_path / "absent") is None
+    assert demo.find_tables(tmp_path) is None
 
 
 def test_folder_without_a_table_is_refused(tmp_path: Path) -> None:
@@ -108,28 +107,28 @@ def test_folder_without_a_table_is_refused(tmp_path: Path) -> None:
         (tmp_path / f"{name}.parquet").touch()
     (tmp_path / "part.parquet").unlink()
     with pytest.raises(DemoError, match=r"lacks part\.parquet\.\nGive --data a folder"):
-        data.find_tables(tmp_path)
+        demo.find_tables(tmp_path)
 
 
 @pytest.mark.usefixtures("no_generator")
 def test_missing_generator_names_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(DemoError, match=r"tpcgen-cli is not installed\.\n.*lipstick demo --data"):
-        data.generate(tmp_path / "tpch", 0.01)
+        demo.generate(tmp_path / "tpch", 0.01)
 
 
 def test_failed_generation_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failing = tmp_path / "generator"
     failing.write_text("#!/bin/sh\necho no space left >&2\nexit 3\n")
     failing.chmod(0o755)
-    monkeypatch.setattr(data, "_generator", lambda: failing)
+    monkeypatch.setattr(demo, "_generator", lambda: failing)
     with pytest.raises(DemoError, match="could not generate the tables: no space left"):
-        data.generate(tmp_path / "tables" / "tpch", 0.01)
+        demo.generate(tmp_path / "tables" / "tpch", 0.01)
     assert list((tmp_path / "tables").iterdir()) == []
 
 
 def test_generated_tables_are_found(tmp_path: Path) -> None:
-    data.generate(tmp_path / "tpch", 0.001)
-    tables = data.find_tables(tmp_path / "tpch")
+    demo.generate(tmp_path / "tpch", 0.001)
+    tables = demo.find_tables(tmp_path / "tpch")
     assert tables is not None
     assert list(tables) == list(KEYS)
 
@@ -185,5 +184,5 @@ def test_demo_from_start_to_end(tpch: Callable[[float], Path]) -> None:
 
 
 def test_a_difference_is_an_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "run", lambda scale, data: False)
+    monkeypatch.setattr(demo, "run", lambda scale, data: False)
     assert CliRunner().invoke(main, ["demo"]).exit_code == 1

@@ -19,7 +19,7 @@ from lipstick.errors import (
     SourceError,
 )
 from lipstick.sessions import Session, session
-from lipstick.tracking import tables_in_memory
+from lipstick.tracking import source as sources
 from rewriter.errors import UnsupportedError
 
 pytestmark = pytest.mark.engines("memory")
@@ -58,7 +58,7 @@ def test_tables_in_memory(ls: Session, kind: str) -> None:
 
 
 def test_large_tables_are_written_first(ls: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables_in_memory, "MOST_BYTES", 10)
+    monkeypatch.setattr(sources, "MOST_BYTES", 10)
     for source in (TABLE, TABLE.to_pandas()):
         with pytest.raises(SourceError, match=r"too large to travel in every plan(.|\n)*Parquet"):
             ls.track("t", source, key="id")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lipstick.dataframes.explained import comparable
+from lipstick.dataframes.connect_proof import comparable
 
 GROUPED = """\
 Aggregate [k#2, k#5], [k#2 AS a#9, k#5 AS b#10, sum(c#7) AS s#8L]

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
+from lipstick.tables.commit import finished
 from lipstick.tables.derivation import read_latest
-from lipstick.tables.recovery import finished
 from lipstick.tracking.source import read_source
 
 CARS = [("C1", "Accord", 24), ("C2", "Civic", 20), ("C3", "Civic", 22)]

@@ -196,7 +196,7 @@ def test_interrupted_write_is_not_taken_for_one(
     def broken(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"lipstick.tables.writing.{step}", broken)
+    monkeypatch.setattr(f"lipstick.tables.commit.{step}", broken)
     with pytest.raises(KeyboardInterrupt):
         dealer.sql(COUNTS).write.saveAsTable("counts")
     assert "counts" not in dealer.tracked

@@ -111,7 +111,7 @@ class DuckBench:
         self._keep(name, numbered)
 
     def answer(self, step: Step) -> Answer:
-        """Capture a query as `lipstick.capture.write` does."""
+        """Capture a query as `lipstick.capture.writer` does."""
         sql, root, names = self.blocks[step]
         folder, rows = self.store / uuid.uuid4().hex, dict[str, str]()
         for block in topological(root):

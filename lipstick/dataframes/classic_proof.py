@@ -1,10 +1,11 @@
 """The proof that a text is the query of a data frame: both optimised plans are one.
 
-Spark decides: ``sameResult`` of the plans that its optimiser leaves. Before that, what a text must
-say and a data frame need not is taken from both: names that columns are given on the way, the
-names of lateral views, the order of the columns that rows are distinct by, and operators that only
-say where rows are computed; and the condition of ``dropna``, which has no text, is said in other
-words.
+Spark decides: ``sameResult`` of the plans that its optimiser leaves. Before that, both plans are
+freed of what a text must say and a data frame need not: column names on the way, the names of
+lateral views, the order of the columns of a DISTINCT, operators that only place rows, and ids that
+are no expressions. Expressions of a canonical plan refer to columns by their places; but an
+existence join still has the id of its mark, and a recursion its own and its columns' ids. The
+condition of ``dropna``, which has no text, is rewritten.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.errors import PySparkException
 
+from lipstick.dataframes import ANOTHER_MEANING
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
@@ -30,13 +32,13 @@ from lipstick.dataframes.jvm import (
     sequence,
     with_parameters,
 )
-from lipstick.dataframes.numbering import same_result
 from lipstick.stages.settings import temporary_settings
 from rewriter.errors import NotUnderstoodError
 from rewriter.frames.catalyst.refusals import is_placement
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
 
 _SETTINGS = {
     # Local rows are not evaluated: the expressions are compared.
@@ -51,10 +53,6 @@ _QUALIFIER = 3
 """The place of the view's name among the parameters of ``Generate``."""
 _NOT_MISSING = "AtLeastNNonNulls"
 """The condition of ``dropna``, which no function of Spark SQL calls."""
-_ADVICE = (
-    "The text made of this data frame has another meaning to Spark than the frame. Write the part "
-    "that differs in another way, or as a query for sql()."
-)
 
 
 def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
@@ -70,10 +68,10 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
     except PySparkException as error:
         reason = str(error).strip().splitlines()[0]
         problem = f"The text made of this data frame is no query of Spark's: {reason}"
-        raise NotUnderstoodError(problem, _ADVICE, text) from error
+        raise NotUnderstoodError(problem, ANOTHER_MEANING, text) from error
     if _columns(frame) != _columns(other):
         problem = "The text made of this data frame has other columns than the frame"
-        raise NotUnderstoodError(problem, _ADVICE, text)
+        raise NotUnderstoodError(problem, ANOTHER_MEANING, text)
     with temporary_settings(spark, _SETTINGS), active(spark):
         plans = _at_one_time(spark, analysed(frame), analysed(other))
         for prepare in (_renamed, _inlined):
@@ -283,4 +281,39 @@ def _difference(text: str, of_frame: Plan, of_text: Plan) -> NotUnderstoodError:
         f"  {left_line.strip()[:160]}\nand of the text made of it\n  {other.strip()[:160]}\n"
         f"The text is\n{text}\n"
     )
-    return NotUnderstoodError(problem.rstrip(), _ADVICE)
+    return NotUnderstoodError(problem.rstrip(), ANOTHER_MEANING)
+
+
+_NUMBERED = {"Join": (2,), "UnionLoop": (0, 3), "UnionLoopRef": (0,)}
+"""Places of these ids among the parameters of an operator."""
+Ids: TypeAlias = dict[tuple[int, int | None], Any]
+"""An id for each place and, where it is a recursion's, the number of the recursion in its plan."""
+
+
+def same_result(spark: SparkSession, left: Plan, right: Plan) -> bool:
+    """Tell whether two plans give the same result, as ``sameResult`` does, whatever their ids."""
+    if left.sameResult(right):
+        return True
+    ids: Ids = {}
+    left_plan, other = (_renumbered(spark, plan.canonicalized(), ids) for plan in (left, right))
+    return bool(ids) and bool(left_plan.equals(other))
+
+
+def _renumbered(spark: SparkSession, plan: Plan, ids: Ids) -> Plan:
+    """Return a canonical plan with the same ids as others; the first plan decides about them."""
+    nodes = described(plan)
+    loops = [node["id"] for node in nodes if kind(node) == "UnionLoop"]
+
+    def renumber(node: Plan) -> Plan:
+        name = str(node.getClass().getSimpleName())
+        loop = None if name == "Join" else loops.index(node.productElement(0))
+        numbers = {n: ids.setdefault((n, loop), node.productElement(n)) for n in _NUMBERED[name]}
+        return with_parameters(spark, node, numbers)
+
+    positions = {position for position, node in enumerate(nodes) if _is_numbered(node)}
+    return changed(spark, plan, nodes, positions, renumber) if positions else plan
+
+
+def _is_numbered(node: dict[str, Any]) -> bool:
+    name = kind(node)
+    return name in _NUMBERED and (name != "Join" or "exists" in node["joinType"])

@@ -12,7 +12,7 @@ from pyspark.sql.connect.types import proto_schema_to_pyspark_data_type
 from pyspark.sql.connect.udf import UserDefinedFunction
 from pyspark.sql.types import StructType
 
-from lipstick.dataframes.applied import EVALUATION, Applied, Side, unknown_partitions
+from lipstick.dataframes.group_functions import EVALUATION, Applied, Side, unknown_partitions
 from lipstick.dataframes.messages import Message, frame_of, relation_of
 from rewriter.frames import connect_plan
 
@@ -48,7 +48,7 @@ def with_ordinary_operators(spark: SparkSession, value: Any) -> Any:
     Raises
     ------
     UnsupportedError
-        See :meth:`lipstick.dataframes.applied.Applied.check`.
+        See :meth:`lipstick.dataframes.group_functions.Applied.check`.
     """
     if isinstance(value, list):
         return [with_ordinary_operators(spark, part) for part in value]

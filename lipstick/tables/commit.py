@@ -1,10 +1,13 @@
-"""Writing an answer: capture, rows, table, version, in this order.
+"""Writing an answer to a table: capture, rows, table, version, in this order.
 
 The rows are those of the capture, and the table is written from them, so that the table and its
-annotations cannot disagree. The version is announced before the table is written, and written last.
-Where a process dies in between, whoever asks next finishes it, if the table has just the rows that
-were announced (:mod:`lipstick.tables.recovery`). Where the table is not that of the version's
-fingerprint, there is an error in place of an answer.
+annotations cannot disagree. Table and provenance are in two places, and one is written after the
+other: the version is announced first, with everything to be known of the rows; then the table is
+written; then the version.
+
+After a process died in between, the table is in one of three states, and the next reader finds out
+which: as it was, with its last version; as announced, and the reader writes the version; or
+another, which is an error, as is any table whose fingerprint differs from its version's.
 """
 
 from __future__ import annotations
@@ -17,15 +20,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import BinaryType, StringType, StructType
 
-from lipstick.capture.contents import MANIFEST
-from lipstick.capture.described import checksum
-from lipstick.errors import SourceChangedError, TrackingError
-from lipstick.tables.checks import check_kept, check_partitions, check_target
-from lipstick.tables.columns import FILLED, filling
+from lipstick.capture.contents import MANIFEST, checksum
+from lipstick.errors import CaptureDamagedError, CaptureError, SourceChangedError, TrackingError
+from lipstick.tables.ancestry import Ancestry
 from lipstick.tables.derivation import (
     CAPTURE,
     FILLED_FILES,
@@ -34,7 +35,10 @@ from lipstick.tables.derivation import (
     Part,
     Replaced,
     latest_version,
+    read_announced,
+    read_latest,
     read_version,
+    shared_files,
 )
 from lipstick.tables.derived_rows import (
     captured_rows,
@@ -46,15 +50,15 @@ from lipstick.tables.derived_rows import (
     stored_rows,
     write_part,
 )
-from lipstick.tables.recovery import finished
-from lipstick.tables.target import Key, Target, named_key
+from lipstick.tables.target import FILLED, Key, Target, check_provider, filling, named_key
 from lipstick.tracking.source import Source, check_unchanged
-from lipstick.tracking.tracker import Naming, Tracked, verify_key
+from lipstick.tracking.tracker import Naming, Tracked, comparable, verify_key
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
     from lipstick.frame import AnnotatedFrame
     from lipstick.sessions import Session
+
 
 Emit = Callable[[DataFrame], None]
 """Writes rows, with the table's columns in their order, to a target."""
@@ -313,3 +317,182 @@ def _key(plan: _Plan) -> tuple[Key, bool]:
         return (plan.known.token, True) if plan.known is not None and tracked else ((), False)
     places = plan.frame.root.key_outputs
     return tuple(plan.columns[index] for index in places or ()), False
+
+
+_NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
+_DYNAMIC = "spark.sql.sources.partitionOverwriteMode"
+
+
+def check_target(
+    spark: SparkSession,
+    ancestry: Ancestry,
+    target: Target,
+    existing: Source | None,
+    known: Tracked | None,
+) -> None:
+    """Refuse targets that cannot be written, or whose old rows the query still needs.
+
+    Parameters
+    ----------
+    ancestry
+        That of the query.
+    existing, known
+        What is there already, and what is tracked under the target's name.
+    """
+    name = target.name
+    if known is not None and not _same(target, existing, known):
+        raise TrackingError(
+            f"{name!r} is tracked already, as {known.source.description}.\n"
+            f"untrack({name!r}) first, or choose another name."
+        )
+    if existing is not None and target.mode == "error":
+        raise TrackingError(
+            f"{target.source} exists already.\nAdd to it, mode('append') or INSERT INTO, or "
+            "replace it, mode('overwrite') or INSERT OVERWRITE."
+        )
+    sources = [record.fingerprint for record in ancestry.records.values()]
+    read = existing is not None and any(shared_files(existing.fingerprint, s) for s in sources)
+    if read or name.lower() in ancestry.names:
+        raise TrackingError(
+            f"{name!r} is a source of the query, directly or through derived relations: its rows "
+            "would be made of what they were before.\nWrite another table."
+        )
+    if existing is None:
+        if target.keeps_schema:
+            raise TrackingError(
+                f"There is no table {target.source}.\n"
+                "Make it with its first rows: CREATE TABLE ... AS SELECT, or saveAsTable(name)."
+            )
+        return
+    if not target.is_path and spark.catalog.getTable(target.source).isTemporary:
+        raise TrackingError(
+            f"{name!r} is a temporary view, and no table.\n"
+            "Write files, q.write.mode('append').parquet(path, name=...), or a table."
+        )
+    if not target.is_path:
+        described = spark.sql(f"DESCRIBE TABLE EXTENDED {target.source}").collect()
+        providers = (row["data_type"] for row in described if row["col_name"] == "Provider")
+        check_provider(name, next(providers, None))
+    dynamic = spark.conf.get(_DYNAMIC, "static")
+    if target.mode == "overwrite" and dynamic is not None and dynamic.lower() == "dynamic":
+        raise TrackingError(
+            f"{_DYNAMIC} is dynamic: of a partitioned table, an unknown part is replaced.\n"
+            "Set it to static."
+        )
+
+
+def _same(target: Target, existing: Source | None, known: Tracked) -> bool:
+    """Whether what is tracked under the target's name is the target."""
+    if (known.source.format, known.source.place) == (target.format, target.source):
+        return True
+    return existing is not None and shared_files(existing.fingerprint, known.source.fingerprint)
+
+
+def check_partitions(
+    spark: SparkSession, target: Target, existing: Source | None, rows: DataFrame
+) -> None:
+    """Refuse rows whose values in partition columns are read as NULL.
+
+    Folders are named for these values, and the folder of an empty text is that of NULL.
+
+    Raises
+    ------
+    TrackingError
+        Before anything is written.
+    """
+    if target.is_path:
+        return
+    names = target.partitions
+    if existing is not None and (target.adds or target.keeps_schema):
+        columns = spark.catalog.listColumns(target.source)
+        names = tuple(column.name for column in columns if column.isPartition)
+    folded = {name.lower() for name in names}
+    for field in rows.schema:
+        if field.name.lower() in folded and isinstance(field.dataType, StringType | BinaryType):
+            text = F.col(f"`{field.name}`").cast("string")
+            lost = rows.where(text.isin("", _NULL_FOLDER)).limit(1).collect()
+            if lost:
+                raise TrackingError(
+                    f"{target.name!r} is partitioned by {field.name!r}, and the query has the "
+                    f"value {lost[0][field.name]!r} there, which Spark reads as NULL.\n"
+                    "Write another value, or NULL, in its place, or do not partition by it."
+                )
+
+
+def check_kept(spark: SparkSession, derivation: Derivation, table: DataFrame) -> None:
+    """Check that a table has the columns and the rows that it was to have.
+
+    Raises
+    ------
+    CaptureError
+        When its format, or something else that writes it, made other values of them.
+    """
+    expected, actual = schema_of(derivation), table.schema
+    if _types(expected) != _types(actual):
+        raise _other(derivation, f"its columns are {_shown(actual)} in place of {_shown(expected)}")
+    before, after = (
+        _checksum(frame, expected) for frame in (relation_rows(spark, derivation), table)
+    )
+    if before != after:
+        raise _other(derivation, f"it has {after[0]} rows in place of {before[0]}, or other values")
+
+
+def _checksum(frame: DataFrame, schema: StructType) -> Row:
+    """The number of rows and a checksum of them, in whatever order."""
+    values = [comparable(F.col(f"`{field.name}`"), field.dataType) for field in schema]
+    row: Column = F.xxhash64(*values).cast("decimal(20, 0)")
+    [checksum] = frame.agg(F.count(F.lit(1)), F.sum(row)).collect()
+    return checksum
+
+
+def _types(schema: StructType) -> set[tuple[str, str]]:
+    return {(field.name.lower(), field.dataType.simpleString()) for field in schema}
+
+
+def _shown(schema: StructType) -> str:
+    return ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in schema)
+
+
+def _other(derivation: Derivation, what: str) -> CaptureError:
+    return CaptureError(
+        f"{derivation.name!r} was written, but it does not have what was to be written: {what}.\n"
+        "It is not tracked. Another format may keep the values as they are: parquet."
+    )
+
+
+def finished(spark: SparkSession, directory: Path, table: Source) -> Derivation | None:
+    """Return the last version of a table, finished if a process died before it wrote it.
+
+    Cost: that of reading the last version; where one was announced, Spark also compares the rows
+    of the table with those that were.
+
+    Parameters
+    ----------
+    table
+        As it is there.
+
+    Returns
+    -------
+    Derivation
+        Whose fingerprint is not that of the table where something else wrote it. None: there is no
+        version.
+
+    Raises
+    ------
+    CaptureDamagedError
+        When the last version is not what was written.
+    """
+    announced = read_announced(directory)
+    last = read_latest(directory) if latest_version(directory) else None
+    if announced is None or (last is not None and last.fingerprint == table.fingerprint):
+        return last
+    try:
+        announced.check()
+        check_kept(spark, announced, table.frame)
+    except CaptureDamagedError:
+        raise
+    except CaptureError:  # the table is neither
+        return last
+    done = replace(announced, schema=table.frame.schema.json(), fingerprint=table.fingerprint)
+    done.write()
+    return done
