@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
+from coverage import Coverage
 
 from rewriter.bind import Environment, bind_query
 from rewriter.errors import QueryError, UnsupportedError
@@ -102,23 +100,17 @@ def _name(node: ast.expr) -> str:
 
 @contextmanager
 def _lines_run() -> Iterator[dict[str, set[int]]]:
-    """Collect the lines that run of the rewriter's files with refusals."""
+    """Collect the lines that run of the rewriter's files."""
     lines: defaultdict[str, set[int]] = defaultdict(set)
-    files = {str(REWRITER / site.file): site.file for site in sites() if site.file not in ELSEWHERE}
-
-    def trace(frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
-        file = files.get(frame.f_code.co_filename)
-        if file is None:
-            return None
-        lines[file].add(frame.f_lineno)
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
+    tracer = Coverage(data_file=None, config_file=False, include=[str(REWRITER / "*")])
+    tracer.start()
     try:
         yield lines
     finally:
-        sys.settrace(before)
+        tracer.stop()
+    for path in tracer.get_data().measured_files():
+        file = str(Path(path).relative_to(REWRITER))
+        lines[file].update(tracer.get_data().lines(path) or ())
 
 
 def _run_fixtures() -> None:
