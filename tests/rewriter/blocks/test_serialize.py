@@ -48,7 +48,6 @@ def test_generated(seed: int) -> None:
     check(generated(seed))
 
 
-@pytest.mark.many(4)
 @pytest.mark.parametrize(
     "case", [case for case in cases(CASES).values() if EXPECTED in case.outcomes], ids=str
 )
