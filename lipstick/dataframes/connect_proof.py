@@ -17,7 +17,7 @@ from typing import Any
 from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.dataframes.messages import Message
 from rewriter.dialect import SparkSQL, emit, parse
-from rewriter.dialect.volatile import volatile_calls, with_literals
+from rewriter.dialect.literals import volatile_calls, with_literals
 from rewriter.errors import QueryError
 
 _NAME = r"[^\s\[\](),#]+"

@@ -34,7 +34,7 @@ from lipstick.errors import NeedsSparkError, UnsupportedError
 from lipstick.stages.surroundings import Surroundings
 from rewriter import Recursion, lower_query
 from rewriter.algebra import Iterated
-from rewriter.algebra.recursion import LEVEL_ROW, LEVEL_VIEW
+from rewriter.algebra.leaves import LEVEL_ROW, LEVEL_VIEW
 from rewriter.blocks import TokenSource
 from rewriter.emit.statements import BEFORE, Derivations, derivations, plain_sql, potential_sql
 

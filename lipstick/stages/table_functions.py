@@ -21,7 +21,7 @@ from rewriter import TableFunction
 from rewriter.blocks import Block
 from rewriter.emit.statements import partitions_sql
 from rewriter.errors import UnsupportedError
-from rewriter.scalars.special_functions import OF_SPARK
+from rewriter.scalars.functions import OF_SPARK
 
 _OF_ROWS = (PythonEvalType.SQL_TABLE_UDF, PythonEvalType.SQL_ARROW_TABLE_UDF)
 _OF_BATCHES = ("SQL_ARROW_UDTF",)

@@ -10,32 +10,48 @@ a plan that cannot be built is a bug in the front end, never an error of the use
 
 from __future__ import annotations
 
-from rewriter.algebra.chance import Draw, Sample
 from rewriter.algebra.grouping import Aggregate, GroupingSets
 from rewriter.algebra.joins import (
     AntiJoin,
+    BagDifference,
     InnerJoin,
     Join,
     OuterJoin,
     SemiJoin,
     Side,
+    UnionAll,
 )
-from rewriter.algebra.leaves import Constant, OneRow, Scan
-from rewriter.algebra.order import Limit, LocalSort, Sort, SortKey
-from rewriter.algebra.recursion import Iterated, Iteration, Level
-from rewriter.algebra.relation import Relation, Unary, reference_counts, require, walk, with_inputs
-from rewriter.algebra.rows import Filter, FirstRows, Generate, Project, Watermarked, Windows
-from rewriter.algebra.scalars import (
+from rewriter.algebra.leaves import Constant, Iterated, Iteration, Level, OneRow, Scan
+from rewriter.algebra.relation import (
     Attribute,
+    Relation,
     Scalar,
+    Unary,
     bracketed,
     column,
     conjuncts,
     is_compound,
     is_known,
+    reference_counts,
     references,
+    require,
+    walk,
+    with_inputs,
 )
-from rewriter.algebra.sets import BagDifference, UnionAll
+from rewriter.algebra.rows import (
+    Draw,
+    Filter,
+    FirstRows,
+    Generate,
+    Limit,
+    LocalSort,
+    Project,
+    Sample,
+    Sort,
+    SortKey,
+    Watermarked,
+    Windows,
+)
 from rewriter.algebra.subqueries import (
     CorrelatedScalar,
     ExistenceJoin,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rewriter.algebra.relation import Unary, require
-from rewriter.algebra.scalars import Attribute, Scalar
+from rewriter.algebra.relation import Attribute, Scalar, Unary, require
 from rewriter.position import Span
 
 

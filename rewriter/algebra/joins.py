@@ -1,12 +1,11 @@
-"""Joins: pairs of rows, and rows that have or lack a partner."""
+"""Operators of two inputs: joins, semi-joins and anti-joins, unions and differences of bags."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
 
-from rewriter.algebra.relation import Relation, require
-from rewriter.algebra.scalars import Attribute, Scalar
+from rewriter.algebra.relation import Attribute, Relation, Scalar, require
 from rewriter.position import Span
 
 
@@ -87,3 +86,54 @@ class OuterJoin(Join):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return self.left.attributes + self.right.attributes
+
+
+@dataclass(frozen=True, slots=True)
+class UnionAll(Relation):
+    """The bag union of inputs with equally many columns, matched by position."""
+
+    branches: tuple[Relation, ...]
+    output: tuple[Attribute, ...]
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.branches) < 2:
+            raise ValueError("a union has two inputs or more")
+        for branch in self.branches:
+            if len(branch.attributes) != len(self.output):
+                raise ValueError("the inputs of a union have equally many columns")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return self.branches
+
+
+@dataclass(frozen=True, slots=True)
+class BagDifference(Relation):
+    """EXCEPT ALL: rows of the left, as often as they are there more often than in the right.
+
+    With ``common`` INTERSECT ALL: as often as they are there in both. Columns go by position.
+    """
+
+    left: Relation
+    right: Relation
+    output: tuple[Attribute, ...]
+    common: bool = False
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        for side in (self.left, self.right):
+            if len(side.attributes) != len(self.output):
+                raise ValueError("the inputs of a set operation have equally many columns")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)

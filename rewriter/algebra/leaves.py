@@ -1,4 +1,7 @@
-"""Operators that read no other: tracked relations and constants."""
+"""Operators that read no other: tracked relations, constants, and the rows of recursions.
+
+A recursion is a relation of rows that were computed, or is unfolded into operators.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from rewriter.algebra.relation import Relation
-from rewriter.algebra.scalars import Attribute, Scalar
+from rewriter.algebra.relation import Attribute, Relation, Scalar, Unary
 from rewriter.position import Span
 
 
@@ -73,6 +75,61 @@ class Constant(Relation):
             raise ValueError("a constant refers to no columns")
         if self.position not in self.output:
             raise ValueError("the rows of a constant are told apart by one of its columns")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return ()
+
+
+LEVEL_VIEW = "_lipstick_level"
+"""The view of the rows of a level: columns ``c0``, ``c1``, ..., and `LEVEL_ROW`."""
+LEVEL_ROW = "_row"
+"""The column that numbers the rows of all levels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level(Unary):
+    """The rows of one level of a recursion, as the next level reads them: each a tuple."""
+
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Iterated:
+    """A view of rows of a recursion that were computed before, one per derivation.
+
+    Parameters
+    ----------
+    columns
+        The columns of the recursion, in order.
+    position
+        The column that numbers the rows.
+    tokens
+        Relations and the columns with the token of one of their tuples, all NULL where a row is
+        derived without it. The annotation of a row is the product of its tokens.
+    """
+
+    view: str
+    columns: tuple[str, ...]
+    position: str
+    tokens: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration(Relation):
+    """Rows of a recursion: all of them, or those of the level before, which a step reads.
+
+    ``first`` is the query that the recursion begins with, of which the columns have their types.
+    """
+
+    table: Iterated
+    output: tuple[Attribute, ...]
+    first: Relation
+    span: Span | None = None
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -1,11 +1,13 @@
-"""Operators that keep, change or multiply rows one by one, or see others through a window."""
+"""Operators of one input: filters, projections, generators, windows, sorting, limits and samples.
+
+Random values and samples are drawn once for every row.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rewriter.algebra.relation import Unary, require, require_each
-from rewriter.algebra.scalars import Attribute, Scalar
+from rewriter.algebra.relation import Attribute, Scalar, Unary, require, require_each
 from rewriter.position import Span
 
 
@@ -145,3 +147,73 @@ class Windows(Unary):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return (*self.input.attributes, *self.output)
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One item of ORDER BY; the direction and place of NULLs are always explicit."""
+
+    scalar: Scalar
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sort(Unary):
+    """ORDER BY: post-processing, no factor in any annotation."""
+
+    keys: tuple[SortKey, ...]
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            require(self, key.scalar, self.input)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSort(Unary):
+    """SORT BY: the order in which each of Spark's tasks has its rows.
+
+    The rows are the same; what chance decides of them follows their order.
+    """
+
+    keys: tuple[SortKey, ...]
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            require(self, key.scalar, self.input)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit(Unary):
+    """LIMIT and OFFSET. ``count`` None: no limit, an offset alone.
+
+    Rows that the order leaves equal, all of them where there is none, are ordered by identity.
+    """
+
+    count: int | None
+    offset: int = 0
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draw(Unary):
+    """The input with one more attribute for each call whose value is no function of its row."""
+
+    output: tuple[Attribute, ...]
+    calls: tuple[Scalar, ...]
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        require_each(self, self.output, self.calls, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes + self.output
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Unary):
+    """The rows of the input that a sample has: ``sample`` is ``exp.TableSample`` of a fraction."""
+
+    sample: Scalar
+    span: Span | None = None

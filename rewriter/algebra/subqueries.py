@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rewriter.algebra.joins import Join
-from rewriter.algebra.relation import Relation, Unary, require, require_each
-from rewriter.algebra.scalars import Attribute, Scalar
+from rewriter.algebra.relation import Attribute, Relation, Scalar, Unary, require, require_each
 from rewriter.position import Span
 
 

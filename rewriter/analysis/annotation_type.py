@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.analysis.dependence import dependent, uncertain_having
+from rewriter.analysis.data_flow import dependent, uncertain_having
 from rewriter.blocks import (
     GROUP,
     UNION,
@@ -17,7 +17,7 @@ from rewriter.blocks import (
     aliases,
     qualified,
 )
-from rewriter.scalars.operators import AGGREGATES, COMPARISONS
+from rewriter.scalars.comparable import AGGREGATES, COMPARISONS
 from rewriter.scalars.text import text
 from semiring.annotation import (
     Alt,

@@ -1,4 +1,4 @@
-"""How many rows a relation can have, whatever the data."""
+"""Relations of at most one row, and blocks whose potential tuples are all certain."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from rewriter.algebra import (
     Sort,
     Windows,
 )
+from rewriter.blocks import Block, Kind
 
 
 def at_most_one_row(relation: Relation) -> bool:
@@ -44,3 +45,18 @@ def at_most_one_row(relation: Relation) -> bool:
             both = at_most_one_row(relation.left) and at_most_one_row(relation.right)
             return both and relation.side is not Side.FULL
     return False
+
+
+def is_certain(block: Block) -> bool:
+    """Whether every potential tuple of a block is there."""
+    if block.having or block.limited or block.difference is not None:
+        return False
+    if block.kind is Kind.UNION:
+        return all(map(is_certain, block.branches))
+    return not block.identity or has_certain_members(block)
+
+
+def has_certain_members(block: Block) -> bool:
+    """Whether every member of a block is a row of its tail."""
+    read = (lookup.block for lookup in block.lookups if not lookup.scalar)
+    return not block.semis and not block.conditions and all(map(is_certain, read))

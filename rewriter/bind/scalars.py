@@ -21,9 +21,8 @@ from rewriter.bind.subqueries.values import Subqueries
 from rewriter.dialect import TypedLiteral
 from rewriter.errors import UnsupportedError
 from rewriter.position import Span, keyword_spans, text_of
-from rewriter.scalars import aggregates
-from rewriter.scalars import special_functions as functions
-from rewriter.scalars.opaque import is_opaque
+from rewriter.scalars import aggregates, functions
+from rewriter.scalars.functions import is_opaque
 from rewriter.scalars.windows import called, changed
 
 PLACE = "place"

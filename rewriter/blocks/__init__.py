@@ -17,22 +17,19 @@ membership reads the keys of another block.
 
 from __future__ import annotations
 
-from rewriter.blocks.block import KINDS, Block, GroupBlock, Kind, RowsBlock, UnionBlock
-from rewriter.blocks.core import Core, core_relations, has_values, iterates
-from rewriter.blocks.core_sources import (
-    BlockSource,
-    ConstantSource,
-    IterationSource,
-    OneRowSource,
-    ScanSource,
-    Source,
-    TokenColumns,
-    TokenSource,
-    UnionSource,
-    ValuesSource,
+from rewriter.blocks.block import (
+    KINDS,
+    Block,
+    Difference,
+    GroupBlock,
+    Kind,
+    Output,
+    RowsBlock,
+    UnionBlock,
+    decided_once,
+    topological,
 )
-from rewriter.blocks.generators import Generator
-from rewriter.blocks.names import (
+from rewriter.blocks.core import (
     COPIES,
     DRAWN,
     EXPANDED,
@@ -42,12 +39,25 @@ from rewriter.blocks.names import (
     NOTHING,
     SET_NUMBER,
     UNION,
+    BlockSource,
+    ConstantSource,
+    Core,
+    Generator,
+    IterationSource,
     Named,
+    OneRowSource,
+    ScanSource,
+    Source,
+    TokenColumns,
+    TokenSource,
+    UnionSource,
+    ValuesSource,
+    core_relations,
+    has_values,
+    iterates,
 )
-from rewriter.blocks.outputs import Difference, Output
 from rewriter.blocks.references import Lookup, OuterLookup, Probe, Semi
-from rewriter.blocks.traversal import decided_once, topological
-from rewriter.scalars.columns import aliases, qualified
+from rewriter.scalars.text import aliases, qualified
 
 __all__ = [
     "COPIES",

@@ -1,8 +1,8 @@
-"""Blocks: what is captured and evaluated as one.
+"""Blocks: the units of capture and evaluation.
 
-There are three kinds, each checked where it is made: :class:`RowsBlock`, :class:`GroupBlock` and
-:class:`UnionBlock`. What a kind has not is empty, so that whoever reads a block may ask any of them
-for anything.
+There are three kinds, each checked on construction: :class:`RowsBlock`, :class:`GroupBlock` and
+:class:`UnionBlock`. A field that a kind does not use is empty, so that readers may ask any block
+for any field. A query is its root block; :func:`topological` yields all of them.
 """
 
 from __future__ import annotations
@@ -15,14 +15,46 @@ from typing import ClassVar
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
-from rewriter.blocks.core import Core
-from rewriter.blocks.core_sources import TokenColumns
-from rewriter.blocks.generators import Generator
-from rewriter.blocks.names import GROUP, UNION, Named
-from rewriter.blocks.outputs import Difference, Output
+from rewriter.blocks.core import GROUP, UNION, Core, Generator, Named, TokenColumns
 from rewriter.blocks.references import Lookup, OuterLookup, Probe, Semi
 from rewriter.scalars.aggregates import chooses
 from rewriter.scalars.windows import depends_on_ties
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """EXCEPT ALL or INTERSECT ALL: the annotation of a group, from its members of two sides.
+
+    It is Σ1 ⊖ Σ2, with ``common`` Σ1 ⊖ (Σ1 ⊖ Σ2), where Σ1 is over the members whose ``side`` is 0
+    and Σ2 over those whose side is 1. HAVING keeps the groups that are there at all.
+    """
+
+    side: Scalar
+    common: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A column of a block's rows; stable ones do not change while their tuple exists."""
+
+    name: str
+    scalar: Scalar
+    stable: bool
+
+    @property
+    def windowed(self) -> bool:
+        """Whether a window function is in it."""
+        return self.scalar.find(exp.Window) is not None
+
+    @property
+    def always_null(self) -> bool:
+        """Whether it is the literal NULL, which has no type of its own."""
+        return isinstance(self.scalar, exp.Null)
+
+    @property
+    def known_absent(self) -> bool:
+        """Whether a capture keeps it of tuples that HAVING drops: they may be found by it later."""
+        return self.stable and isinstance(self.scalar, exp.Column)
 
 
 class Kind(Enum):
@@ -292,3 +324,23 @@ KINDS: Mapping[Kind, type[Block]] = {
     each.kind: each for each in (RowsBlock, GroupBlock, UnionBlock)
 }
 """The class of each kind of block."""
+
+
+def decided_once(root: Block) -> bool:
+    """Tell whether chance decides part of the answer, which is then no function of its inputs."""
+    return any(block.core is not None and block.core.once for block in topological(root))
+
+
+def topological(root: Block) -> tuple[Block, ...]:
+    """Return the root and every block it reads, directly or not, inner ones first."""
+    order: dict[str, Block] = {}
+
+    def visit(block: Block) -> None:
+        if block.name in order:
+            return
+        for inner in block.derived:
+            visit(inner)
+        order[block.name] = block
+
+    visit(root)
+    return tuple(order.values())

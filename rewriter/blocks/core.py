@@ -1,26 +1,189 @@
-"""Cores: the select-project-join-union part of a block, which a capture runs once."""
+"""Cores: the select-project-join-union part of a block, which a capture runs once.
+
+A core has sources in FROM, with the tokens of its tuples, and generators, which make rows of one
+row: LATERAL VIEW and table functions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
-from rewriter.blocks.core_sources import (
-    BlockSource,
-    IterationSource,
-    ScanSource,
-    Source,
-    UnionSource,
-    ValuesSource,
-)
-from rewriter.blocks.generators import Generator
-from rewriter.blocks.names import Named
 from rewriter.blocks.references import Semi
+from rewriter.scalars.text import qualified
 
 if TYPE_CHECKING:
     from rewriter.blocks.block import Block
+
+
+MEMBER = "m"
+GROUP = "g"
+UNION = "u"
+KEYS = "k"
+EXPANDED = "expanded"
+SET_NUMBER = "number"
+COPIES = "copies"
+DRAWN = "drawn"
+
+Named: TypeAlias = tuple[str, Scalar]
+
+NOTHING: tuple[Named, ...] = (("_row", exp.Literal.number(1)),)
+"""The select list of tuples of which nothing is asked but that they are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A row for each element of an array or entry of a map: LATERAL VIEW.
+
+    Parameters
+    ----------
+    position
+        The column of an element's place, from 0; it tells the rows made of one row apart. None:
+        the argument is the call of a function that makes one row of each.
+    columns
+        The element; key and value; with ``inline`` the fields of the struct that the element is.
+    outer
+        A row whose array is empty or NULL is there once, with NULLs.
+    function
+        The argument is the call of a table function. Its rows have no place: the position is a
+        number that no other row has, another one each time the core runs; unless it is ``placed``,
+        whose rows have it as their first column.
+    """
+
+    alias: str
+    argument: Scalar
+    position: str | None
+    columns: tuple[str, ...]
+    outer: bool
+    inline: bool
+    function: bool = False
+    placed: bool = False
+
+    @property
+    def numbered(self) -> bool:
+        """Whether its rows have no place of their own."""
+        return self.function and not self.placed
+
+    @property
+    def place(self) -> exp.Column | None:
+        """The column of an element's place, as scalars refer to it."""
+        if self.position is None:
+            return None
+        return qualified(self.position_alias, self.position)
+
+    @property
+    def position_alias(self) -> str:
+        """The alias that has the position: inline takes two steps, numbers are not its own."""
+        return f"{self.alias}_at" if self.inline or self.numbered else self.alias
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """The aliases whose columns it makes."""
+        return frozenset({self.alias, self.position_alias})
+
+    def replace_scalars(self, change: Callable[[Scalar], Scalar]) -> Generator:
+        """Return a generator of what ``change`` makes of the argument."""
+        return replace(self, argument=change(self.argument))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSource:
+    """How scans of a tracked relation are read: the view, and its columns that make the token."""
+
+    view: str
+    columns: tuple[str, ...]
+    """Empty: the relation is declared to carry no provenance, its tuples are annotated 1."""
+    unique: tuple[tuple[str, ...], ...] = ()
+    """Sets of columns that are known to have no values twice, not even NULLs."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenColumns:
+    """The member columns that hold the token of one scan. All NULL: the scan took no part."""
+
+    relation: str
+    alias: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSource:
+    """A tracked relation in FROM."""
+
+    alias: str
+    relation: str
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnionSource:
+    """UNION ALL of cores in FROM: the tokens of the branches not taken are NULL."""
+
+    alias: str
+    branches: tuple[Core, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSource:
+    """The potential tuples of another block in FROM."""
+
+    alias: str
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesSource:
+    """The distinct rows of a core in FROM, as values: no tuple, annotated 1."""
+
+    alias: str
+    core: Core
+
+
+@dataclass(frozen=True, slots=True)
+class IterationSource:
+    """Rows of a recursion that were computed before, with all tokens of their derivations.
+
+    ``relations`` are those that the tokens are of; none where the rows are those of one level.
+    """
+
+    alias: str
+    view: str
+    relations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OneRowSource:
+    """One row of no columns."""
+
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantSource:
+    """VALUES or the call of range() in FROM: no tuples, annotated 1.
+
+    ``position`` is the column that tells its rows apart.
+    """
+
+    alias: str
+    table: Scalar
+    columns: tuple[str, ...]
+    position: str
+
+
+Source: TypeAlias = (
+    ScanSource
+    | UnionSource
+    | BlockSource
+    | ValuesSource
+    | ConstantSource
+    | IterationSource
+    | OneRowSource
+)
 
 
 @dataclass(frozen=True, slots=True)

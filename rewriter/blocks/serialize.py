@@ -36,7 +36,7 @@ from rewriter.blocks import (
     topological,
 )
 from rewriter.dialect import SparkSQL
-from rewriter.scalars.opaque import as_aggregate
+from rewriter.scalars.functions import as_aggregate
 from rewriter.scalars.text import scalar, text
 from semiring.document import check_shape
 

@@ -1,6 +1,5 @@
 """Spark SQL as Spark reads it: text to sqlglot trees and back, with nothing changed between."""
 
-from rewriter.dialect.bounds import computed_bounds, with_bounds
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.identifiers import (
     identifiers,
@@ -8,7 +7,13 @@ from rewriter.dialect.identifiers import (
     relation_names,
     with_views,
 )
-from rewriter.dialect.literals import literals
+from rewriter.dialect.literals import (
+    computed_bounds,
+    literals,
+    volatile_calls,
+    with_bounds,
+    with_literals,
+)
 from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TableArgument, TypedLiteral
 from rewriter.dialect.pipes import (
     AggregateStep,
@@ -21,7 +26,6 @@ from rewriter.dialect.pipes import (
     SetStep,
 )
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
-from rewriter.dialect.volatile import volatile_calls, with_literals
 from rewriter.dialect.writes import Action, Into, Write, read_write
 
 __all__ = [

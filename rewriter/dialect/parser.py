@@ -1,4 +1,8 @@
-"""Reading Spark SQL: what sqlglot's Spark parser takes for something else."""
+"""Reading Spark SQL: the constructs that sqlglot's Spark parser reads differently.
+
+Among them are calls with a syntax of their own, such as ``TRIM(BOTH x FROM y)``, and relations that
+are arguments: ``f(TABLE(t) PARTITION BY k ORDER BY o)``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,6 @@ from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from rewriter.dialect.calls import CallParser
 from rewriter.dialect.functions import BUILDERS
 from rewriter.dialect.nodes import (
     SPELLED,
@@ -18,12 +21,142 @@ from rewriter.dialect.nodes import (
     DerivedValues,
     IsNotNull,
     RelationQuery,
+    TableArgument,
     UnsignedRightShift,
     VariantExtract,
 )
 from rewriter.dialect.pipes import Piped, PipeParser
-from rewriter.dialect.table_arguments import TableArgumentParser
 from rewriter.dialect.typed_literals import LiteralParser
+
+_JOIN_HINTS = (
+    "BROADCAST",
+    "BROADCASTJOIN",
+    "MAPJOIN",
+    "MERGE",
+    "MERGEJOIN",
+    "SHUFFLEMERGE",
+    "SHUFFLE_HASH",
+    "SHUFFLE_REPLICATE_NL",
+)
+
+
+class CallParser(SparkParser):
+    """Reads calls by the syntax of each function; all others are calls of plain arguments."""
+
+    FUNCTION_PARSERS: ClassVar = {
+        **{name: SparkParser.FUNCTION_PARSERS[name] for name in _JOIN_HINTS},
+        "CAST": lambda self: self._parse_cast(True),
+        "EXTRACT": lambda self: self._parse_extract(),
+        "IF": lambda self: self._parse_if_call(),
+        "OVERLAY": lambda self: self._parse_overlay_call(),
+        "POSITION": lambda self: self._parse_position_call(),
+        "SUBSTR": lambda self: self._parse_substring_call("substr"),
+        "SUBSTRING": lambda self: self._parse_substring_call("substring"),
+        "TRIM": lambda self: self._parse_trim_call(),
+        "TRY_CAST": lambda self: self._parse_cast(False, safe=True),
+    }
+
+    def _parse_extract(self) -> exp.Extract:
+        """Parse ``EXTRACT(field FROM source)``, the field spelled as the user did."""
+        self._advance()
+        field = exp.var(self._prev.text)
+        if not self._match(TokenType.FROM):
+            self.raise_error("Expected FROM after the field of EXTRACT")
+        return self.expression(exp.Extract(this=field, expression=self._parse_bitwise()))
+
+    def _parse_if_call(self) -> exp.Expr:
+        args = self._parse_function_args()
+        if len(args) != 3:
+            return exp.Anonymous(this="if", expressions=args)
+        return self.expression(exp.If(this=args[0], true=args[1], false=args[2]))
+
+    def _parse_overlay_call(self) -> exp.Expr:
+        args = self._parse_function_args()
+        if len(args) != 1 or not self._match_text_seq("PLACING"):
+            return exp.Anonymous(this="overlay", expressions=args)
+        placing = self._parse_bitwise()
+        start = self._parse_bitwise() if self._match(TokenType.FROM) else None
+        length = self._parse_bitwise() if self._match(TokenType.FOR) else None
+        return self.expression(
+            exp.Overlay(this=args[0], expression=placing, from_=start, for_=length)
+        )
+
+    def _parse_position_call(self) -> exp.Expr:
+        first = self._parse_bitwise()
+        if self._match(TokenType.IN):
+            return self.expression(exp.StrPosition(this=self._parse_bitwise(), substr=first))
+        rest = self._parse_function_args() if self._match(TokenType.COMMA) else []
+        return exp.Anonymous(this="position", expressions=[first, *rest])
+
+    def _parse_substring_call(self, name: str) -> exp.Expr:
+        args = self._parse_function_args()
+        for keyword in (TokenType.FROM, TokenType.FOR):
+            if self._match(keyword) and (argument := self._parse_bitwise()):
+                name = "substring"
+                args.append(argument)
+        return exp.Anonymous(this=name, expressions=args)
+
+    def _parse_trim_call(self) -> exp.Expr:
+        position = self._match_texts(("BOTH", "LEADING", "TRAILING")) and self._prev.text.upper()
+        what = None if self._match(TokenType.FROM, advance=False) else self._parse_bitwise()
+        if self._match(TokenType.FROM):
+            return self.expression(
+                exp.Trim(this=self._parse_bitwise(), expression=what, position=position or None)
+            )
+        rest = self._parse_function_args() if self._match(TokenType.COMMA) else []
+        return exp.Anonymous(this="trim", expressions=[what, *rest])
+
+
+class TableArgumentParser(SparkParser):
+    """A parser of calls whose arguments may be relations, by place or by name."""
+
+    LAMBDAS: ClassVar = {
+        **SparkParser.LAMBDAS,
+        TokenType.FARROW: lambda self, names: self.expression(
+            exp.Kwarg(this=exp.var(names[0].name), expression=self._parse_named_argument())
+        ),
+    }
+
+    def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
+        return self._parse_table_argument() or super()._parse_lambda(alias)
+
+    def _parse_named_argument(self) -> exp.Expr | None:
+        return self._parse_table_argument() or self._parse_disjunction() or self._parse_select()
+
+    def _parse_table_argument(self) -> TableArgument | None:
+        if not self._match(TokenType.TABLE):
+            return None
+        table = self._prev
+        if self._match(TokenType.L_PAREN):
+            relation = self._parse_select() or self._parse_table_parts()
+            self._match_r_paren()
+        else:
+            relation = self._parse_table_parts()
+        single, keys = False, None
+        if self._match_text_seq("WITH", "SINGLE", "PARTITION"):
+            single = True
+        elif self._match_set((TokenType.PARTITION_BY, TokenType.DISTRIBUTE_BY)):
+            keys = self._parse_disjunction()
+        order = self._match_set((TokenType.ORDER_BY, TokenType.SORT_BY))
+        argument = TableArgument(
+            this=relation,
+            single=single,
+            partition_by=keys.expressions if isinstance(keys, exp.Tuple) else [keys] * bool(keys),
+            order=self._parse_sort_items() if order else [],
+        )
+        return self.expression(argument, token=table)
+
+    def _parse_sort_items(self) -> list[exp.Ordered]:
+        """Parse sort items in parentheses, or the only one without."""
+        index = self._index
+        if self._match(TokenType.L_PAREN):
+            items = self._parse_csv(self._parse_ordered)
+            closed = self._match(TokenType.R_PAREN)
+            if closed and self._curr.token_type in (TokenType.R_PAREN, TokenType.COMMA):
+                return items
+            self._retreat(index)
+        return [item for item in [self._parse_ordered()] if item]
+
 
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
 

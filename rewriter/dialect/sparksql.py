@@ -12,8 +12,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.errors import UnsupportedError as SqlglotUnsupportedError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from rewriter.dialect.generator import SparkSQLGenerator
-from rewriter.dialect.grouping import grouped_copy
+from rewriter.dialect.generator import SparkSQLGenerator, grouped_copy
 from rewriter.dialect.parser import SparkSQLParser
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from rewriter.position import Span, span_at

@@ -45,8 +45,8 @@ from rewriter.emit.trees import (
     union_all,
     where,
 )
-from rewriter.scalars.columns import rewrite_columns
-from rewriter.scalars.special_functions import is_drawn
+from rewriter.scalars.functions import is_drawn
+from rewriter.scalars.text import rewrite_columns
 
 
 class _Renamed:

@@ -9,7 +9,7 @@ from rewriter.analysis.may_throw import may_raise, without_errors
 from rewriter.blocks import MEMBER, Block, aliases, qualified
 from rewriter.emit.core import exists
 from rewriter.emit.trees import Tables, conjunction, table, where
-from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
+from rewriter.scalars.functions import SCALAR_FUNCTIONS
 
 _NUMBER = "_number"
 

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.analysis.certain_tuples import has_certain_members
-from rewriter.analysis.dependence import dependent, uncertain_having
+from rewriter.analysis.cardinality import has_certain_members
+from rewriter.analysis.data_flow import dependent, uncertain_having
 from rewriter.analysis.may_throw import without_errors
 from rewriter.blocks import (
     GROUP,

@@ -32,7 +32,7 @@ from rewriter.emit.trees import (
     where,
 )
 from rewriter.scalars.aggregates import arguments, called, collects_in_order, is_distinct, sort_keys
-from rewriter.scalars.opaque import is_opaque
+from rewriter.scalars.functions import is_opaque
 
 
 def monomial(block: Block) -> Scalar:

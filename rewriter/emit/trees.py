@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed
 from rewriter.blocks import Block, Lookup, Named, qualified
-from rewriter.scalars.columns import rewrite_columns
+from rewriter.scalars.text import rewrite_columns
 
 PROVENANCE = "_prov"
 PRESENT = "_present"

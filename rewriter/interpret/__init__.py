@@ -8,23 +8,20 @@ functions. Everything else is told apart as uninterpretable.
 from rewriter.interpret.arithmetic import divide_half_up, rescale
 from rewriter.interpret.calls import (
     AggregateCall,
-    Anew,
-    Comparison,
-    aggregate_call,
-    comparison,
-)
-from rewriter.interpret.casts import cast
-from rewriter.interpret.compile import Interpreted, Resolve, interpret
-from rewriter.interpret.conditions import (
     AllOf,
+    Anew,
     AnyOf,
     Compared,
+    Comparison,
     Condition,
     Test,
+    aggregate_call,
     branches,
+    comparison,
     taken_apart,
 )
-from rewriter.interpret.template import Template
+from rewriter.interpret.casts import cast
+from rewriter.interpret.compile import Interpreted, Resolve, Template, interpret
 from rewriter.interpret.vector import (
     FailedError,
     UninterpretableError,

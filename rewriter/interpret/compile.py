@@ -1,23 +1,135 @@
-"""Scalars of blocks compiled to functions of columns; what only Spark can compute is told apart."""
+"""Scalars of blocks compiled to functions of columns; those that only Spark computes are refused.
+
+Scalars are compiled once each, since the same blocks are asked many questions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeAlias
+from functools import lru_cache, wraps
+from typing import Any, TypeAlias, TypeVar
 
 import pyarrow as pa
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.interpret import arithmetic, casts, lambdas, logic, structs, texts, times
+from rewriter.interpret import arithmetic, arrays, casts, lambdas, logic, texts, times
 from rewriter.interpret.functions import function
-from rewriter.interpret.literals import decimal_of, digits_of, literal
-from rewriter.interpret.once import once
-from rewriter.interpret.vector import UninterpretableError, Vector, from_arrow
-from rewriter.scalars.operators import COMPARISONS
-from rewriter.scalars.text import text
+from rewriter.interpret.vector import UninterpretableError, Vector, constant, from_arrow
+from rewriter.scalars.comparable import COMPARISONS
+from rewriter.scalars.text import scalar, text
+
+Made = TypeVar("Made")
+
+_KEPT = 4096
+
+
+class _Same:
+    """A scalar, equal to itself only: to compare trees takes as long as to read them."""
+
+    __slots__ = ("scalar",)
+
+    def __init__(self, scalar: Scalar) -> None:
+        self.scalar = scalar
+
+    def __hash__(self) -> int:
+        return id(self.scalar)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.scalar is other.scalar
+
+
+def once(make: Callable[[Scalar], Made]) -> Callable[[Scalar], Made]:
+    """Keep what a function makes of the scalars that it was given last.
+
+    A scalar must not be changed in place once it was given.
+    """
+    kept = lru_cache(maxsize=_KEPT)(lambda same: make(same.scalar))
+
+    @wraps(make)
+    def cached(scalar: Scalar) -> Made:
+        return kept(_Same(scalar))
+
+    return cached
+
+
+def digits_of(node: Scalar) -> str | None:
+    """The digits of a numeric literal, with its sign."""
+    if isinstance(node, exp.Literal) and not node.is_string:
+        return str(node.this)
+    if isinstance(node, exp.Neg):
+        digits = digits_of(node.this.unnest())
+        return None if digits is None or digits.startswith("-") else f"-{digits}"
+    return None
+
+
+def literal(node: Scalar) -> Vector:
+    """The value of a literal, of the type that Spark gives it."""
+    if isinstance(node, exp.Null):
+        return constant(pa.null(), None)
+    if isinstance(node, exp.Boolean):
+        return constant(pa.bool_(), bool(node.this))
+    digits = digits_of(node)
+    if digits is None:
+        return constant(pa.string(), str(node.this))
+    if "e" in digits.lower():
+        return constant(pa.float64(), float(digits))
+    if "." in digits:
+        return decimal_of(Decimal(digits))
+    number = int(digits)
+    if -(2**31) <= number < 2**31:
+        return constant(pa.int32(), number)
+    if -(2**63) <= number < 2**63:
+        return constant(pa.int64(), number)
+    return decimal_of(Decimal(number))
+
+
+def decimal_of(number: Decimal) -> Vector:
+    """The value of a decimal literal: with no more digits than are written."""
+    _, digits, exponent = number.as_tuple()
+    scale = max(0, -int(exponent))
+    precision = max(len(digits) + max(0, int(exponent)), scale, 1)
+    if precision > arithmetic.MAX_DIGITS:
+        raise UninterpretableError(str(number))
+    return constant(pa.decimal128(precision, scale), number)
+
+
+_MARK = "\x00"
+
+
+class Template:
+    """A scalar's text, into which the texts of its columns are put.
+
+    Parameters
+    ----------
+    interpreted
+        The scalar. Its columns come in the order of ``interpreted.columns``.
+    """
+
+    def __init__(self, interpreted: Interpreted) -> None:
+        places = {column: index for index, column in enumerate(interpreted.columns)}
+
+        def marked(node: exp.Expr) -> exp.Expr:
+            if not isinstance(node, exp.Column):
+                return node
+            return exp.Var(this=f"{_MARK}{places[node.table, node.name]}{_MARK}")
+
+        self._columns = len(places)
+        self._parts = text(scalar(interpreted.text).transform(marked)).split(_MARK)
+
+    def filled(self, columns: Sequence[str]) -> str:
+        """Return the text over texts of the columns."""
+        parts = list(self._parts)
+        parts[1::2] = [columns[int(part)] for part in parts[1::2]]
+        return "".join(parts)
+
+    @property
+    def numbered(self) -> str:
+        """The text with numbers for names, which is the same whatever its columns are called."""
+        return self.filled([f"${number}" for number in range(self._columns)])
+
 
 Resolve: TypeAlias = Callable[[str, str], Vector]
 """From the alias and the name of a column to its values."""
@@ -120,7 +232,7 @@ def _compile(node: Scalar) -> Run:
         return _cast(node)
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
         name = node.expression.name
-        return _unary(lambda struct: structs.field(struct, name), node.this)
+        return _unary(lambda struct: arrays.field(struct, name), node.this)
     if isinstance(node, (exp.Extract, exp.Anonymous, exp.Func)) and not isinstance(
         node, (exp.Case, exp.If, exp.Coalesce, exp.Connector, exp.Nullif)
     ):
@@ -273,7 +385,7 @@ def _function(node: Scalar) -> Run:
         if any(isinstance(argument, exp.Lambda) for argument in arguments):
             return lambdas.called(name, arguments, node, _compile)
         if name == "struct":
-            name, arguments = "named_struct", structs.named_fields(arguments)
+            name, arguments = "named_struct", arrays.named_fields(arguments)
     else:
         name = node.key
         arguments = []

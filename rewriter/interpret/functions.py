@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rewriter.interpret import arrays, structs, texts, times
+from rewriter.interpret import arrays, texts, times
 from rewriter.interpret.arithmetic import absolute, divide_half_up, to_floats
 from rewriter.interpret.logic import choose, coalesce, extreme, is_null, negation
 from rewriter.interpret.texts import Function
@@ -218,7 +218,7 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("sort_array", 2): arrays.sort_array,
     ("unix_micros", 1): times.unix_micros,
     ("window", 4): times.window,
-    ("named_struct", None): structs.named,
+    ("named_struct", None): arrays.named,
     ("raise_error", 1): _raise_error,
     ("timestamp_micros", 1): _instant(1),
     ("timestamp_millis", 1): _instant(1_000),

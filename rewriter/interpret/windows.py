@@ -9,8 +9,7 @@ from sqlglot import exp
 from rewriter.algebra import Scalar
 from rewriter.blocks import qualified
 from rewriter.interpret.calls import AggregateCall, aggregate_call
-from rewriter.interpret.compile import Interpreted, interpret
-from rewriter.interpret.once import once
+from rewriter.interpret.compile import Interpreted, interpret, once
 from rewriter.scalars.text import text
 from rewriter.scalars.windows import (
     CURRENT_ROW,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.analysis.certain_tuples import is_certain
+from rewriter.analysis.cardinality import is_certain
 from rewriter.analysis.may_throw import may_raise, may_raise_of_nulls
 from rewriter.blocks import Block, BlockSource, Semi, aliases
 from rewriter.lower.scope import OpenCore

@@ -46,7 +46,7 @@ from rewriter.lower.scope import OpenCore, OpenPost, apart
 from rewriter.lower.split_components import Split, divided
 from rewriter.lower.ties import decided, over_values, read_by, settled, ties_of
 from rewriter.scalars.aggregates import chooses
-from rewriter.scalars.columns import rewrite_columns
+from rewriter.scalars.text import rewrite_columns
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Column, exp.Identifier)
 

@@ -37,7 +37,7 @@ from rewriter.lower.outer import (
 )
 from rewriter.lower.scope import OpenCore
 from rewriter.lower.semi_joins import correlated, keyed_by, membership_of
-from rewriter.scalars.columns import substitute
+from rewriter.scalars.text import substitute
 
 _DOUBLED = 2
 """Outer joins in a row of which the core has all potential rows: matched ones and padded ones."""

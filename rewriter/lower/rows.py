@@ -28,7 +28,7 @@ from rewriter.blocks import GROUP, ConstantSource, IterationSource, ScanSource, 
 from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.inputs import core_of, derived, lowered, unlimited
 from rewriter.lower.scope import OpenCore, TokenLeaves, cross
-from rewriter.scalars.columns import rewrite_columns
+from rewriter.scalars.text import rewrite_columns
 
 
 def lower_scan(context: LoweringContext, scan: Scan) -> OpenCore:

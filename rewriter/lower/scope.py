@@ -25,7 +25,7 @@ from rewriter.blocks import (
     Semi,
     Source,
 )
-from rewriter.scalars.columns import rewrite_columns, substitute
+from rewriter.scalars.text import rewrite_columns, substitute
 
 
 @dataclass(frozen=True, slots=True)

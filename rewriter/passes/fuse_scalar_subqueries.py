@@ -35,8 +35,8 @@ from rewriter.algebra import (
 from rewriter.dialect import SparkSQL
 from rewriter.position import Span
 from rewriter.scalars.aggregates import ARRAYS, chooses, is_distinct, name_of
-from rewriter.scalars.columns import rewrite_columns
-from rewriter.scalars.opaque import is_opaque
+from rewriter.scalars.functions import is_opaque
+from rewriter.scalars.text import rewrite_columns
 
 _SAME_ROWS = (
     Aggregate,

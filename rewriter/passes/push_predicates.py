@@ -30,8 +30,7 @@ from rewriter.blocks import (
     topological,
 )
 from rewriter.passes.capture_plan import Alike, CapturePlan
-from rewriter.scalars.columns import rewrite_columns
-from rewriter.scalars.text import text
+from rewriter.scalars.text import rewrite_columns, text
 
 _Reading: TypeAlias = list[Scalar]
 """The conditions of one reader of a block: over its outputs, or over what these are made of."""

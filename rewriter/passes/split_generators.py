@@ -13,7 +13,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, is_known
-from rewriter.analysis.dependence import dependent
+from rewriter.analysis.data_flow import dependent
 from rewriter.blocks import (
     MEMBER,
     Block,
@@ -31,7 +31,7 @@ from rewriter.blocks import (
     qualified,
     topological,
 )
-from rewriter.scalars.columns import rewrite_columns
+from rewriter.scalars.text import rewrite_columns
 
 ARRAY = "array"
 """The output of a block of the chain that its generator takes apart."""

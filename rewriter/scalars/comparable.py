@@ -1,4 +1,4 @@
-"""Which types can be compared without making different values equal.
+"""Operators of SQL by the classes of their trees, and types that compare without loss.
 
 ``=`` converts its operands to a common type. Where that loses something, several values of one
 side are equal to one of the other ('1' and '01' to 1), and grouping one side by its own values is
@@ -15,6 +15,25 @@ from sqlglot import exp
 from rewriter.algebra import Scalar
 from rewriter.dialect import SparkSQL
 from rewriter.position import Span
+
+COMPARISONS: Mapping[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+"""Comparisons that are NULL where a side is."""
+
+AGGREGATES: Mapping[type[exp.Expr], str] = {
+    exp.Sum: "SUM",
+    exp.Count: "COUNT",
+    exp.Min: "MIN",
+    exp.Max: "MAX",
+    exp.Avg: "AVG",
+}
+"""Aggregates that have classes of their own."""
 
 Conversions = Mapping[Span, Mapping[int, str]]
 """Types to convert both sides of comparisons to: by the place of the operator that compares, and

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rewriter.streaming.emission import Emission, OutputMode, Reading
+from rewriter.streaming.context import Emission, OutputMode, Reading
 from rewriter.streaming.flow import Streamed
 from rewriter.streaming.recorded import as_recorded
 

@@ -1,9 +1,11 @@
-"""What is the same for all operators of a streaming query, and the conditions that they add."""
+"""The context of a streaming query: its output mode, its last batch, and added conditions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
 from itertools import count
 
 from sqlglot import exp
@@ -11,8 +13,70 @@ from sqlglot import exp
 from rewriter.algebra import Attribute, Filter, Project, Relation, Scalar
 from rewriter.errors import UnsupportedError
 from rewriter.position import Span
-from rewriter.streaming.emission import Emission, OutputMode
 from rewriter.streaming.flow import EventTime, Flow, Streamed, Watermark, moment
+
+
+class OutputMode(Enum):
+    """What a streaming query hands to its sink of a micro-batch."""
+
+    APPEND = "append"
+    """Rows that no later batch changes."""
+    UPDATE = "update"
+    """Groups that the batch changed."""
+    COMPLETE = "complete"
+    """All groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """Up to which watermark state was emitted, and of which batch the rows are asked for.
+
+    Parameters
+    ----------
+    watermark
+        In milliseconds since 1970.
+    before
+        The watermark of the batch before; only what was emitted after it is asked for.
+    batch
+        The batch whose rows are asked for.
+
+    With neither ``before`` nor ``batch``, all rows so far are.
+    """
+
+    watermark: int
+    before: int | None = None
+    batch: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A streaming query over recorded rows.
+
+    Parameters
+    ----------
+    root
+        The query, with the attributes it had.
+    stateless
+        Each row is made of rows of one batch: those of a batch are the query over its rows alone.
+    by_time
+        Late rows are dropped: the answer depends on the watermarks.
+    sessions
+        It is the streaming query only where none of these has a row, the time of one that came
+        after a watermark had passed it: a session that was emitted is not merged with one that such
+        a row begins.
+    undecided
+        It is the streaming query only where none of these has a row: each is a group of rows of one
+        batch of which the first stays, and only Spark knows which came first.
+    ties
+        The same, of groups in which rows tie that an aggregate chooses from, with the aggregate.
+    """
+
+    root: Relation
+    stateless: bool
+    by_time: bool
+    sessions: tuple[Relation, ...]
+    undecided: tuple[Relation, ...] = ()
+    ties: tuple[tuple[Relation, Scalar], ...] = ()
 
 
 class Context:

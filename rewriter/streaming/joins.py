@@ -1,17 +1,23 @@
-"""Joins of two streams.
+"""Joins of two streams, and how long they keep rows.
 
 Both sides keep their rows for as long as a row may come that they are paired with, and drop rows
-that are late. A pair is emitted by the batch of the later of its rows, and a row of a semi join by
-that of its first partner. A row of an outer join without a partner is emitted by the batch that
-gives it up, which may be its own: rows are late by the watermark of the batch before, and given up
-by that of the batch (``StreamingSymmetricHashJoinExec``). Where a condition on its own columns says
-that it has no partner, its batch emits it at once.
+that are late. The batch of the later row emits a pair, and that of its first partner a row of a
+semi join. A row of an outer join without a partner is emitted by the batch that gives it up, which
+may be its own: rows are late by the watermark of the batch before, and given up by that of the
+batch (``StreamingSymmetricHashJoinExec``). If a condition on its own columns rules out a partner,
+its batch emits it at once.
+
+A row is given up when no row may come any more that it is paired with. A condition between both
+event times decides it, with the watermark in the place of the other stream's time. Spark solves the
+condition in milliseconds (``StreamingJoinHelper``): where both sides may be equal, a millisecond
+later. The watermark of the joined rows is the least of those by which both sides are given up
+(``StreamingSymmetricHashJoinExec.produceOutputWatermark``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -31,10 +37,126 @@ from rewriter.algebra import (
     is_known,
     references,
 )
-from rewriter.streaming.context import Context, latest
-from rewriter.streaming.emission import OutputMode
-from rewriter.streaming.flow import Flow, moment
-from rewriter.streaming.retention import given_up, is_comparison, state_watermark
+from rewriter.streaming.context import Context, OutputMode, latest
+from rewriter.streaming.flow import EventTime, Flow, moment
+
+Times = Mapping[str, EventTime]
+"""The columns with a watermark, and what they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A condition that a time of the other stream is below one of this stream's, or equal."""
+
+    other: Scalar
+    own: Scalar
+    inclusive: bool
+
+    def reached(self, watermark: Scalar) -> Scalar:
+        """Return what the own side must not exceed to be given up."""
+        if self.inclusive:
+            watermark = exp.Sub(this=watermark, expression=_millisecond())
+        value = exp.paren(watermark)
+        return self.other.transform(
+            lambda node: value.copy() if isinstance(node, exp.Column) else node
+        )
+
+
+def given_up(condition: Scalar | None, own: Times, other: Times, watermark: int) -> Scalar | None:
+    """Return when a row of one stream is paired with none that may come; None: that is not told.
+
+    Parameters
+    ----------
+    condition
+        Of the join.
+    own, other
+        The columns with a watermark of the stream of the row, and of the other.
+    watermark
+        In milliseconds since 1970.
+    """
+    for names in _equal(condition):
+        keys = names & set(own)
+        if keys and names & set(other):
+            (key,) = keys
+            return own[key].passed(key, moment(watermark))
+    bound = _bound(condition, own.keys(), other.keys())
+    if bound is None:
+        return None
+    latest = moment(watermark - 1 if bound.inclusive else watermark)
+    reached = bound.other.transform(lambda node: latest if isinstance(node, exp.Column) else node)
+    return exp.LTE(this=bound.own.copy(), expression=reached)
+
+
+def state_watermark(
+    condition: Scalar | None, own: Times, other: Times, watermark: Scalar
+) -> Scalar | None:
+    """Return up to which time rows of a stream are given up; None: they are kept for ever.
+
+    Raises
+    ------
+    ValueError
+        The condition is not one between times and intervals.
+    """
+    if any(names & (set(own) | set(other)) for names in _equal(condition)):
+        return watermark
+    bound = _bound(condition, own.keys(), other.keys())
+    return None if bound is None else _solved(bound.own, bound.reached(watermark))
+
+
+def is_comparison(part: Scalar) -> bool:
+    """Tell whether Spark reads a condition as one of what comes before what.
+
+    Of one side's columns alone, too: it solves ``v > 2`` for a watermark of v, and takes it for
+    that of the event time, so that it keeps rows for ever.
+    """
+    return any(True for _ in _orders(part))
+
+
+def _equal(condition: Scalar | None) -> Iterator[set[str]]:
+    """Yield the columns that a join is by."""
+    for part in conjuncts(condition) if condition is not None else ():
+        if isinstance(part, exp.EQ) and isinstance(part.this, exp.Column):
+            yield {part.this.name, part.expression.name}
+
+
+def _bound(condition: Scalar | None, own: Set[str], other: Set[str]) -> _Bound | None:
+    parts = conjuncts(condition) if condition is not None else ()
+    bounds = [bound for part in parts for bound in _bounds(part, own, other)]
+    return bounds[0] if len(bounds) == 1 else None
+
+
+def _bounds(part: Scalar, own: Set[str], other: Set[str]) -> Iterator[_Bound]:
+    for lower, upper, inclusive in _orders(part):
+        below, above = set(references(lower)), set(references(upper))
+        if below and above and below <= other and above <= own:
+            yield _Bound(lower, upper, inclusive)
+
+
+def _orders(part: Scalar) -> Iterator[tuple[Scalar, Scalar, bool]]:
+    """Yield the pairs of which the first is below the second, and whether they may be equal."""
+    if isinstance(part, exp.Between):
+        yield part.args["low"], part.this, True
+        yield part.this, part.args["high"], True
+    elif isinstance(part, exp.LT | exp.LTE):
+        yield part.this, part.expression, isinstance(part, exp.LTE)
+    elif isinstance(part, exp.GT | exp.GTE):
+        yield part.expression, part.this, isinstance(part, exp.GTE)
+
+
+def _solved(scalar: Scalar, value: Scalar) -> Scalar:
+    """Return the time at which a scalar of it has a value."""
+    scalar = scalar.unnest()
+    if isinstance(scalar, exp.Column):
+        return value
+    if isinstance(scalar, exp.Add | exp.Sub) and not set(references(scalar.expression)):
+        inverse = exp.Sub if isinstance(scalar, exp.Add) else exp.Add
+        moved = inverse(this=exp.paren(value), expression=exp.paren(scalar.expression.copy()))
+        return _solved(scalar.this, moved)
+    raise ValueError("no sum of a time and intervals")
+
+
+def _millisecond() -> Scalar:
+    return exp.Interval(this=exp.Literal.string("1"), unit=exp.Var(this="MILLISECOND"))
 
 
 def join_of_streams(

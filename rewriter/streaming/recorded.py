@@ -1,15 +1,15 @@
 """A streaming query as a query over the recorded rows of its streams.
 
-What a streaming query yields up to a micro-batch is the query over the rows read so far, less
-those that operators with state dropped as late; and in output mode append only the groups that the
-watermark has passed. Both are conditions on single rows, which become filters of the plan: rows
-have, beside their columns, their batch and the watermark that was in force then. So annotations,
-values and hypothetical answers of a stream are those of this plan.
+A streaming query yields, up to a micro-batch, the query over the rows read so far, less those that
+operators with state dropped as late; and in output mode append only the groups that the watermark
+has passed. Both are conditions on single rows, which become filters of the plan: rows have, beside
+their columns, their batch and the watermark that was in force then. So annotations, values and
+hypothetical answers of a stream are those of this plan.
 
-Followed are filters, projections, generators, unions, joins with relations that are no streams,
-deduplications, groupings (windows of time among their keys or not, one over another in mode append)
-and joins of two streams. See Armbrust et al., "Structured Streaming: A Declarative API for
-Real-Time Applications in Apache Spark", SIGMOD 2018, for the model.
+The plan may have filters, projections, generators, unions, joins with relations that are no
+streams, deduplications, groupings (windows of time among their keys or not, one over another in
+mode append) and joins of two streams. See Armbrust et al., "Structured Streaming: A Declarative API
+for Real-Time Applications in Apache Spark", SIGMOD 2018, for the model.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ from rewriter.algebra import (
     Filter,
     FirstRows,
     Generate,
+    InnerJoin,
     Join,
     Limit,
     LocalSort,
+    OuterJoin,
     Project,
     Relation,
     Sample,
     Scalar,
     ScalarSubquery,
     Scan,
+    Side,
     Sort,
     Unary,
     UnionAll,
@@ -47,9 +50,8 @@ from rewriter.algebra import (
 )
 from rewriter.bind.catalog import SESSION
 from rewriter.bind.columns.types import MARK
-from rewriter.streaming.context import Context, latest
+from rewriter.streaming.context import Context, Emission, OutputMode, Reading, columns, latest
 from rewriter.streaming.deduplication import compared_by, first_rows
-from rewriter.streaming.emission import Emission, OutputMode, Reading
 from rewriter.streaming.flow import (
     STATIC,
     EventTime,
@@ -57,12 +59,80 @@ from rewriter.streaming.flow import (
     Streamed,
     generated_times,
     times_of,
+    united_times,
     windowed,
 )
 from rewriter.streaming.joins import check_grouped, join_of_streams
-from rewriter.streaming.relations import join_with_relation
 from rewriter.streaming.ties import tied_groups
-from rewriter.streaming.unions import union_of_streams
+
+
+def join_with_relation(
+    context: Context, join: Join, left: tuple[Relation, Flow], right: tuple[Relation, Flow]
+) -> tuple[Relation, Flow]:
+    """Return a join of which one side is a stream.
+
+    Spark may sort rows to join them, or look the stream's up: their order is not known any more.
+    """
+    (below, of_left), (other, of_right) = left, right
+    if isinstance(join, OuterJoin):
+        if join.side is not (Side.LEFT if of_left.streaming else Side.RIGHT):
+            raise context.unsupported(
+                "an outer join that keeps the rows of what is no stream is", join.span
+            )
+    elif of_right.streaming and not isinstance(join, InnerJoin):
+        raise context.unsupported("a stream that other rows are looked up in is", join.span)
+    flow = of_left if of_left.streaming else of_right
+    return replace(join, left=below, right=other), replace(flow, unordered=True)
+
+
+def union_of_streams(
+    context: Context, union: UnionAll, branches: Sequence[tuple[Relation, Flow]]
+) -> tuple[Relation, Flow]:
+    """Return the rows of several streams, of which ``branches`` are the recorded ones."""
+    late_of = [flow.late for _, flow in branches if flow.late is not None]
+    if len(late_of) < len(branches):
+        raise context.unsupported("a union of a stream with what is none is", union.span)
+    placed = len({len(flow.place) for _, flow in branches}) == 1 and bool(branches[0][1].place)
+    names = ("branch", *("place" for _ in branches[0][1].place)) if placed else ()
+    added = [context.attribute(name) for name in ("batch", "late", *names)]
+    whole = []
+    for number, (branch, (below, flow), late) in enumerate(
+        zip(union.branches, branches, late_of, strict=True)
+    ):
+        rows, order = _ordered(context, below, flow, number) if placed else (below, ())
+        whole.append(columns(rows, (*branch.attributes, *flow.batches, late, *order)))
+    first = branches[0][1]
+    flow = Flow(
+        True,
+        united_times(union, first.times),
+        added[1],
+        batches=(added[0],),
+        place=tuple(added[2:]),
+        delay=first.delay,
+        bits=max(flow.bits for _, flow in branches),
+        unordered=not placed or any(flow.unordered for _, flow in branches),
+        deduplicated=any(flow.deduplicated for _, flow in branches),
+        joined=any(flow.joined for _, flow in branches),
+        untold=any(flow.joined for _, flow in branches),
+    )
+    return replace(union, branches=tuple(whole), output=(*union.output, *added)), flow
+
+
+def _ordered(
+    context: Context, below: Relation, flow: Flow, number: int
+) -> tuple[Relation, tuple[Attribute, ...]]:
+    """Return the rows of a branch with its number, and what they come by in a batch."""
+    branch = context.attribute("branch")
+    numbered = Project(
+        below,
+        (*below.attributes, branch),
+        (
+            *(attribute.column() for attribute in below.attributes),
+            exp.Literal.number(number),
+        ),
+    )
+    return numbered, (branch, *flow.place)
+
 
 _REFUSED = {
     BagDifference: "EXCEPT ALL or INTERSECT ALL of a stream is",

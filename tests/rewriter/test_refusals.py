@@ -39,8 +39,6 @@ ELSEWHERE = {
     "streaming/deduplication.py": "streaming/test_recorded.py",
     "streaming/joins.py": "streaming/test_recorded.py",
     "streaming/recorded.py": "streaming/test_recorded.py",
-    "streaming/relations.py": "streaming/test_recorded.py",
-    "streaming/unions.py": "streaming/test_recorded.py",
     "bind/parameters.py": "test_bind_parameters.py",
     "dialect/sparksql.py": "dialect/test_parse.py and dialect/test_emit.py",
     "dialect/writes.py": "dialect/test_writes.py",

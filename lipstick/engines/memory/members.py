@@ -16,7 +16,7 @@ from lipstick.engines.memory.references import References
 from lipstick.engines.memory.state import Context, State
 from lipstick.engines.memory.store import OPEN_WITH_SPARK, Dataset, every
 from lipstick.errors import NeedsSparkError
-from rewriter.analysis.dependence import dependent
+from rewriter.analysis.data_flow import dependent
 from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup
 from rewriter.interpret import (
     Interpreted,

@@ -31,8 +31,7 @@ from rewriter.bind.scalars import PLACE
 from rewriter.bind.subqueries.values import Subqueries
 from rewriter.dialect import SparkSQL, TypedLiteral
 from rewriter.position import Span
-from rewriter.scalars.opaque import is_opaque
-from rewriter.scalars.special_functions import GROUPING_FUNCTIONS
+from rewriter.scalars.functions import GROUPING_FUNCTIONS, is_opaque
 from rewriter.scalars.windows import changed
 
 _ANALYTICS = (exp.Rollup, exp.Cube, exp.GroupingSets)

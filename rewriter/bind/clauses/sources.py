@@ -36,7 +36,7 @@ from rewriter.algebra import (
     Windows,
     walk,
 )
-from rewriter.algebra.recursion import LEVEL_ROW, LEVEL_VIEW
+from rewriter.algebra.leaves import LEVEL_ROW, LEVEL_VIEW
 from rewriter.bind.catalog import TrackedRelation, View
 from rewriter.bind.clauses.refusals import refuse_set_operation, refuse_table_clauses
 from rewriter.bind.columns.scope import Bound, Outer, Scope, lambda_variables, scope_of

@@ -15,11 +15,8 @@ from rewriter.bind.context import BindContext
 from rewriter.bind.text import Source
 from rewriter.dialect import AGGREGATES
 from rewriter.position import text_of
-from rewriter.scalars import aggregates
-from rewriter.scalars import special_functions as functions
-from rewriter.scalars.opaque import as_aggregate, is_opaque
-from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
-from rewriter.scalars.special_functions import OF_SPARK
+from rewriter.scalars import aggregates, functions
+from rewriter.scalars.functions import OF_SPARK, SCALAR_FUNCTIONS, as_aggregate, is_opaque
 from rewriter.scalars.windows import operands
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.algebra.recursion import LEVEL_ROW
+from rewriter.algebra.leaves import LEVEL_ROW
 from rewriter.blocks import Block, Core, IterationSource, Kind, Named, qualified
 from rewriter.emit.core import core_query
 from rewriter.emit.trees import CTE_TABLES, named
-from rewriter.scalars.columns import rewrite_columns
-from rewriter.scalars.text import text
+from rewriter.scalars.text import rewrite_columns, text
 
 BEFORE = "_before"
 """The number of the row of the level before that a row is made from."""

@@ -14,8 +14,7 @@ from rewriter.dialect import AGGREGATES
 from rewriter.frames.catalyst.tree import Node
 from rewriter.frames.writing.selects import call, unsupported
 from rewriter.scalars.aggregates import called
-from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
-from rewriter.scalars.special_functions import DRAWN, OF_FILES, WINDOW_FUNCTIONS
+from rewriter.scalars.functions import DRAWN, OF_FILES, SCALAR_FUNCTIONS, WINDOW_FUNCTIONS
 
 if TYPE_CHECKING:
     from rewriter.frames.catalyst.scalars import CatalystScalars

@@ -16,7 +16,7 @@ from sqlglot import exp
 from rewriter.bind.catalog import SESSION, WINDOW
 from rewriter.dialect import parse, tokenize
 from rewriter.frames.writing.selects import Column, Rows, unsupported
-from rewriter.scalars.special_functions import DRAWN, is_drawn
+from rewriter.scalars.functions import DRAWN, is_drawn
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import lipstick
 from lipstick.errors import LipstickError
 from rewriter.dialect import SparkSQL, parse
 from rewriter.errors import QueryError
-from rewriter.scalars.special_functions import DRAWN
+from rewriter.scalars.functions import DRAWN
 from tests.support_page.functions import SPARK_FUNCTIONS
 
 CHUNKS: Final = 72

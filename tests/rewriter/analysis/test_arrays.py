@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewriter.analysis.array_lengths import fixed_length, varies
-from rewriter.analysis.conditional import conditional
+from rewriter.analysis.conditional import conditional, fixed_length, varies
 from rewriter.analysis.shown_lists import shown_lists
 from tests.rewriter.lower.catalog import blocks
 

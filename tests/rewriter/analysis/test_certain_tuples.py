@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewriter.analysis.certain_tuples import is_certain
+from rewriter.analysis.cardinality import is_certain
 from tests.rewriter.lower.catalog import blocks
 
 GROUPS = "SELECT dealer, max(price) AS p FROM cars GROUP BY dealer"

@@ -14,7 +14,7 @@ from rewriter.analysis.may_throw import (
     without_errors,
 )
 from rewriter.dialect import AGGREGATES, SparkSQL
-from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
+from rewriter.scalars.functions import SCALAR_FUNCTIONS
 
 
 def scalar(text: str) -> Scalar:

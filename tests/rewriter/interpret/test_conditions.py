@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewriter.interpret.conditions import AllOf, AnyOf, Compared, Condition, taken_apart
+from rewriter.interpret.calls import AllOf, AnyOf, Compared, Condition, taken_apart
 from rewriter.scalars.text import scalar
 
 

@@ -7,8 +7,7 @@ from itertools import product
 import pytest
 from sqlglot import exp
 
-from rewriter.scalars.columns import rewrite_columns
-from rewriter.scalars.text import scalar, text
+from rewriter.scalars.text import rewrite_columns, scalar, text
 
 CONTEXTS = (
     "m.`h` + 1",

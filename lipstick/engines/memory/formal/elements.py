@@ -13,7 +13,7 @@ from lipstick.engines.memory.formal.functions import Aggregation, Case, ScalarFu
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.possible import possible
 from lipstick.engines.memory.store import every
-from rewriter.analysis.array_lengths import fixed_length
+from rewriter.analysis.conditional import fixed_length
 from rewriter.passes.split_generators import ARRAY
 from semiring.analysis.most import most
 from semiring.base import Array

@@ -15,7 +15,7 @@ from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.tracking.naming import shown_key
-from rewriter.analysis.dependence import dependent
+from rewriter.analysis.data_flow import dependent
 from semiring.base import Array
 from semiring.polynomial import Polynomial
 from semiring.token import Token
