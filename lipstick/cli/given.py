@@ -25,7 +25,7 @@ import yaml
 
 from lipstick.workflow.definition import bounded_yaml
 from lipstick.workflow.errors import InputError
-from lipstick.workflow.execution.read_files import SUFFIXES, read_table
+from lipstick.workflow.execution.tables import SUFFIXES, read_table
 
 _DOCUMENTS = (".json", ".yaml", ".yml")
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lipstick.workflow.definition.loops import Loop
-from lipstick.workflow.definition.module import Module, Specification
+from lipstick.workflow.definition.module import Module, Relation, Specification
 from lipstick.workflow.definition.query import FrameFunction, Query, Sql, StateQuery
-from lipstick.workflow.definition.relation import Relation
-from lipstick.workflow.definition.shape import Edge
+from lipstick.workflow.definition.shape import Edge, Loop
 from lipstick.workflow.definition.workflow import Workflow
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import sqlglot
 
 from benchmark_workflowgen.dealerships.bids import calc_bid
 from lipstick.workflow import Module, Relation, Workflow
-from lipstick.workflow.definition.queries import steps
 from lipstick.workflow.definition.shape import execution_order
+from lipstick.workflow.definition.steps import steps
 
 Rows = list[tuple[Any, ...]]
 Outputs = dict[tuple[str, str], Rows]

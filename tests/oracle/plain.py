@@ -66,7 +66,7 @@ class PlainSpark:
     """
 
     def __init__(self, spark: SparkSession, database: Database) -> None:
-        from lipstick.workflow.execution.isolated import new_session
+        from lipstick.workflow.execution.benches import new_session
 
         self.database = database
         self.spark = new_session(spark)
@@ -90,7 +90,7 @@ class PlainSpark:
 
     def close(self) -> None:
         """End this session with its views."""
-        from lipstick.workflow.execution.isolated import leave
+        from lipstick.workflow.execution.benches import leave
 
         for name in self._gone:
             self.spark.catalog.dropTempView(name)

@@ -42,11 +42,11 @@ from lipstick.tables.target import Target
 from lipstick.tracking.naming import free_name
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming
-from lipstick.workflow.definition.supported import problem
+from lipstick.workflow.derivation.blocks import problem
 from lipstick.workflow.derivation.derive import derive
 from lipstick.workflow.derivation.nodes import Nodes, Trace
 from lipstick.workflow.derivation.reading import Tuples
-from lipstick.workflow.derivation.row_values import Target as Rows
+from lipstick.workflow.derivation.value_nodes import Target as Rows
 from lipstick.workflow.derivation.value_nodes import copies, kept
 from semiring.arrow import whole
 from semiring.base import Array

@@ -46,11 +46,9 @@ from typing import Any
 from lipstick.workflow.definition.document import Entry, dump, load
 from lipstick.workflow.definition.document import parse as document_of
 from lipstick.workflow.definition.functions import Imports, place
-from lipstick.workflow.definition.loops import Loop
-from lipstick.workflow.definition.module import Module, Specification
+from lipstick.workflow.definition.module import Module, Relation, Specification
 from lipstick.workflow.definition.query import FrameFunction, Query, StateQuery
-from lipstick.workflow.definition.relation import Relation
-from lipstick.workflow.definition.shape import Edge
+from lipstick.workflow.definition.shape import Edge, Loop
 from lipstick.workflow.definition.workflow import Workflow
 
 _SPECIFICATION = ("state", "functions", "query_state")

@@ -9,12 +9,12 @@ Per block of the query, for its tuples that the answer was made from:
   are its tuples themselves (FILTER, UNION ALL and ORDER BY make no nodes);
 - groups are `δ` of their members; where there are aggregates, a projection `+` of the group
   follows, and beside it stand the aggregates' v-nodes
-  (:mod:`lipstick.workflow.derivation.aggregates`);
+  (:mod:`lipstick.workflow.derivation.groups`);
 - the row of an aggregate without GROUP BY is there whatever the input: `+` of the invocation.
 
 - values of window functions are v-nodes beside the rows
-  (:mod:`lipstick.workflow.derivation.window_nodes`);
-- what values decide about rows has nodes of its own (:mod:`lipstick.workflow.derivation.holding`):
+  (:mod:`lipstick.workflow.derivation.value_nodes`);
+- what values decide about rows has nodes of its own (:mod:`lipstick.workflow.derivation.reading`):
   conditions, what rows are grouped by, and which of them LIMIT shows;
 - rows of EXCEPT ALL are `·` of `δ` of the members of the left side and of how often they are there,
   those of INTERSECT ALL also of `δ` of the members of the right side.
@@ -37,36 +37,46 @@ from graphquery.model import Kind
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.member_rows import MemberRows
-from lipstick.engines.memory.reach import Reached, reach
+from lipstick.engines.memory.places import NOTHING
+from lipstick.engines.memory.reach import Reached, members_of, reach
+from lipstick.engines.memory.state import Rows
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
-from lipstick.workflow.derivation.columns import (
+from lipstick.engines.memory.window_rows import WindowRows
+from lipstick.workflow.derivation.blocks import (
+    branch_columns,
     branch_outputs,
     computed_from,
     expression_text,
     keeps_all_columns,
     table_function,
 )
-from lipstick.workflow.derivation.deciding import deciding, is_cut
-from lipstick.workflow.derivation.group_tuples import group_tuples
-from lipstick.workflow.derivation.holding import (
+from lipstick.workflow.derivation.groups import Grouped, aggregate_nodes
+from lipstick.workflow.derivation.nodes import Nodes, Trace
+from lipstick.workflow.derivation.reading import (
+    BlockTuples,
+    Factors,
+    MemberReading,
+    Reading,
+    Tuples,
     changing,
     compared,
+    deciding_keys,
     depend,
+    grouped_by,
     holding,
     passed,
     settled,
 )
-from lipstick.workflow.derivation.nodes import Nodes, Trace
-from lipstick.workflow.derivation.reading import BlockTuples, Reading, Tuples
-from lipstick.workflow.derivation.row_values import (
+from lipstick.workflow.derivation.value_nodes import (
     Target,
     columns_of,
     computed,
     sorted_by,
     tuple_pool,
 )
-from rewriter.blocks import UNION
+from rewriter.algebra import Scalar
+from rewriter.blocks import GROUP, UNION
 from rewriter.interpret import Interpreted, interpret
 from semiring.base import Array
 
@@ -269,3 +279,143 @@ class _Derivation:
         pool = tuple_pool(self.trace, target, "", label, final=True)
         self.trace.edges(nodes, pool, target.ranks)
         return BlockTuples(Tuples(Nodes.of(pool, target.ranks), values), order, copies)
+
+
+def deciding(reading: Reading, rows: Rows) -> Array:
+    """The sorted positions of tuples of a block that decide about its other tuples."""
+    keys = [key for _, key in rows.block.keys]
+    if isinstance(rows, WindowRows):
+        return np.flatnonzero(rows.base_present())
+    if isinstance(rows, GroupRows) and _changeable(reading, rows, keys):
+        alive = rows.members.base_alive
+        members = every(rows.members.count) if alive is None else np.flatnonzero(alive)
+        return np.unique(rows.grouping.moved(members).groups)
+    return np.sort(rows.base.sequence) if is_cut(reading, rows) else NOTHING
+
+
+def is_cut(reading: Reading, rows: Rows) -> bool:
+    """Whether LIMIT may drop a tuple that it shows when other tuples change."""
+    block = rows.block
+    if not block.limited or block.offset:
+        return block.limited
+    scalars = [key.scalar for key in block.order]
+    if isinstance(rows, UnionRows):
+        return bool(scalars)
+    if isinstance(rows, GroupRows):
+        read = {column for scalar in scalars for column in interpret(scalar).columns}
+        aggregated = not read <= {(GROUP, name) for name, _ in block.keys}
+        return aggregated or _changeable(reading, rows, [key for _, key in block.keys])
+    return isinstance(rows, WindowRows) or _changeable(reading, rows, scalars)
+
+
+def _changeable(reading: Reading, rows: Rows, scalars: Sequence[Scalar]) -> bool:
+    """Whether a deletion may change scalars over members that are there."""
+    members = members_of(rows)
+    assert members is not None
+    interpreted = [interpret(scalar) for scalar in scalars]
+    if not all(map(members.is_stable, interpreted)):
+        return True
+    return any(
+        name in reading.source(token.relation).values
+        for scalar in interpreted
+        for column in computed_from(rows.block, scalar)
+        for alias, name in branch_columns(rows.block, column)
+        for token in rows.block.tokens
+        if token.alias == alias
+    )
+
+
+def group_tuples(
+    trace: Trace,
+    reading: Reading,
+    functions: Collection[str],
+    part: Reached,
+    rows: GroupRows,
+    target: Target,
+) -> BlockTuples:
+    """Add the groups of a block, and return them in the order of their positions.
+
+    Parameters
+    ----------
+    functions
+        The black boxes among the functions that the query calls.
+    part
+        The groups that are asked for, and their members.
+    """
+    block, owners = part.block, target.ranks[part.owners]
+    factors = reading.at(rows.members, part.members).factors()
+    order = factors.order(owners)
+    members, owners = part.members[order], owners[order]
+    of_members = reading.at(rows.members, members)
+    nodes = _member_nodes(trace, factors.take(order), of_members, target.name)
+    together: list[int] = []
+    if decided := of_members.inputs(deciding_keys(block)):
+        nodes, key_pool = grouped_by(trace, nodes, decided, target.name)
+        together = [key_pool]
+    held = "·" if block.having or together else "+"
+    group = None
+    if not block.keys:
+        pool = tuple_pool(trace, target, "", held, final=True)
+        trace.from_invocation(pool, len(target.ranks))
+    elif block.difference is not None:
+        group, pool = _difference(trace, rows, members, owners, nodes, target)
+    elif block.aggregates or together:
+        group = tuple_pool(trace, target, ".group", "δ", final=False)
+        trace.edges(nodes, group, owners)
+        pool = tuple_pool(trace, target, "", held, final=True)
+        trace.edges(Nodes.of(group, target.ranks), pool, target.ranks)
+    else:
+        pool = tuple_pool(trace, target, "", "δ", final=True)
+        trace.edges(nodes, pool, owners)
+    depend(trace, pool, target.ranks, together)
+    groups = Grouped(rows, part.positions, target.ranks, members, owners, nodes, of_members)
+    values = aggregate_nodes(
+        trace,
+        target.name,
+        target.columns,
+        groups,
+        functions,
+        lambda columns: reading.scalars(block, columns, len(target.ranks)),
+    )
+    for number, (label, inputs) in enumerate(values.conditions, start=1):
+        condition = tuple_pool(trace, target, f".condition{number}", label, final=False)
+        if group is None:
+            trace.from_invocation(condition, len(target.ranks))
+        else:
+            trace.edges(Nodes.of(group, target.ranks), condition, target.ranks)
+        for values_of in inputs:
+            trace.edges(values_of, condition, target.ranks)
+        trace.edges(Nodes.of(condition, target.ranks), pool, target.ranks)
+    return BlockTuples(Tuples(Nodes.of(pool, target.ranks), values.columns), values.order)
+
+
+def _difference(
+    trace: Trace, rows: GroupRows, members: Array, owners: Array, nodes: Nodes, target: Target
+) -> tuple[int, int]:
+    """The groups of a bag difference: not there without members of the left side.
+
+    Those of what both sides have are not there without members of the right side, either.
+    """
+    assert rows.block.difference is not None
+    sides_of = rows.sides(members)
+    pools = []
+    for side, name in enumerate((".group", ".other")):
+        if side and not rows.block.difference.common:
+            continue
+        of_side = np.flatnonzero(sides_of == side)
+        pools.append(tuple_pool(trace, target, name, "δ", final=False))
+        trace.edges(nodes.take(of_side), pools[-1], owners[of_side])
+    pool = tuple_pool(trace, target, "", "·", final=True)
+    for each in pools:
+        trace.edges(Nodes.of(each, target.ranks), pool, target.ranks)
+    return pools[0], pool
+
+
+def _member_nodes(trace: Trace, factors: Factors, reading: MemberReading, name: str) -> Nodes:
+    """The p-nodes of members that are no tuples themselves."""
+    nodes, count = factors.single, len(factors.counts)
+    if nodes is None:
+        pool = trace.pool(f"{name}.join", Kind.DERIVED, "·", count)
+        factors.multiply(trace, pool, every(count))
+        nodes = Nodes.of(pool, every(count))
+    return passed(trace, nodes, compared(reading), name)

@@ -1,8 +1,8 @@
-"""The part of a provenance graph that one invocation adds, while it is made.
+"""The fragment of a provenance graph that one invocation adds, while it is built.
 
-Nodes are gathered in pools, one per segment to come, and edges between pools. What a pool is
-called, and which of its nodes there are, is settled in the end: state tuples get nodes only where
-a derivation uses them.
+Nodes are gathered in pools, one per segment to come, and edges between pools. The name of a pool,
+and which of its nodes exist, is settled in the end: state tuples get nodes only where a derivation
+uses them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,57 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from graphquery.model import Kind, Port, Segment
-from lipstick.workflow.execution.fragments import Fragment, NewEdges, NewSegment, new_edges
+from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
 from lipstick.workflow.execution.tables import take
 from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class NewSegment:
+    """A segment to be stored, and its values."""
+
+    segment: Segment
+    values: pa.Table | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewEdges:
+    """An edge set to be stored, and the ordinals that are not implied."""
+
+    edges: EdgeSet
+    sources: Array | None
+    targets: Array | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """What an invocation adds to the stored graph."""
+
+    segments: tuple[NewSegment, ...] = ()
+    edges: tuple[NewEdges, ...] = ()
+
+
+def new_edges(
+    source: Segment, target: Segment, sources: Array, targets: Array, port: int = Port.OPERAND
+) -> NewEdges:
+    """Edges between two segments; ordinals that follow from their number are not stored."""
+    count = len(sources)
+    ends = [_implied(sources), _implied(targets)]
+    arrays = [
+        array if end is Ordinals.COLUMN else None
+        for array, end in zip((sources, targets), ends, strict=True)
+    ]
+    file = "" if Ordinals.COLUMN in ends else None
+    edges = EdgeSet(source.name, target.name, count, ends[0], ends[1], file, port)
+    return NewEdges(edges, arrays[0], arrays[1])
+
+
+def _implied(ordinals: Array) -> Ordinals:
+    if not ordinals.any():
+        return Ordinals.ONE
+    if bool((ordinals == np.arange(len(ordinals))).all()):
+        return Ordinals.ALL
+    return Ordinals.COLUMN
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,10 @@
-"""What the members of blocks come from, and the nodes that scalars over them read."""
+"""The factors of block members, the nodes that scalars over them read, and the nodes of conditions.
+
+A condition on values that have v-nodes is a node of its own, `[NumAvail > 2]`, made of the row and
+of these, and the row that passed it is `·` of both: a deletion that changes a value makes it
+unknown, like a black box. Where a value decides about several rows at once (the group a row falls
+into, the rows that LIMIT shows), they all depend on one node more, `+` of what all values decide.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +14,85 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from graphquery.model import Kind
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.index import TokenIndex
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.reach import Reached, Referred, references
-from lipstick.workflow.derivation.columns import Column, branch_columns, computed_from
-from lipstick.workflow.derivation.factors import Factors
-from lipstick.workflow.derivation.nodes import Nodes
+from lipstick.engines.memory.store import every
+from lipstick.workflow.derivation.blocks import (
+    Column,
+    branch_columns,
+    computed_from,
+    expression_text,
+    predicates,
+)
+from lipstick.workflow.derivation.nodes import Nodes, Trace
 from rewriter.algebra import Scalar
-from rewriter.blocks import Block, Kind, Lookup, OuterLookup, Semi
+from rewriter.blocks import Block, Lookup, OuterLookup, Semi
+from rewriter.blocks import Kind as BlockKind
 from rewriter.interpret import interpret
 from semiring.base import Array
+
+
+class Factors:
+    """The factors of some members.
+
+    Parameters
+    ----------
+    count
+        The number of members.
+    parts
+        Per factor the members that have it, and its node in each.
+    """
+
+    def __init__(self, count: int, parts: tuple[tuple[Array, Nodes], ...]) -> None:
+        self._count = count
+        self.parts = parts
+        self.counts = np.zeros(count, dtype=np.int64)
+        for rows, _ in parts:
+            self.counts[rows] += 1
+
+    @property
+    def single(self) -> Nodes | None:
+        """The nodes of members that have one factor each; None if some have not."""
+        if not bool((self.counts == 1).all()):
+            return None
+        rows = [rows for rows, _ in self.parts]
+        if not rows:
+            return Nodes.concatenated([])
+        nodes = Nodes.concatenated([nodes for _, nodes in self.parts])
+        return nodes.take(np.argsort(np.concatenate(rows), kind="stable"))
+
+    def order(self, first: Array) -> Array:
+        """The members by an integer each, then by their factors."""
+        keys = []
+        for rows, nodes in self.parts:
+            for values in (nodes.ordinals, nodes.pools):
+                column = np.full(self._count, -1, dtype=np.int64)
+                column[rows] = values
+                keys.append(column)
+        return np.lexsort((*keys, first))
+
+    def take(self, order: Array) -> Factors:
+        """The factors of the members in another order."""
+        places = np.empty(self._count, dtype=np.int64)
+        places[order] = np.arange(self._count)
+        parts = []
+        for rows, nodes in self.parts:
+            moved = places[rows]
+            by_place = np.argsort(moved, kind="stable")
+            parts.append((moved[by_place], nodes.take(by_place)))
+        return Factors(self._count, tuple(parts))
+
+    def multiply(self, trace: Trace, pool: int, targets: Array) -> None:
+        """Add the edges of products; one of nothing is there because the invocation is."""
+        for rows, nodes in self.parts:
+            trace.edges(nodes, pool, targets[rows])
+        empty = np.flatnonzero(self.counts == 0)
+        m_node = Nodes.of(trace.invocation, np.zeros(len(empty), dtype=np.int64))
+        trace.edges(m_node, pool, targets[empty])
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +306,9 @@ def sides(block: Block, finder: Semi | OuterLookup) -> tuple[Column, ...]:
 
 def always_there(block: Block) -> bool:
     """Whether a block has its one tuple whatever is deleted."""
-    return block.kind is Kind.GROUP and not block.keys and not block.having and not block.limited
+    return (
+        block.kind is BlockKind.GROUP and not block.keys and not block.having and not block.limited
+    )
 
 
 def _spread(nodes: Nodes, rows: Array, count: int) -> Nodes:
@@ -241,3 +316,97 @@ def _spread(nodes: Nodes, rows: Array, count: int) -> Nodes:
     spread = Nodes.none(count)
     spread.put(rows, nodes)
     return spread
+
+
+Compared = Sequence[tuple[str, list[Nodes]]]
+"""What conditions are called, and the nodes of the values that they are on."""
+
+
+def compared(reading: MemberReading) -> Compared:
+    """The conditions of members on values that a deletion may change."""
+    block, core = reading.block, reading.block.core
+    generators = () if core is None else core.generators
+    scalars = [
+        *predicates(core),
+        *block.conditions,
+        *(generator.argument for generator in generators),
+    ]
+    conditions = [
+        (f"[{expression_text(block, scalar)}]", reading.inputs(computed_from(block, scalar)))
+        for scalar in map(interpret, scalars)
+    ]
+    for membership in block.factors:
+        texts = (expression_text(block, interpret(left)) for left, _ in membership.pairs)
+        conditions.append((f"[{', '.join(texts)} IN]", reading.inputs(sides(block, membership))))
+    return changing(conditions)
+
+
+def deciding_keys(block: Block) -> list[Column]:
+    """The columns of a grouping's keys, without those that its members' conditions are on.
+
+    A member with another value would have to pass these anew.
+    """
+    condition_columns = {
+        column
+        for scalar in (*predicates(block.core), *block.conditions)
+        for column in computed_from(block, interpret(scalar))
+    }
+    keys = [column for _, key in block.keys for column in computed_from(block, interpret(key))]
+    return [column for column in dict.fromkeys(keys) if column not in condition_columns]
+
+
+def changing(conditions: Compared) -> Compared:
+    """The conditions that are on some values."""
+    return [(label, inputs) for label, inputs in conditions if inputs]
+
+
+def holding(
+    trace: Trace, nodes: Nodes, conditions: Compared, name: str, pool: int, ranks: Array
+) -> Nodes:
+    """Rows that have passed conditions, the nodes of a pool: products with the conditions."""
+    trace.edges(nodes, pool, ranks)
+    for number, (label, inputs) in enumerate(conditions, start=1):
+        condition = trace.pool(f"{name}.condition{number}", Kind.DERIVED, label, len(ranks))
+        for part in (nodes, *inputs):
+            trace.edges(part, condition, ranks)
+        trace.edges(Nodes.of(condition, ranks), pool, ranks)
+    return Nodes.of(pool, ranks)
+
+
+def passed(trace: Trace, nodes: Nodes, conditions: Compared, name: str) -> Nodes:
+    """Rows that have passed conditions, as they are where there are none."""
+    if not conditions:
+        return nodes
+    pool = trace.pool(f"{name}.where", Kind.DERIVED, "·", len(nodes))
+    return holding(trace, nodes, conditions, name, pool, every(len(nodes)))
+
+
+def settled(trace: Trace, name: str, label: str, inputs: Sequence[Nodes]) -> tuple[int, int]:
+    """Add nodes for what values decide, one per row and one for all rows; return their pools."""
+    count = len(inputs[0])
+    pool = trace.pool(name, Kind.DERIVED, label, count)
+    for nodes in inputs:
+        trace.edges(nodes, pool, every(count))
+    together = trace.pool(f"{name}.all", Kind.DERIVED, "+", 1)
+    trace.edges(Nodes.of(pool, every(count)), together, np.zeros(count, dtype=np.int64))
+    return pool, together
+
+
+def grouped_by(trace: Trace, nodes: Nodes, keys: Sequence[Nodes], name: str) -> tuple[Nodes, int]:
+    """Members of groups whose keys a deletion may change, and a node of all of the keys.
+
+    Each is in its group because of its keys, and in another once they change: any of the groups
+    may then have other members.
+    """
+    pools = settled(trace, f"{name}.key", "[GROUP BY]", keys)
+    count = every(len(nodes))
+    pool = trace.pool(f"{name}.member", Kind.DERIVED, "·", len(nodes))
+    trace.edges(nodes, pool, count)
+    trace.edges(Nodes.of(pools[0], count), pool, count)
+    return Nodes.of(pool, count), pools[1]
+
+
+def depend(trace: Trace, pool: int, ranks: Array, single: Sequence[int]) -> None:
+    """Make nodes of a pool depend on pools of one node."""
+    for single_pool in single:
+        trace.edges(Nodes.of(single_pool, np.zeros_like(ranks)), pool, ranks)

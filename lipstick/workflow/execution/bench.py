@@ -1,15 +1,17 @@
-"""Where a specification's queries run: a session of its own, whose relations change their rows.
+"""The session that runs a specification's queries, whose relations change their rows.
 
 A text is understood once, over relations that are declared by their columns. Every invocation then
-binds the relations to files and captures what was understood.
+binds the relations to files and captures the prepared query. A query without a tuple to read is
+empty, and is not run.
 """
 
 from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -26,24 +28,176 @@ from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.local_capture import TooLargeError, collect
 from lipstick.capture.local_rows import computes_alike
 from lipstick.capture.writer import write_capture
+from lipstick.dataframes import plain_frame, query_text
 from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.keys import KeyTable
+from lipstick.engines.memory.state import State
 from lipstick.engines.memory.store import StoredDatasets
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, LipstickError
 from lipstick.frame import AnnotatedFrame
 from lipstick.sessions import Session
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import ROW_COLUMN, Naming, Tracked
 from lipstick.workflow.definition.functions import register
 from lipstick.workflow.definition.module import Specification
-from lipstick.workflow.definition.queries import Step, column_error, place_error, steps
-from lipstick.workflow.definition.query import BEFORE
-from lipstick.workflow.definition.supported import problem
+from lipstick.workflow.definition.query import BEFORE, FrameFunction, Sql
+from lipstick.workflow.definition.steps import Step, column_error, place_error, steps
+from lipstick.workflow.derivation.blocks import problem
 from lipstick.workflow.errors import ModuleQueryError, RunError
-from lipstick.workflow.execution.answer import Answer, captured_answer, rows_by_spark
-from lipstick.workflow.execution.emptiness import is_empty
-from lipstick.workflow.execution.step_queries import StepQueries
 from lipstick.workflow.execution.tables import column_texts, conform, plain_struct, struct_of
+from rewriter.blocks import (
+    Block,
+    BlockSource,
+    ConstantSource,
+    Core,
+    IterationSource,
+    Kind,
+    OneRowSource,
+    ScanSource,
+    UnionSource,
+    ValuesSource,
+)
+from rewriter.blocks import (
+    Source as CoreSource,
+)
 from rewriter.dialect import parse, volatile_calls
+from semiring.arrow import whole
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query gave: its rows, and where tracked, its capture with their positions in it."""
+
+    table: pa.Table
+    engine: Engine | None = None
+    positions: Array | None = None
+
+
+def captured_answer(engine: Engine, table: pa.Table) -> Answer:
+    """The answer that a capture holds, whose rows are a table's."""
+    return Answer(table, engine, repeated(engine.base(engine.root.name)))
+
+
+def repeated(state: State) -> Array:
+    """The positions of the rows of an answer, in its order, each as often as it is there."""
+    return np.repeat(state.ordered, state.copies(state.ordered))
+
+
+def rows_by_spark(capture: Capture, state: State) -> pa.Table:
+    """The answer's rows in the order of its positions, its expressions computed by Spark."""
+    root, positions = capture.manifest.root, repeated(state)
+    rows = capture.cluster.present().toArrow()
+    keys = KeyTable([whole(rows.column(name)) for name in root.identity], rows.num_rows)
+    wanted = [state.take(name, positions) for name in root.identity]
+    places = pa.array(keys.find(wanted, len(positions)))
+    columns = [whole(rows.column(output.name)).take(places) for output in root.outputs]
+    return pa.Table.from_arrays(columns, names=list(capture.manifest.names))
+
+
+def is_empty(block: Block, empty: Collection[str]) -> bool:
+    """Whether a block certainly has no tuples.
+
+    Parameters
+    ----------
+    empty
+        The relations without tuples, in lower case.
+
+    An aggregate without GROUP BY always has one.
+    """
+    if block.kind is Kind.UNION:
+        return all(is_empty(branch, empty) for branch in block.branches)
+    if block.kind is Kind.GROUP and not block.keys:
+        return False
+    if block.core is not None and _core_empty(block.core, empty):
+        return True
+    joined = (lookup.block for lookup in block.lookups if not lookup.scalar)
+    memberships = (semi.block for semi in block.semis if not semi.negated and semi.guard is None)
+    return any(is_empty(inner, empty) for inner in (*joined, *memberships))
+
+
+def _core_empty(core: Core, empty: Collection[str]) -> bool:
+    if any(_source_empty(source, empty) for source in core.sources):
+        return True
+    return any(
+        is_empty(semi.block, empty)
+        for semi in core.semis
+        if not semi.negated and semi.guard is None
+    )
+
+
+def _source_empty(source: CoreSource, empty: Collection[str]) -> bool:
+    if isinstance(source, ScanSource):
+        return source.relation.lower() in empty
+    if isinstance(source, BlockSource):
+        return is_empty(source.block, empty)
+    if isinstance(source, UnionSource):
+        return all(_core_empty(branch, empty) for branch in source.branches)
+    if isinstance(source, ValuesSource):
+        return _core_empty(source.core, empty)
+    assert isinstance(source, ConstantSource | IterationSource | OneRowSource)
+    return False
+
+
+class StepQueries:
+    """The queries of one specification, over the relations as a session shows them.
+
+    Parameters
+    ----------
+    spark
+        The names of relations are those of its views.
+    """
+
+    def __init__(self, spark: SparkSession, specification: Specification) -> None:
+        self._spark = spark
+        self._specification = specification
+
+    def named(self, step: Step, relations: Iterable[str]) -> set[str]:
+        """Which of some relations a step can read: those whose names occur in its text."""
+        if isinstance(step.query, FrameFunction):
+            return {name.lower() for name in step.query.reads(step.what)}
+        text = f"{step.name} {step.query.text}" if step.role == "delete" else step.query.text
+        return {name for name in map(str.lower, relations) if name in text.lower()}
+
+    def deletion(self, step: Step) -> DataFrame:
+        """The keys, or rows, that a step deletes."""
+        if not isinstance(step.query, Sql) or step.query.selects:
+            return self.frame(step)
+        relation = self._specification.state[step.name]
+        columns = [F.col(f"`{name}`") for name in relation.key or relation.names]
+        try:
+            deleted = self._spark.table(f"`{step.name}`").where(step.query.sql).select(*columns)
+            deleted.schema  # noqa: B018 - Connect analyses here
+            return deleted
+        except PySparkException as error:
+            raise ModuleQueryError(
+                f"{self._specification.name}: {step.what} is no predicate over it: "
+                f"{step.query.text.strip()}\n{error}"
+            ) from error
+
+    def text(self, step: Step, tracked: Mapping[str, Tracked]) -> str:
+        """The query of a step as SQL."""
+        if isinstance(step.query, Sql):
+            return step.query.sql
+        assert isinstance(step.query, FrameFunction)
+        names = step.query.reads(f"{self._specification.name}: {step.what}")
+        read = [tracked[name.lower()] for name in names]
+        return query_text(self._spark, self.frame(step), read)
+
+    def frame(self, step: Step) -> DataFrame:
+        """The query of a step as a data frame, over the relations as they are bound."""
+        if isinstance(step.query, Sql):
+            return self._spark.sql(step.query.sql)
+        assert isinstance(step.query, FrameFunction)
+        owner = f"{self._specification.name}: {step.what}"
+        frame = step.query.frame(owner, lambda name: self._spark.table(f"`{name}`"))
+        try:
+            return plain_frame(frame)
+        except LipstickError as error:
+            raise ModuleQueryError(
+                f"{owner}: {step.query.reference} gives no data frame: {error}"
+            ) from error
+
 
 _FEW = 100_000
 _ROW_INDEX = "_metadata.row_index"

@@ -1,20 +1,101 @@
-"""Benches for invocations that run at once: one per specification, and more when needed."""
+"""Benches for invocations that run at once, each in an isolated Spark session.
+
+There is one per specification, and more when needed.
+"""
 
 from __future__ import annotations
 
+import copy
 import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lipstick.workflow.definition.module import Specification
+from lipstick.workflow.errors import RunError
 from lipstick.workflow.execution.bench import Bench
-from lipstick.workflow.execution.isolated import isolated, sql_settings
+
+_SESSION = "session_id"
+"""The parameter of a connection that names a session."""
+
+
+@contextmanager
+def isolated(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[SparkSession]:
+    """Return a Spark session with views of its own and some settings, ended with the context.
+
+    Raises
+    ------
+    RunError
+        Where Spark Connect has none.
+    """
+    other = new_session(spark)
+    try:
+        for key, value in settings.items():
+            other.conf.set(key, value)
+        yield other
+    finally:
+        leave(other)
+
+
+def new_session(spark: SparkSession) -> SparkSession:
+    """Return another session of the same Spark.
+
+    Spark Connect has ``newSession()`` since 4.3; before, another is made of the same connection.
+
+    Raises
+    ------
+    RunError
+        Where that cannot be.
+    """
+    try:
+        return spark.newSession()
+    except (PySparkException, NotImplementedError, AttributeError) as error:
+        try:
+            builder = copy.copy(spark.client._builder)
+            builder._params = {key: v for key, v in builder._params.items() if key != _SESSION}
+            return type(spark)(builder, userId=spark.client._user_id)  # type: ignore[call-arg, arg-type]
+        except (PySparkException, AttributeError, TypeError):
+            raise RunError(
+                f"This Spark has no second session, in which a workflow runs: {error}\n"
+                "Use a classic session, or a version of Spark Connect that has newSession()."
+            ) from error
+
+
+def leave(spark: SparkSession) -> None:
+    """End a session.
+
+    One of Spark Connect is kept by its server until then; and a process that ends with one left
+    asks the server about it, for minutes where that has stopped.
+    """
+    if hasattr(spark, "_jsparkSession"):  # of a classic session, nothing is kept
+        return
+    client = spark.client
+    with suppress(PySparkException):  # the server has ended it, or itself
+        client.release_session()
+    client.close()
+    # Before 4.2 the object closes it again when it is collected: in the midst of a call of another
+    # session this waits, for ever, for a lock that the call holds.
+    client.close = _nothing  # type: ignore[method-assign]
+
+
+def _nothing() -> None:
+    """Close what is closed."""
+
+
+def sql_settings(spark: SparkSession) -> Mapping[str, str]:
+    """The settings of a session that another one can be given."""
+    values = {row["key"]: row["value"] for row in spark.sql("SET").collect()}
+    return {
+        key: value
+        for key, value in values.items()
+        if key.startswith("spark.sql.") and spark.conf.isModifiable(key)
+    }
 
 
 class Benches:

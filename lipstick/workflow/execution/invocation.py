@@ -1,20 +1,146 @@
-"""An invocation of a module: which one it is, what it is given, and what it gives."""
+"""An invocation of a module: its identity, its inputs, its state relations, and its outcome.
+
+State relations are tuples with their nodes, changed by insertions and deletions. A tuple keeps its
+identity for as long as it is in the state: the node in the stored graph that it had when it came.
+The store has the changes of each invocation, never the state as a whole.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import numpy as np
 import pyarrow as pa
 
+from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.workflow.definition.module import Module
-from lipstick.workflow.derivation.nodes import Origin, Values
-from lipstick.workflow.execution.fragments import Fragment
-from lipstick.workflow.execution.state import StateRelation
+from lipstick.workflow.derivation.nodes import Fragment, Origin, Values, origins
+from lipstick.workflow.execution.tables import take
+from semiring.arrow import whole
+from semiring.base import Array
 
 CAME = ".new"
 """Behind a state relation: the tuples that an invocation put into it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateRelation:
+    """The tuples of a state relation at one moment.
+
+    Parameters
+    ----------
+    table
+        Their values.
+    origin
+        The nodes that they are.
+    values
+        By column, the v-nodes of its values, where they have some.
+    """
+
+    table: pa.Table
+    origin: Origin
+    values: Mapping[str, Origin] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls, schema: pa.Schema) -> StateRelation:
+        """The relation without tuples."""
+        return cls(schema.empty_table(), Origin.none(0))
+
+    def without(self, gone: Array) -> StateRelation:
+        """The relation without the tuples at some rows."""
+        if not len(gone):
+            return self
+        kept = np.ones(self.table.num_rows, dtype=np.bool_)
+        kept[gone] = False
+        rows = np.flatnonzero(kept)
+        values = {name: origin.take(rows) for name, origin in self.values.items()}
+        return StateRelation(take(self.table, rows), self.origin.take(rows), values)
+
+    def plus(self, table: pa.Table, segment: str, values: Values | None = None) -> StateRelation:
+        """The relation and the tuples of a stored segment, which come last."""
+        if not table.num_rows:
+            return self
+        before, after = self.table.num_rows, table.num_rows
+        new = origins(values or {}, after)
+        values_of_both = {
+            name: Origin.concatenated(
+                [
+                    self.values.get(name, Origin.none(before)),
+                    new.get(name, Origin.none(after)),
+                ]
+            )
+            for name in dict.fromkeys([*self.values, *new])
+        }
+        return StateRelation(
+            pa.concat_tables([self.table, table]).combine_chunks(),
+            Origin.concatenated([self.origin, Origin.of(segment, after)]),
+            values_of_both,
+        )
+
+    def rows_of(self, segment: str, ordinals: Array) -> Array:
+        """The rows of a segment's nodes, which are all in the relation."""
+        of_segment = np.flatnonzero(self.origin.segments == self.origin.names.index(segment))
+        order = np.argsort(self.origin.ordinals[of_segment], kind="stable")
+        sorted_rows = of_segment[order]
+        places = np.searchsorted(self.origin.ordinals[sorted_rows], ordinals)
+        rows: Array = sorted_rows[places]
+        return rows
+
+
+def matching(table: pa.Table, keys: pa.Table) -> Array:
+    """The rows of a table whose columns of the names of `keys` are among these, NULL equal NULL."""
+    if not table.num_rows or not keys.num_rows:
+        return np.empty(0, dtype=np.int64)
+    known = KeyTable([whole(keys.column(name)) for name in keys.column_names], keys.num_rows)
+    wanted = [whole(table.column(name)) for name in keys.column_names]
+    return np.flatnonzero(known.find(wanted, table.num_rows) >= 0)
+
+
+def difference(old: pa.Table, new: pa.Table) -> tuple[Array, Array]:
+    """The rows of `old` that are not in `new`, and those of `new` that are not in `old`, as bags.
+
+    Of equal rows as many stay as both have.
+    """
+    names = old.column_names
+    both = pa.concat_tables([old, new])
+    columns = [whole(both.column(name)) for name in names]
+    codes, _ = distinct(columns, both.num_rows)
+    ranks = _among_equals(codes[: old.num_rows]), _among_equals(codes[old.num_rows :])
+    width = max((int(rank.max()) + 1 for rank in ranks if len(rank)), default=1)
+    old_codes = codes[: old.num_rows] * width + ranks[0]
+    its = codes[old.num_rows :] * width + ranks[1]
+    return np.flatnonzero(~np.isin(old_codes, its)), np.flatnonzero(~np.isin(its, old_codes))
+
+
+def _among_equals(codes: Array) -> Array:
+    """How many equal codes stand before each."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(codes) else order
+    counts = np.diff(np.append(starts, len(codes)))
+    ranks = np.empty(len(codes), dtype=np.int64)
+    ranks[order] = np.arange(len(codes)) - np.repeat(starts, counts)
+    return ranks
+
+
+def ranges(ordinals: Array) -> list[list[int]]:
+    """Sorted integers as runs ``[first, last + 1]``, for a record."""
+    if not len(ordinals):
+        return []
+    breaks = np.flatnonzero(np.diff(ordinals) != 1)
+    starts = ordinals[np.concatenate([[0], breaks + 1])]
+    stops = ordinals[np.concatenate([breaks, [len(ordinals) - 1]])] + 1
+    runs: list[list[int]] = np.stack([starts, stops], axis=1).tolist()
+    return runs
+
+
+def spread(runs: Sequence[Sequence[int]]) -> Array:
+    """The integers of some runs: the inverse of :func:`ranges`."""
+    if not runs:
+        return np.empty(0, dtype=np.int64)
+    return np.concatenate([np.arange(start, stop, dtype=np.int64) for start, stop in runs])
 
 
 @dataclass(frozen=True, slots=True)

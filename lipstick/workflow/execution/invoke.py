@@ -15,18 +15,15 @@ import pyarrow as pa
 from graphquery.model import Kind, Segment
 from lipstick.capture.files import arrow_of
 from lipstick.errors import NeedsSparkError
-from lipstick.workflow.definition.queries import Step, steps
+from lipstick.workflow.definition.module import Relation
 from lipstick.workflow.definition.query import BEFORE
-from lipstick.workflow.definition.relation import Relation
+from lipstick.workflow.definition.steps import Step, steps
 from lipstick.workflow.derivation.derive import derive
-from lipstick.workflow.derivation.nodes import Nodes, Trace
+from lipstick.workflow.derivation.nodes import Fragment, NewSegment, Nodes, Trace
 from lipstick.workflow.derivation.reading import Tuples
-from lipstick.workflow.derivation.row_values import Target
-from lipstick.workflow.derivation.value_nodes import copies, kept
+from lipstick.workflow.derivation.value_nodes import Target, copies, kept
 from lipstick.workflow.errors import RunError
-from lipstick.workflow.execution.answer import Answer
-from lipstick.workflow.execution.bench import Bench
-from lipstick.workflow.execution.fragments import Fragment, NewSegment
+from lipstick.workflow.execution.bench import Answer, Bench
 from lipstick.workflow.execution.invocation import (
     CAME,
     Arriving,
@@ -34,8 +31,10 @@ from lipstick.workflow.execution.invocation import (
     Leaving,
     Outcome,
     StateChange,
+    StateRelation,
+    difference,
+    matching,
 )
-from lipstick.workflow.execution.state import StateRelation, difference, matching
 from lipstick.workflow.execution.tables import (
     check_key,
     conform,

@@ -1,4 +1,4 @@
-"""What a store holds of a run: its workflow, inputs, invocations and states, by name.
+"""The records of a run in its store: workflow, inputs, invocations and states, by name.
 
 =====================  =====================================================================
 record ``workflow``    the workflow's text, and whether it is tracked
@@ -14,7 +14,8 @@ record ``dealer1#3``   execution and node of an invocation, when it started and 
                        segment of v-nodes of values, and which tuples have one
 =====================  =====================================================================
 
-Relations without tuples have no segment.
+Relations without tuples have no segment. Workflow and initial state are stored before the first
+execution.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -30,16 +31,26 @@ import pyarrow as pa
 from graphquery.federation.crossings.crossing import import_rows
 from graphquery.federation.crossings.offer import Offer
 from graphquery.model import Kind, Segment
-from graphquery.store import Snapshot, Transaction
+from graphquery.store import Snapshot, Transaction, Writer
 from lipstick.capture.files import arrow_of
-from lipstick.workflow.definition.module import Module
-from lipstick.workflow.definition.relation import Relation
-from lipstick.workflow.derivation.nodes import Origin, Values, origins
+from lipstick.workflow.definition.module import Module, Relation
+from lipstick.workflow.derivation.nodes import NewSegment, Origin, Values, origins
 from lipstick.workflow.errors import RunError
-from lipstick.workflow.execution.fragments import NewSegment
-from lipstick.workflow.execution.invocation import CAME, Arriving, Invocation, Leaving, Outcome
-from lipstick.workflow.execution.state import StateRelation, ranges, spread
+from lipstick.workflow.execution.invocation import (
+    CAME,
+    Arriving,
+    Invocation,
+    Leaving,
+    Outcome,
+    StateRelation,
+    ranges,
+    spread,
+)
 from lipstick.workflow.execution.tables import conform, struct_of
+
+if TYPE_CHECKING:
+    from lipstick.workflow.definition.workflow import Workflow
+
 
 WORKFLOW = "workflow"
 EXPORTED = b"lipstick.exported"
@@ -258,3 +269,68 @@ def documents(snapshot: Snapshot) -> Mapping[str, Any]:
             "Give the directory that was the store of workflow.run(...)."
         )
     return record
+
+
+States: TypeAlias = Mapping[str, Mapping[str, pa.Table]]
+"""By module and relation, the initial state."""
+
+
+def store_beginning(writer: Writer, workflow: Workflow, states: States, *, tracked: bool) -> None:
+    """Store a workflow and its initial state in one commit."""
+    with writer.transaction() as transaction:
+        for module, relations in states.items():
+            for name, table in relations.items():
+                put_tokens(
+                    transaction,
+                    state_segment(module, name),
+                    name,
+                    workflow.modules[module].state[name],
+                    table,
+                    module=module,
+                )
+        counts = {m: {n: t.num_rows for n, t in r.items()} for m, r in states.items()}
+        transaction.put(STATE, counts)
+        transaction.put(TYPES, types(workflow))
+        transaction.put(WORKFLOW, {"text": _text(workflow), "tracked": tracked})
+        transaction.commit()
+
+
+def check_beginning(
+    snapshot: Snapshot, workflow: Workflow, states: States, *, tracked: bool
+) -> None:
+    """Check that a store holds this workflow, begun with this state.
+
+    Raises
+    ------
+    RunError
+        When it holds the run of another workflow, or with another initial state.
+    """
+    stored = snapshot.records[WORKFLOW]
+    if stored["text"] != _text(workflow):
+        raise RunError(
+            f"The store {snapshot.root} holds a run of another workflow, or of this one before "
+            "it was changed.\nGive another store, or the workflow that it holds."
+        )
+    if stored["tracked"] != tracked:
+        was = "with" if stored["tracked"] else "without"
+        raise RunError(
+            f"The run in {snapshot.root} was begun {was} provenance and goes on so.\n"
+            f"Pass tracked={stored['tracked']}, or give another store."
+        )
+    initial = snapshot.records[STATE]
+    for module, relations in states.items():
+        for name, table in relations.items():
+            segment = state_segment(module, name)
+            declared = workflow.modules[module].state[name]
+            count = initial.get(module, {}).get(name, 0)
+            if not stored_table(snapshot, segment, declared, count).equals(table):
+                raise RunError(
+                    f"The run in {snapshot.root} began with another state {name} of {module}.\n"
+                    "Leave the initial state out to go on, or give another store."
+                )
+
+
+def _text(workflow: Workflow) -> str:
+    from lipstick.workflow.definition.file import text
+
+    return text(workflow)

@@ -1,4 +1,4 @@
-"""Runs: sequences of executions in a store, and what they gave.
+"""Runs: sequences of executions in a store, with their outputs as tables and as exports.
 
 Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 2.3.
 """
@@ -10,13 +10,16 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from graphquery import Around, ProvenanceGraph
+from graphquery.federation import Offer, export_dataset, is_dataset
 from graphquery.store import Snapshot, Store
+from graphquery.store.crossing import channel_id
+from graphquery.store.format import check_format
 from lipstick.sessions import Session
 from lipstick.sessions import session as open_session
 from lipstick.workflow.definition.functions import Imports
@@ -31,12 +34,14 @@ from lipstick.workflow.execution.ledger import (
     stored_state,
 )
 from lipstick.workflow.execution.runner import Runner
-from lipstick.workflow.execution.stored_tables import ArrowTables, FrameTables, StoredTables
 from lipstick.workflow.execution.tables import remember_structs
 from semiring.door import checked
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from graphquery.distributed.graph import SparkGraph
+    from lipstick.workflow.definition.shape import Shape
     from lipstick.workflow.definition.workflow import Workflow
 
 
@@ -352,3 +357,117 @@ def open_run(
     document = documents(snapshot)
     remember_structs(snapshot.records[TYPES])
     return Run(parse(document["text"], Path(path) / "workflow", imports), store, spark)
+
+
+def parsed_exports(
+    shape: Shape, exports: Mapping[str, str | os.PathLike[str]]
+) -> dict[tuple[str, str], Path]:
+    """Which outputs are exported, ``node/relation``, by node and relation.
+
+    Raises
+    ------
+    RunError
+        For an output that there is not.
+    """
+    folders = {}
+    for text, folder in exports.items():
+        node, _, relation = text.partition("/")
+        if node not in shape.nodes or relation not in shape.nodes[node].outputs:
+            known = [f"{n}/{r}" for n, module in shape.nodes.items() for r in module.outputs]
+            raise RunError(f"There is no output {text!r} to export.\nThere are {', '.join(known)}.")
+        folders[node, relation] = Path(folder)
+    return folders
+
+
+def export_outputs(run: Run, exports: Mapping[tuple[str, str], Path]) -> dict[str, str]:
+    """Export outputs of all executions that are done, each to a folder of its own.
+
+    The dataset is called ``workflow/node/relation``, its versions by the number of the execution,
+    and so are the folders within the one given. What is there already, and outputs without
+    tuples, are passed over.
+
+    Returns
+    -------
+    dict
+        By folder, the identity of the channel.
+
+    Raises
+    ------
+    RunError
+        For a run without provenance.
+    graphquery.federation.CrossingError
+        A folder has something else in it.
+    """
+    if exports and not run.tracked:
+        raise RunError(
+            f"The run in {run.path} is without provenance, of which its exports would be.\n"
+            "Run it tracked, into another store."
+        )
+    store = check_format(run.path).store
+    channels = {}
+    for (node, relation), root in exports.items():
+        name = f"{run.workflow.name}/{node}/{relation}"
+        for execution in range(run.executions):
+            segment = f"{run.invocation(execution, node).name}/{relation}"
+            folder = root / str(execution)
+            channel = channel_id(store, name, str(execution))
+            if is_dataset(folder) and Offer.read(folder).channel == channel:
+                channels[str(folder)] = channel
+            elif segment in run.snapshot.segments:
+                with Store.open(run.path).writer() as writer:
+                    arguments = (writer, segment, name, str(execution), folder)
+                    channels[str(folder)] = export_dataset(*arguments)
+    return channels
+
+
+class StoredTables(Protocol):
+    """Shows the tables that are in the store of a run."""
+
+    def shown(self, table: pa.Table) -> DataFrame | pa.Table:
+        """Return a table as callers get it."""
+
+    def session(self) -> SparkSession:
+        """Return the session in which graphs larger than memory are built."""
+
+
+class ArrowTables:
+    """Shows tables as they are. For runs that were opened without Spark."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def shown(self, table: pa.Table) -> pa.Table:
+        """Return the table."""
+        return table
+
+    def session(self) -> NoReturn:
+        """Refuse: there is no session.
+
+        Raises
+        ------
+        RunError
+            Always.
+        """
+        raise RunError(
+            f"The run in {self._path} was opened without Spark.\n"
+            "Open it with a session: open_run(path, spark)."
+        )
+
+
+class FrameTables:
+    """Shows tables as data frames of a session."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def shown(self, table: pa.Table) -> DataFrame:
+        """Return the table as a data frame."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        if not table.num_rows:  # whose columns Spark Connect does not take from the table
+            return self._spark.createDataFrame([], from_arrow_schema(table.schema))
+        return self._spark.createDataFrame(table)
+
+    def session(self) -> SparkSession:
+        """Return the session."""
+        return self._spark

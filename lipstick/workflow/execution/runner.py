@@ -1,18 +1,19 @@
-"""The runner: invocations in an order that the graph allows, each stored when it is done.
+"""The runner: checks a run's inputs, and runs invocations in an order that the graph allows.
 
-They are stored one after the other while the next ones run; an execution is over when all of its
-invocations are stored.
+Invocations are stored one after the other, each when it is done, while the next ones run; an
+execution is over when all of its invocations are stored.
 
 An invocation waits for its predecessors in the execution, and for the invocation before it of the
-same module, whose state it starts from. What is ready may run at a time: the outcome is that of
-:func:`lipstick.workflow.definition.shape.execution_order`, because nothing else decides what an
-invocation sees, and how it is called. A run that is interrupted has stored whole invocations, each
+same module, whose state it starts from. Everything that is ready may run at once: the outcome is
+that of :func:`lipstick.workflow.definition.shape.execution_order`, because nothing else decides
+what an invocation sees, and how it is called. An interrupted run has stored whole invocations, each
 with all that it waits for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -20,21 +21,138 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from graphquery.federation.crossings.dataset import is_dataset, read_dataset
 from graphquery.store import Writer
-from lipstick.workflow.definition.conditions import flows
-from lipstick.workflow.definition.shape import dependencies, invocation_numbers
-from lipstick.workflow.errors import RunError
+from lipstick.capture.files import arrow_of
+from lipstick.workflow.definition.module import Module, Relation
+from lipstick.workflow.definition.shape import Shape, dependencies, flows, invocation_numbers
+from lipstick.workflow.errors import InputError, RunError
 from lipstick.workflow.execution import ledger
-from lipstick.workflow.execution.beginning import check_beginning, store_beginning
 from lipstick.workflow.execution.benches import Benches
-from lipstick.workflow.execution.given import given_input, given_state
-from lipstick.workflow.execution.invocation import Arriving, Invocation, Leaving, Outcome
+from lipstick.workflow.execution.invocation import (
+    Arriving,
+    Invocation,
+    Leaving,
+    Outcome,
+    StateRelation,
+)
 from lipstick.workflow.execution.invoke import invoke
-from lipstick.workflow.execution.state import StateRelation
-from lipstick.workflow.execution.tables import check_key
+from lipstick.workflow.execution.ledger import EXPORTED, check_beginning, store_beginning
+from lipstick.workflow.execution.tables import as_table, check_key, struct_of
 
 if TYPE_CHECKING:
     from lipstick.workflow.definition.workflow import Workflow
+
+
+def given_input(
+    spark: SparkSession, shape: Shape, execution: int, given: Mapping[str, Any]
+) -> dict[tuple[str, str], pa.Table]:
+    """The input relations of an execution, by node and relation.
+
+    Raises
+    ------
+    InputError
+        For nodes or relations that there are not or that are missing, and rows that do not fit.
+    RunError
+        For several tuples of one key.
+    """
+    tables: dict[tuple[str, str], pa.Table] = {}
+    rows = dict(_by_node(shape, execution, given))
+    for node in shape.inputs:
+        for name, declared in shape.nodes[node].inputs.items():
+            where = f"Input {name} of node {node} in execution {execution}"
+            schema = arrow_of(struct_of(declared))
+            if (node, name) not in rows:
+                if not declared.optional:
+                    raise InputError(
+                        f"{where} is missing.\nGive its rows (there may be none: []), or "
+                        "declare the relation 'optional'."
+                    )
+                tables[node, name] = schema.empty_table()
+                continue
+            table = from_elsewhere(spark, rows[node, name], declared, schema, where)
+            check_key(table, declared.key, where, "Give every key once.")
+            tables[node, name] = table
+    return tables
+
+
+def from_elsewhere(
+    spark: SparkSession, given: Any, relation: Relation, schema: pa.Schema, where: str
+) -> pa.Table:
+    """As `as_table`; a dataset that another store exported is marked with where it is.
+
+    Raises
+    ------
+    CrossingError
+        For data that is not what its manifest describes.
+    """
+    if not is_dataset(given):
+        return as_table(spark, given, relation, schema, where)
+    rows, _ = read_dataset(given)
+    table = as_table(spark, rows, relation, schema, where)
+    return table.replace_schema_metadata({EXPORTED: os.fspath(given)})
+
+
+def _by_node(
+    shape: Shape, execution: int, given: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, str], Any]]:
+    inputs = {node: shape.nodes[node].inputs for node in shape.inputs}
+    for name, rows in given.items():
+        if name in inputs and isinstance(rows, Mapping):
+            for relation, inner in rows.items():
+                if relation not in inputs[name]:
+                    raise InputError(
+                        f"Execution {execution}: node {name} has no input {relation!r}.\n"
+                        f"Its inputs: {', '.join(inputs[name]) or 'none'}."
+                    )
+                yield (name, relation), inner
+            continue
+        nodes = [node for node, relations in inputs.items() if name in relations]
+        if len(nodes) != 1:
+            problem = "several input nodes have" if nodes else "no input node has"
+            raise InputError(
+                f"Execution {execution}: {problem} a relation {name!r}"
+                + (f" ({', '.join(nodes)})" if nodes else "")
+                + ".\nGive inputs as {node: {relation: rows}}; the input nodes and their "
+                "relations are: "
+                + "; ".join(f"{node}: {', '.join(r)}" for node, r in inputs.items())
+                + "."
+            )
+        yield (nodes[0], name), rows
+
+
+def given_state(
+    spark: SparkSession, modules: Mapping[str, Module], state: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, pa.Table]]:
+    """The relations of an initial state, by module and relation.
+
+    Raises
+    ------
+    InputError
+        For modules or relations that there are not, and rows that do not fit.
+    RunError
+        For several tuples of one key.
+    """
+    state_tables: dict[str, dict[str, pa.Table]] = {}
+    for module, relations in state.items():
+        if module not in modules:
+            raise InputError(
+                f"The initial state has a module {module!r}, which is not there.\n"
+                f"The modules are: {', '.join(modules)}."
+            )
+        for name, rows in relations.items():
+            declared = modules[module].state.get(name)
+            if declared is None:
+                raise InputError(
+                    f"The initial state of {module} has {name!r}, which is no state relation.\n"
+                    f"Its state: {', '.join(modules[module].state) or 'none'}."
+                )
+            where = f"The initial state {name} of {module}"
+            schema = arrow_of(struct_of(declared))
+            table = from_elsewhere(spark, rows, declared, schema, where)
+            check_key(table, declared.key, where, "Give every key once.")
+            state_tables.setdefault(module, {})[name] = table
+    return state_tables
 
 
 class Runner:

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
 from lipstick.errors import QueryError
-from lipstick.workflow.execution.isolated import isolated
+from lipstick.workflow.execution.benches import isolated
 from semiring.semirings import Counting
 from tests.oracle.bag import PROVENANCE, check_counting
 from tests.oracle.database import NOTHING, Database, Deletion

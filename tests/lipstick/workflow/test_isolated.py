@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from lipstick.workflow.errors import RunError
-from lipstick.workflow.execution.isolated import isolated
+from lipstick.workflow.execution.benches import isolated
 
 ZONE = "spark.sql.session.timeZone"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lipstick.workflow import Specification
-from lipstick.workflow.derivation import window_nodes
+from lipstick.workflow.derivation import value_nodes
 from tests.lipstick.workflow.rerun import Ran, Rows, deletions, relation
 
 A = relation("id int, x int")
@@ -25,7 +25,7 @@ SPECIFICATION = Specification(
 
 
 def test_black_boxes_of_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window_nodes, "_MOST", 9)
+    monkeypatch.setattr(value_nodes, "_MOST", 9)
     ran = Ran.of(SPECIFICATION, INPUTS, tmp_path / "all")
     segments = ran.graph.segments
     assert any(".rows" in segment.name for segment in segments)

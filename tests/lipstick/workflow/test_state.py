@@ -10,7 +10,13 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lipstick.workflow.execution.state import StateRelation, difference, matching, ranges, spread
+from lipstick.workflow.execution.invocation import (
+    StateRelation,
+    difference,
+    matching,
+    ranges,
+    spread,
+)
 
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.string())])
 

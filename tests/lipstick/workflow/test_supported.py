@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lipstick.workflow.definition.supported import problem
+from lipstick.workflow.derivation.blocks import problem
 from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import TokenSource

@@ -27,10 +27,10 @@ from lipstick.capture.writer import needs_rows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.store import StoredDatasets
 from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow
-from lipstick.workflow.definition.queries import Step, steps
 from lipstick.workflow.definition.query import BEFORE
+from lipstick.workflow.definition.steps import Step, steps
 from lipstick.workflow.execution import benches, runner
-from lipstick.workflow.execution.answer import Answer, repeated
+from lipstick.workflow.execution.bench import Answer, repeated
 from lipstick.workflow.execution.tables import remember_structs, struct_of
 from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType, VariantVal
 
 import lipstick
-from lipstick.workflow.execution.isolated import leave, new_session
+from lipstick.workflow.execution.benches import leave, new_session
 from tests.oracle.database import NOTHING, Deletion
 from tests.oracle.rows import Bag, from_spark
 from tests.scoreboard.spark.script import is_query

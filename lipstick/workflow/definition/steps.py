@@ -1,4 +1,4 @@
-"""What the queries of a specification read and give, checked without Spark."""
+"""The steps of a specification: the columns its queries read and return, checked without Spark."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.state import values as evaluated
 from lipstick.workflow.definition.functions import called
-from lipstick.workflow.derivation.columns import (
+from lipstick.workflow.derivation.blocks import (
     Column,
     computed_from,
     expression_text,
@@ -29,7 +29,9 @@ from lipstick.workflow.derivation.columns import (
     plain_text,
 )
 from lipstick.workflow.derivation.nodes import Nodes, Trace
-from lipstick.workflow.derivation.reading import MemberReading
+from lipstick.workflow.derivation.reading import (
+    MemberReading,
+)
 from lipstick.workflow.errors import RunError
 from rewriter.blocks import GROUP, Output
 from rewriter.interpret import AggregateCall, Interpreted, UninterpretableError, interpret
