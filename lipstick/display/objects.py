@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,30 +27,93 @@ from lipstick.display.markup import (
 from rewriter.blocks import Block, Kind, topological
 
 if TYPE_CHECKING:
+    from enum import Enum
     from pathlib import Path
 
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
     from rich.table import Table
 
-    from lipstick.capture.capture import Capture
-    from lipstick.capture.manifest import RelationRecord
-    from lipstick.frame import AnnotatedFrame
-    from lipstick.sessions import Session
-    from lipstick.tracking.tracker import Tracked
+    from lipstick.capture.manifest import Manifest, RelationRecord
+    from semiring.annotation import AnnotationType
 
 
 ROWS = 20
 """Rows of an answer that a notebook shows."""
 
 
+class ShownSource(Protocol):
+    """The source of a relation, as far as it is shown."""
+
+    @property
+    def description(self) -> str: ...
+
+
+class ShownRelation(Protocol):
+    """The attributes of a tracked relation that are shown."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def source(self) -> ShownSource: ...
+    @property
+    def naming(self) -> Enum: ...
+    @property
+    def token(self) -> tuple[str, ...]: ...
+    @property
+    def verified(self) -> bool: ...
+    @property
+    def schema(self) -> StructType: ...
+    @property
+    def derived(self) -> Path | None: ...
+
+
+class ShownSession(Protocol):
+    """The attributes of a session that are shown."""
+
+    @property
+    def spark(self) -> SparkSession: ...
+    @property
+    def store(self) -> Path: ...
+    @property
+    def tracked(self) -> Mapping[str, ShownRelation]: ...
+
+
+class ShownCapture(Protocol):
+    """The attributes of a capture that are shown."""
+
+    @property
+    def directory(self) -> Path: ...
+    @property
+    def manifest(self) -> Manifest: ...
+
+
+class ShownFrame(Protocol):
+    """The attributes of an annotated frame that are shown, and its answer."""
+
+    @property
+    def query(self) -> str: ...
+    @property
+    def schema(self) -> StructType: ...
+    @property
+    def root(self) -> Block: ...
+    @property
+    def relations(self) -> Mapping[str, ShownRelation]: ...
+    @property
+    def annotation_type(self) -> AnnotationType: ...
+    @property
+    def df(self) -> DataFrame: ...
+    def polynomials(self, limit: int | None, /) -> Sequence[tuple[Any, Any]]: ...
+
+
 @never_raises
-def frame_text(frame: AnnotatedFrame) -> str:
+def frame_text(frame: ShownFrame) -> str:
     """Return a block of a few lines about an annotated frame; runs nothing."""
     return card_text(_frame_card(frame))
 
 
 @never_raises
-def frame_html(frame: AnnotatedFrame) -> str:
+def frame_html(frame: ShownFrame) -> str:
     """Return the first rows of the answer with their annotations, cut short.
 
     Runs the query: its annotations are captured, once, as any question about them does.
@@ -71,7 +134,7 @@ def frame_html(frame: AnnotatedFrame) -> str:
     return page(body + table_html(head, rows) + more)
 
 
-def _plain_rows(frame: AnnotatedFrame) -> str:
+def _plain_rows(frame: ShownFrame) -> str:
     """Return the first rows of an answer whose annotations are refused; nothing if it fails too."""
     try:
         rows = frame.df.limit(ROWS + 1).collect()
@@ -83,7 +146,7 @@ def _plain_rows(frame: AnnotatedFrame) -> str:
     return table_html(head, shown) + more
 
 
-def _frame_card(frame: AnnotatedFrame) -> Card:
+def _frame_card(frame: ShownFrame) -> Card:
     blocks = topological(frame.root)
     facts = [
         ("columns", _columns(frame.schema)),
@@ -104,18 +167,18 @@ def _block(block: Block) -> str:
 
 
 @never_raises
-def capture_text(capture: Capture) -> str:
+def capture_text(capture: ShownCapture) -> str:
     """Return a block of a few lines about a capture."""
     return card_text(_capture_card(capture))
 
 
 @never_raises
-def capture_html(capture: Capture) -> str:
+def capture_html(capture: ShownCapture) -> str:
     """Return a capture's facts; reads its manifest and the sizes of its files."""
     return page(card_html(_capture_card(capture)))
 
 
-def _capture_card(capture: Capture) -> Card:
+def _capture_card(capture: ShownCapture) -> Card:
     manifest = capture.manifest
     blocks = [
         f"{name}: {', '.join(counted(n, what.removesuffix('s')) for what, n in counts.items())}"
@@ -142,7 +205,7 @@ def _size(directory: Path) -> str:
 
 
 @never_raises
-def session_html(session: Session) -> str:
+def session_html(session: ShownSession) -> str:
     """Return the relations that a session tracks."""
     tracked = list(session.tracked.values())
     facts = (("Spark", str(session.spark.version)), ("store", str(session.store)))
@@ -162,18 +225,18 @@ def session_html(session: Session) -> str:
 
 
 @never_raises
-def tracked_text(tracked: Tracked) -> str:
+def tracked_text(tracked: ShownRelation) -> str:
     """Return a block of a few lines about a tracked relation."""
     return card_text(_tracked_card(tracked))
 
 
 @never_raises
-def tracked_html(tracked: Tracked) -> str:
+def tracked_html(tracked: ShownRelation) -> str:
     """Return a tracked relation's facts; runs nothing."""
     return page(card_html(_tracked_card(tracked)))
 
 
-def _tracked_card(tracked: Tracked) -> Card:
+def _tracked_card(tracked: ShownRelation) -> Card:
     facts = [
         ("rows named by", _naming(tracked)),
         ("source", tracked.source.description),
@@ -184,7 +247,7 @@ def _tracked_card(tracked: Tracked) -> Card:
     return Card(f"Tracked {tracked.name}", tuple(facts))
 
 
-def _naming(tracked: Tracked) -> str:
+def _naming(tracked: ShownRelation) -> str:
     return named_by(tracked.naming.value, tracked.token, tracked.verified)
 
 

@@ -42,6 +42,13 @@ class Source(Protocol):
         """The questions that it answers, by name."""
 
 
+class PageOpener(Protocol):
+    """Opens a path or an object of a system for the explorer."""
+
+    def __call__(self, name: str, subject: Any, /) -> Source:
+        """Return the source that people know by this name."""
+
+
 class Explorer:
     """Sources, and the answers to questions about them.
 
@@ -140,8 +147,8 @@ def open_source(path: Path) -> Source:
         of_files = [page for page in pages() if page.suffixes]
         for page in of_files:
             if path.suffix in page.suffixes:
-                source: Source = resolve(page.opens)(name, path)
-                return source
+                opener: PageOpener = resolve(page.opens)
+                return opener(name, path)
         known = "".join(f", {page.noun} ({', '.join(page.suffixes)})" for page in of_files)
         raise ExploreError(
             f"{path} is neither a capture nor a store.\nGive captures, stores{known}."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lipstick.explorer.errors import ExploreError
-from lipstick.explorer.explorer import Explorer, Source, open_source
+from lipstick.explorer.explorer import Explorer, PageOpener, Source, open_source
 from lipstick.explorer.server import Serving
 from lipstick.systems import page_of, resolve
 
@@ -76,8 +76,8 @@ def source_of(subject: Any, name: str | None = None) -> Source:
     page = page_of(subject)
     kind = type(subject).__name__
     if page is not None:
-        shown: Source = resolve(page.shows)(name or kind.lower(), subject)
-        return shown
+        opener: PageOpener = resolve(page.shows)
+        return opener(name or kind.lower(), subject)
     raise ExploreError(f"A {kind} cannot be explored: give captures, graphs, federations or paths.")
 
 

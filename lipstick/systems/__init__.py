@@ -48,13 +48,13 @@ class SystemPage:
     noun
         The things that the page shows, as an error message lists them.
     opens
-        The `hooks.PageOpener` of a path.
+        The `lipstick.explorer.explorer.PageOpener` of a path.
     suffixes
         Files that it opens.
     record
         Stores that it opens: the record, or the folder of records, that only these have.
     shows
-        The `hooks.PageOpener` of an object at hand.
+        The `PageOpener` of an object at hand.
     subject
         The class of such objects.
     """

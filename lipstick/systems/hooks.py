@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from lipstick.explorer.explorer import Source as ExplorerSource
     from lipstick.frame import AnnotatedFrame
     from lipstick.pipeline import PreparedQuery
     from lipstick.sessions import Session
@@ -72,10 +71,3 @@ class TableExporter(Protocol):
 
     def export(self, derivation: Derivation, source: Source) -> str:
         """Export a version of a written table, and return the identity of its channel."""
-
-
-class PageOpener(Protocol):
-    """Opens a path or an object for the explorer."""
-
-    def __call__(self, name: str, subject: Any, /) -> ExplorerSource:
-        """Return a source of the explorer that people know by this name."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from graphquery import ProvenanceGraph, Segment
 from graphquery.store import Snapshot, Store
 from lipstick.explorer.errors import ExploreError
-from lipstick.explorer.explorer import Source
+from lipstick.explorer.explorer import PageOpener, Source
 from lipstick.explorer.graphs.outline import Outline
 from lipstick.explorer.graphs.source import GraphSource
 from lipstick.systems import pages, resolve
@@ -28,8 +28,8 @@ def open_graph(name: str, path: Path) -> Source:
     folders = {record.partition("/")[0] for record in snapshot.records}
     for page in pages():
         if page.record in folders:
-            source: Source = resolve(page.opens)(name, path)
-            return source
+            opener: PageOpener = resolve(page.opens)
+            return opener(name, path)
     return stored_graph(name, path, snapshot)
 
 
