@@ -8,20 +8,16 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.display.explorer import explore, notebook_bundle
-from lipstick.engines.local import MemoryEngine
-from lipstick.engines.memory import Memory, MemoryWhatIf
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.engines.protocol import CaptureEngine
-from lipstick.engines.spark.engine import SparkEngine
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.deletion import Cascade
 from lipstick.questions.methods import Questions
@@ -37,6 +33,10 @@ from semiring.door import checked
 from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
 from semiring.valuation import Valuation
+
+if TYPE_CHECKING:
+    from lipstick.engines.memory import Memory, MemoryWhatIf
+    from lipstick.engines.spark.engine import SparkEngine
 
 Row = dict[str, Any]
 
@@ -64,9 +64,7 @@ class Capture(Questions[DataFrame | pa.Table]):
         """The files, each checked when it is first read."""
         self.tracked = tracked
         """The relations that the session tracks, by name."""
-        self.engine: CaptureEngine = (
-            MemoryEngine(self) if spark is None else SparkEngine(self, spark)
-        )
+        self.engine = _engine(self, spark)
         """What answers: on a cluster, or in memory."""
         self._made: dict[Path, Capture] = {}
 
@@ -79,6 +77,8 @@ class Capture(Questions[DataFrame | pa.Table]):
         NeedsSparkError
             When the capture was opened without Spark.
         """
+        from lipstick.engines.spark.engine import SparkEngine
+
         if not isinstance(self.engine, SparkEngine):
             raise NeedsSparkError(OPEN_WITH_SPARK)
         return self.engine
@@ -86,6 +86,8 @@ class Capture(Questions[DataFrame | pa.Table]):
     @cached_property
     def memory(self) -> Memory:
         """The in-memory engine over this capture."""
+        from lipstick.engines.memory import Memory
+
         return Memory(self.directory, self.manifest, self.engine.value_lookup(), self.contents)
 
     @property
@@ -108,6 +110,8 @@ class Capture(Questions[DataFrame | pa.Table]):
 
     def token_types(self) -> dict[str, pa.Schema]:
         """Return the token columns of each relation, as members store them."""
+        import pyarrow.dataset as ds
+
         types: dict[str, pa.Schema] = {}
         for block in topological(self.manifest.root):
             if block.core is None:
@@ -221,6 +225,17 @@ class Capture(Questions[DataFrame | pa.Table]):
             are among them: the capture does not know those.
         """
         return self.engine.what_if(delete, cascade, strict=strict)
+
+
+def _engine(capture: Capture, spark: SparkSession | None) -> CaptureEngine:
+    """Return the engine that answers: on a cluster with a session, else in memory."""
+    if spark is None:
+        from lipstick.engines.local import MemoryEngine
+
+        return MemoryEngine(capture)
+    from lipstick.engines.spark.engine import SparkEngine
+
+    return SparkEngine(capture, spark)
 
 
 @checked

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pyarrow as pa
 
-from lipstick.engines.memory.whatif import MemoryWhatIf
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.questions.deletion import resolve_keys
 from lipstick.tables.origins import origins_of
@@ -19,6 +18,7 @@ from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture, Row
+    from lipstick.engines.memory.whatif import MemoryWhatIf
 
 
 class MemoryEngine:

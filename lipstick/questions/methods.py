@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import pyarrow as pa
 
-from lipstick.engines.memory import MemoryWhatIf, WhatIfMany
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.analysis import Analyses
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from lipstick.capture.capture import Capture, Row
+    from lipstick.engines.memory import MemoryWhatIf, WhatIfMany
     from lipstick.engines.memory.scenarios import Scenarios, Updates
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +13,18 @@ from pyspark.sql import functions as F
 
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
-from lipstick.engines.memory import Deleted, Memory, Scenarios, order
+from lipstick.engines.memory import order
 from lipstick.engines.memory.keys import distinct
+from lipstick.engines.memory.scenarios import Deleted, Scenarios
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import TrackingError
 from lipstick.questions.deletion import record_of, resolve_deletion, resolve_keys
 from lipstick.tracking.unknown_keys import check_predicates
 from semiring.base import Array
 from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.engines.memory import Memory
 
 SCENARIO = "scenario"
 

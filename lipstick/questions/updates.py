@@ -24,8 +24,8 @@ from pyspark.sql.types import (
 
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
-from lipstick.engines.memory import Updated, Updates
 from lipstick.engines.memory.lossless import Declared, lossless, misfit
+from lipstick.engines.memory.scenarios import Updated, Updates
 from lipstick.errors import TrackingError
 from lipstick.questions.deletion import record_of
 from lipstick.questions.scenarios import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cached_property, reduce
 from operator import and_
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -13,9 +14,11 @@ from pyspark.sql.window import Window
 
 from lipstick import display
 from lipstick.capture.manifest import Manifest
-from lipstick.engines.memory import MemoryWhatIf
 from lipstick.tracking.tracker import comparable
 from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.engines.memory import MemoryWhatIf
 
 CHANGE = "_change"
 

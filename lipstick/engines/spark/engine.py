@@ -19,7 +19,6 @@ from lipstick.capture.local_rows import LEFT_TO_SPARK, computes_alike
 from lipstick.capture.lookup import ValueLookup, source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.capture.writer import needs_rows
-from lipstick.engines.memory import MemoryWhatIf
 from lipstick.engines.spark.evaluate import (
     Evaluation,
     check_difference,
@@ -52,6 +51,7 @@ from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture, Row
+    from lipstick.engines.memory import MemoryWhatIf
 
 
 _QUALIFIED = re.compile(r"\b\w+\.`([^`]+)`")

@@ -1,0 +1,334 @@
+"""The questions that the in-memory engine answers from the directory of a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.capture.contents import Contents
+from lipstick.capture.manifest import Manifest
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.evaluation import evaluate, evaluate_potential, valued_zero
+from lipstick.engines.memory.formal import Formal, PotentialRow
+from lipstick.engines.memory.keys import KeyTable
+from lipstick.engines.memory.listing import list_members
+from lipstick.engines.memory.many import evaluate_many, evaluate_updates
+from lipstick.engines.memory.members import ValueLookup
+from lipstick.engines.memory.reach import lineage, tokens
+from lipstick.engines.memory.scenarios import Scenarios, Updated, Updates, alone
+from lipstick.engines.memory.store import StoredDatasets
+from lipstick.engines.memory.updates import evaluate_update
+from lipstick.engines.memory.whatif import MemoryWhatIf
+from lipstick.engines.memory.whatif_many import WhatIfMany
+from lipstick.errors import CaptureError
+from rewriter.blocks import Block
+from semiring.base import Array, Semiring
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.valuation import Valuation
+from semiring.value import Value
+
+Where: TypeAlias = Callable[[pa.Table], Any] | Any | None
+"""Which rows of the answer: a Boolean per row, or a function from the answer to that; None: all."""
+
+
+class Memory:
+    """A capture, held in memory as far as questions need it.
+
+    Datasets are read column by column and indexed when a question first needs them; what is read
+    stays.
+
+    Parameters
+    ----------
+    directory
+        The capture.
+    manifest
+        Its manifest.
+    lookup
+        Fetches member columns that were captured by reference; None: they are out of reach.
+    contents
+        Its files, if some of them were checked already.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        manifest: Manifest,
+        lookup: ValueLookup | None = None,
+        contents: Contents | None = None,
+    ) -> None:
+        contents = contents or manifest.contents(directory)
+        self._engine = Engine(StoredDatasets(contents), manifest, lookup)
+        self._formal = Formal(self._engine)
+
+    @property
+    def engine(self) -> Engine:
+        """The rows and members of every block, by position."""
+        return self._engine
+
+    @property
+    def formal(self) -> Formal:
+        """The annotations of tuples of every block, by position."""
+        return self._formal
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the query, inner ones first."""
+        return tuple(self._engine.blocks.values())
+
+    def answer(self) -> pa.Table:
+        """The answer, as captured."""
+        return self._answer
+
+    @cached_property
+    def _answer(self) -> pa.Table:
+        return self._engine.table(self._engine.base(self._engine.root.name))
+
+    def what_if(self, deleted: Mapping[str, pa.Table]) -> MemoryWhatIf:
+        """The answer without some input tuples, from the captured annotations.
+
+        Parameters
+        ----------
+        deleted
+            Per relation the tokens of the deleted tuples, under the names of its token columns.
+
+        Raises
+        ------
+        CaptureError
+            For relations that the query does not read, for values captured by reference, and
+            where an expression must be evaluated that only Spark can.
+
+        Cost: after the first call, O(d log n) for d deleted tuples among n members, and what the
+        groups they belong to take; MIN and MAX pass over the members of a group that loses its
+        extreme, sums of floats and DISTINCT over those of every touched group.
+        """
+        states = self._engine.states({name: alone(table) for name, table in deleted.items()})
+        return MemoryWhatIf(self._engine, states[self._engine.root.name])
+
+    def what_if_updated(self, updates: Mapping[str, pa.Table]) -> MemoryWhatIf:
+        """The answer had some input tuples had other values.
+
+        Parameters
+        ----------
+        updates
+            Per relation a table of its token columns, and new values of other columns.
+
+        Raises
+        ------
+        CaptureError
+            Where a column that is changed is read by something else than an aggregate of a query of
+            one block, and as :meth:`what_if`.
+
+        Cost: that of deleting these tuples.
+        """
+        updated = [Updated(name, table, alone(table).scenarios) for name, table in updates.items()]
+        return MemoryWhatIf(self._engine, evaluate_update(self._engine, updated))
+
+    def what_if_many(self, scenarios: Scenarios) -> WhatIfMany:
+        """The answers without the input tuples of each of many scenarios.
+
+        Raises
+        ------
+        CaptureError
+            As :meth:`what_if` does for one of the scenarios.
+
+        Cost: what the scenarios touch, in every block: O(d log d + d log n) for d deleted tuples
+        in all among n members, each touched group as in :meth:`what_if`, and the partitions of
+        window functions that have a touched row.
+        """
+        return WhatIfMany(self._engine, scenarios.labels, evaluate_many(self._engine, scenarios))
+
+    def what_if_updated_many(self, updates: Updates) -> WhatIfMany:
+        """The answers had some input tuples had other values, in each of many scenarios.
+
+        Raises
+        ------
+        CaptureError
+            As :meth:`what_if_updated` does for one of the scenarios.
+
+        Cost: that of deleting these tuples in as many scenarios.
+        """
+        return WhatIfMany(self._engine, updates.labels, evaluate_updates(self._engine, updates))
+
+    # -- annotations -----------------------------------------------------------------------
+
+    def annotations(
+        self, limit: int | None = None, where: Where = None
+    ) -> list[tuple[dict[str, Any], Polynomial | Expression]]:
+        """Rows of the answer, in its order, with their annotations.
+
+        Parameters
+        ----------
+        limit
+            At most so many rows; None: all of them.
+        where
+            Which rows.
+
+        Exact in every world: see :mod:`lipstick.engines.memory.formal`.
+        """
+        positions = self._positions(where)[:limit]
+        annotations = self._formal.shown(positions)
+        return list(zip(self._shown(positions), annotations, strict=True))
+
+    def potential_rows(self, limit: int | None = None) -> list[PotentialRow]:
+        """The rows of the answers of all worlds, present ones first.
+
+        A world is the database without some of its tuples. In each, every row is there as often as
+        its annotation says, with the values that its formal values have.
+
+        Raises
+        ------
+        ExactnessError
+            When there are too many to tell.
+        """
+        return list(islice(self._formal.rows(), limit))
+
+    def tensors(self, column: str, limit: int | None = None) -> list[tuple[dict[str, Any], Value]]:
+        """Return rows of the answer, in its order, with the formal value of a column.
+
+        Of an aggregate it is a tensor; of a value that no deletion changes the tensor 1⊗v.
+
+        Parameters
+        ----------
+        column
+            A column of the answer, in any case.
+        limit
+            At most so many rows; None: all of them.
+
+        Raises
+        ------
+        CaptureError
+            When there is no such column, or its values are not in the capture.
+        """
+        positions = self._positions(None)[:limit]
+        tensors = self._formal.values(column, positions)
+        return list(zip(self._shown(positions), tensors, strict=True))
+
+    def lineage(self, where: Where = None) -> dict[str, pa.Table]:
+        """The tokens that rows of the answer were made from, each once.
+
+        The inputs of a scalar subquery are in the lineage of every row that it may have decided.
+
+        Parameters
+        ----------
+        where
+            Which rows.
+
+        Returns
+        -------
+        dict
+            Per relation with tokens, a table of its token columns.
+        """
+        return lineage(self._engine, self._positions(where))
+
+    def annotations_of(
+        self, identity: Sequence[pa.Array], length: int
+    ) -> list[Polynomial | Expression]:
+        """The annotations of some rows of the answer.
+
+        Parameters
+        ----------
+        identity, length
+            The columns that tell the answer's rows apart, and how many rows are asked for.
+        """
+        return self._formal.shown(self._find(identity, length))
+
+    def lineage_of(self, identity: Sequence[pa.Array], length: int) -> dict[str, pa.Table]:
+        """The tokens that some rows of the answer were made from; parameters as above."""
+        return lineage(self._engine, self._find(identity, length))
+
+    def _find(self, identity: Sequence[pa.Array], length: int) -> Array:
+        """The positions of rows of the answer."""
+        state = self._engine.base(self._engine.root.name)
+        positions = state.ordered
+        columns = [state.take(name, positions) for name in self._engine.root.identity]
+        places = KeyTable(columns, len(positions)).find(list(identity)[: len(columns)], length)
+        rows: Array = positions[places]
+        return rows
+
+    def tokens(self, relation: str) -> pa.Table:
+        """The tuples of a relation that took part in the query, by its token columns.
+
+        More than the lineage of the answer: those of rows that are not in it, but may be after a
+        deletion, too.
+        """
+        return tokens(self._engine, relation)
+
+    def evaluate(
+        self,
+        semiring: Semiring[Any],
+        valuations: Mapping[str, Valuation[Any]],
+        *,
+        merged: bool = False,
+    ) -> pa.Table:
+        """The answer's columns, then ``_value``: the annotation of each row in a semiring.
+
+        Parameters
+        ----------
+        valuations
+            One per relation that the query reads.
+        merged
+            Rows that are equal are one, annotated with their sum.
+
+        Raises
+        ------
+        CapabilityError
+            See :func:`lipstick.engines.memory.evaluation.evaluate`.
+        """
+        return evaluate(self._engine, self._formal, semiring, valuations, merged=merged)
+
+    def evaluate_potential(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> pa.Table:
+        """The rows of the answers of all worlds, each with its annotation in a semiring.
+
+        Columns have the values of the world of the tuples that are not valued 0.
+        """
+        return evaluate_potential(self._engine, self._formal, semiring, valuations)
+
+    def valued_zero(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> dict[str, pa.Table] | None:
+        """Per relation the tokens that are valued 0; None where some are neither 0 nor 1."""
+        return valued_zero(self._engine, semiring, valuations)
+
+    def members(self, limit: int | None = None) -> pa.Table:
+        """One row per answer row and member.
+
+        Returns
+        -------
+        pa.Table
+            The answer's columns, then the members' token columns, then their other columns; for
+            members that are tuples of another block, the columns that identify those.
+        """
+        return list_members(self._engine, limit)
+
+    # -- rows ------------------------------------------------------------------------------
+
+    def _positions(self, where: Where) -> Array:
+        ordered = self._engine.base(self._engine.root.name).ordered
+        if where is None:
+            return ordered
+        mask = where(self.answer()) if callable(where) else where
+        if isinstance(mask, (pa.Array, pa.ChunkedArray)):
+            mask = mask.fill_null(False).to_numpy(zero_copy_only=False)
+        chosen = np.asarray(mask)
+        if chosen.dtype != np.bool_ or chosen.shape != ordered.shape:
+            raise CaptureError(
+                f"The rows to look at are given by {len(ordered)} Booleans, one per row of the "
+                f"answer, not by {chosen.dtype} of shape {chosen.shape}."
+            )
+        selected: Array = ordered[chosen]
+        return selected
+
+    def _shown(self, positions: Array) -> list[dict[str, Any]]:
+        engine = self._engine
+        columns = engine.columns(engine.base(engine.root.name), positions)
+        rows = zip(*(column.to_pylist() for column in columns), strict=True)
+        return [dict(zip(engine.manifest.names, row, strict=True)) for row in rows]
