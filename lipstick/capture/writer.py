@@ -18,14 +18,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from lipstick.capture.files import Files, storable, write_table
-from lipstick.capture.local_rows import LocalRows, Relations
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from rewriter import CapturePlan, planned_capture
@@ -41,6 +40,9 @@ from rewriter.emit.statements import (
     rows_sql,
 )
 from rewriter.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from lipstick.capture.local_rows import Relations
 
 
 class MemberTypes:
@@ -91,6 +93,8 @@ class CaptureWriter:
         progress: Progress,
         relations: Relations,
     ) -> None:
+        from lipstick.capture.local_rows import LocalRows
+
         self._spark = spark
         self._files = Files(spark)
         self._root = manifest.root

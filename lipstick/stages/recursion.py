@@ -12,6 +12,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -21,15 +22,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 from pyspark.sql.types import StructType
 
-from lipstick.capture.local_rows import (
-    LEFT_TO_SPARK,
-    MOST_PAIRS,
-    Relations,
-    arrow_schema,
-    as_spark_has,
-    computes_alike,
-)
-from lipstick.engines.memory.cores import core_rows, scanned_views
 from lipstick.errors import NeedsSparkError, UnsupportedError
 from lipstick.stages.surroundings import Surroundings
 from rewriter import Recursion, lower_query
@@ -37,6 +29,9 @@ from rewriter.algebra import Iterated
 from rewriter.algebra.leaves import LEVEL_ROW, LEVEL_VIEW
 from rewriter.blocks import TokenSource
 from rewriter.emit.statements import BEFORE, Derivations, derivations, plain_sql, potential_sql
+
+if TYPE_CHECKING:
+    from lipstick.capture.local_rows import Relations
 
 _ADVICE = "Store the recursion's answer in a relation and track it."
 MOST_UNFOLDED = 32
@@ -135,6 +130,9 @@ class _Iteration:
 
     def _tables(self, relations: Relations) -> Mapping[str, pa.Table] | None:
         """Return the relations that a step joins, where it is computed in this process."""
+        from lipstick.capture.local_rows import computes_alike
+        from lipstick.engines.memory.cores import scanned_views
+
         core = self._step.core
         try:
             views = set() if core is None else set(scanned_views(core)) - {LEVEL_VIEW}
@@ -188,6 +186,14 @@ class _Iteration:
             self._schema = self._from_spark(before).schema
             self._check_types(schema, self._schema)
         if self._at_hand is not None:
+            from lipstick.capture.local_rows import (
+                LEFT_TO_SPARK,
+                MOST_PAIRS,
+                arrow_schema,
+                as_spark_has,
+            )
+            from lipstick.engines.memory.cores import core_rows
+
             assert self._step.core is not None
             tables = {**self._at_hand, LEVEL_VIEW: before}
             try:

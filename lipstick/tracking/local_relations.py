@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.files import arrow_of, in_arrow
-from lipstick.capture.local_rows import Relations
 from lipstick.dataframes.jvm import analysed, elements
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Tracked
+
+if TYPE_CHECKING:
+    from lipstick.capture.local_rows import Relations
 
 MOST_ROWS: Final = 200_000
 """Rows of a relation that is read, at most."""

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from lipstick.capture.contents import Contents
 from lipstick.engines.memory.stored_types import (
@@ -24,6 +23,9 @@ from lipstick.errors import CaptureDamagedError, NeedsSparkError
 from rewriter.blocks import Block, Kind
 from semiring.arrow import decoded, whole
 from semiring.base import Array
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 OPEN_WITH_SPARK = "Open the capture with Spark, lipstick.open(path, spark=spark), which answers it."
 
@@ -222,6 +224,9 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def _dataset(files: list[str], encoded: tuple[str, ...]) -> ds.Dataset:
+    # Imports pandas, which takes longer than the import of all else.
+    import pyarrow.dataset as ds
+
     options = ds.ParquetReadOptions(dictionary_columns=encoded, coerce_int96_timestamp_unit="us")
     return ds.dataset(files, format=ds.ParquetFileFormat(read_options=options))
 

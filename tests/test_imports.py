@@ -1,0 +1,59 @@
+"""The measures of imports, and their limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.file_sizes import ROOT
+from tests.imports import (
+    LARGEST_CIRCLE,
+    SESSION_MODULES,
+    largest_circle,
+    loaded_modules,
+    problems,
+)
+
+
+def test_measures_have_not_grown() -> None:
+    assert list(problems(largest_circle(ROOT), loaded_modules())) == []
+
+
+def test_the_largest_circle(tmp_path: Path) -> None:
+    """Imports of types and those inside of functions count; a module that imports none is none."""
+    texts = {
+        "__init__": "",
+        "a": "from lipstick import b\n",
+        "b": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from lipstick.c import X\n",
+        "c": "def late():\n    import lipstick.a\n",
+        "d": "from lipstick.a import Y\nfrom lipstick.e import Z\n",
+        "e": "import lipstick.d\n",
+    }
+    (tmp_path / "lipstick").mkdir()
+    for name, text in texts.items():
+        (tmp_path / "lipstick" / f"{name}.py").write_text(text)
+    assert largest_circle(tmp_path) == ["lipstick.a", "lipstick.b", "lipstick.c"]
+    (tmp_path / "lipstick" / "c.py").write_text("")
+    assert largest_circle(tmp_path) == ["lipstick.d", "lipstick.e"]
+
+
+def test_a_measure_that_grows_is_a_problem() -> None:
+    circle = [f"m{number}" for number in range(LARGEST_CIRCLE + 1)]
+    longer, more = problems(circle, SESSION_MODULES + 1)
+    assert f"has {LARGEST_CIRCLE + 1} modules" in longer
+    assert "\n  m0" in longer
+    assert f"loads {SESSION_MODULES + 1} modules" in more
+    assert list(problems(circle[1:], SESSION_MODULES)) == []
+
+
+def test_packages_below_name_no_package_above() -> None:
+    """Not even by a text, which the contracts of imports do not see."""
+    above = {"graphquery": ("lipstick", "rewriter"), "rewriter": ("lipstick", "graphquery")}
+    above["semiring"] = ("lipstick", "rewriter", "graphquery")
+    wrong = [
+        f"{path}: {line}"
+        for package, names in above.items()
+        for path in (ROOT / package).rglob("*.py")
+        for line in path.read_text("utf-8").splitlines()
+        if "import_module(" in line and any(f'"{name}' in line for name in names)
+    ]
+    assert wrong == []
