@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphquery.federation import open_federation as federation
     from lipstick.capture.capture import Capture
     from lipstick.capture.capture import open_capture as open
-    from lipstick.engines.memory import WhatIfMany
+    from lipstick.engines.memory.whatif_many import WhatIfMany
     from lipstick.errors import LipstickError
     from lipstick.explorer.opening import explore
     from lipstick.frame import AnnotatedFrame
@@ -76,7 +76,7 @@ _ORIGINS = {
     "Specification": ("lipstick.workflow", "Specification"),
     "StateQuery": ("lipstick.workflow", "StateQuery"),
     "WhatIf": ("lipstick.questions.what_if", "WhatIf"),
-    "WhatIfMany": ("lipstick.engines.memory", "WhatIfMany"),
+    "WhatIfMany": ("lipstick.engines.memory.whatif_many", "WhatIfMany"),
     "each": ("lipstick.questions.scenarios", "each"),
     "explore": ("lipstick.explorer.opening", "explore"),
     "federation": ("graphquery.federation", "open_federation"),

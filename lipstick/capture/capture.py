@@ -35,7 +35,8 @@ from semiring.token import Token
 from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
-    from lipstick.engines.memory import Memory, MemoryWhatIf
+    from lipstick.engines.memory.memory import Memory
+    from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.engines.spark.engine import SparkEngine
 
 Row = dict[str, Any]
@@ -86,7 +87,7 @@ class Capture(Questions[DataFrame | pa.Table]):
     @cached_property
     def memory(self) -> Memory:
         """The in-memory engine over this capture."""
-        from lipstick.engines.memory import Memory
+        from lipstick.engines.memory.memory import Memory
 
         return Memory(self.directory, self.manifest, self.engine.value_lookup(), self.contents)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, Row, SparkSession
 
-    from lipstick.engines.memory import MemoryWhatIf
+    from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.frame import AnnotatedFrame
     from lipstick.sessions import Session
 

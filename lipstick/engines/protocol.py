@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from lipstick.capture.capture import Row
-    from lipstick.engines.memory import MemoryWhatIf, ValueLookup
+    from lipstick.engines.memory.members import ValueLookup
+    from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.questions.deletion import Cascade
     from lipstick.questions.what_if import WhatIf
 

@@ -12,6 +12,7 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer, PageOpener, Source, open_source
 from lipstick.explorer.server import Serving
 from lipstick.systems import page_of, resolve
+from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
@@ -91,6 +92,7 @@ def _of_capture(capture: Capture, name: str | None) -> Source:
     return CaptureSource(name or capture.directory.name, capture)
 
 
+@checked
 def explore(
     *subjects: Any,
     to: str | os.PathLike[str] | None = None,

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from lipstick.capture.capture import Capture, Row
-    from lipstick.engines.memory import MemoryWhatIf, WhatIfMany
     from lipstick.engines.memory.scenarios import Scenarios, Updates
+    from lipstick.engines.memory.whatif import MemoryWhatIf
+    from lipstick.engines.memory.whatif_many import WhatIfMany
 
 T = TypeVar("T")
 

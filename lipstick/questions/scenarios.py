@@ -24,7 +24,7 @@ from semiring.base import Array
 from semiring.door import checked
 
 if TYPE_CHECKING:
-    from lipstick.engines.memory import Memory
+    from lipstick.engines.memory.memory import Memory
 
 SCENARIO = "scenario"
 

@@ -18,7 +18,7 @@ from lipstick.tracking.tracker import comparable
 from semiring.door import checked
 
 if TYPE_CHECKING:
-    from lipstick.engines.memory import MemoryWhatIf
+    from lipstick.engines.memory.whatif import MemoryWhatIf
 
 CHANGE = "_change"
 

@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 import lipstick
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.writer import needs_rows
-from lipstick.engines.memory import Memory
 from lipstick.engines.memory.arrow_datasets import HeldDatasets
 from lipstick.engines.memory.cores import core_rows
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.grouping import group_rows
+from lipstick.engines.memory.memory import Memory
 from rewriter import (
     Environment,
     MemoryCatalog,

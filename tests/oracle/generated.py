@@ -17,7 +17,7 @@ from typing import Final
 import duckdb
 import sqlglot
 
-from lipstick.engines.memory import Memory
+from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.errors import UnsupportedError
 from semiring.expression import Expression

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.engines.memory import Deleted, Memory, Scenarios
+from lipstick.engines.memory.memory import Memory
+from lipstick.engines.memory.scenarios import Deleted, Scenarios
 
 
 def check_many(memory: Memory, deletions: Sequence[Mapping[str, pa.Table]]) -> int:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from lipstick.engines.memory import Memory
+from lipstick.engines.memory.memory import Memory
 from semiring.analysis.sampling import Estimate
 from semiring.expression import Expression
 from semiring.monoid import SUM

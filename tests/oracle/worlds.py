@@ -22,7 +22,7 @@ from typing import Any, Final
 import duckdb
 import sqlglot
 
-from lipstick.engines.memory import Memory
+from lipstick.engines.memory.memory import Memory
 from semiring.errors import LipstickError
 from tests.oracle.world_answers import worlds_of
 from tests.oracle.world_check import WRONG_ANSWER, Checked, Mode, check_worlds, reason

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from lipstick.capture.capture import Capture, open_capture
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.writer import needs_rows
-from lipstick.engines.memory import Memory
+from lipstick.engines.memory.memory import Memory
 from lipstick.questions.valuation import compile_valuations
 from rewriter.blocks import Block, topological
 from rewriter.emit.statements import rows_sql

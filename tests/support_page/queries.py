@@ -12,7 +12,7 @@ import sqlglot
 from pyspark.errors import AnalysisException
 
 from lipstick import Session
-from lipstick.engines.memory import Memory
+from lipstick.engines.memory.memory import Memory
 from lipstick.errors import LipstickError, NeedsSparkError
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.conditional import conditional, has_difference

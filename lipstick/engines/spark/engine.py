@@ -51,7 +51,7 @@ from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture, Row
-    from lipstick.engines.memory import MemoryWhatIf
+    from lipstick.engines.memory.whatif import MemoryWhatIf
 
 
 _QUALIFIED = re.compile(r"\b\w+\.`([^`]+)`")

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lipstick.capture.capture import Capture
-from lipstick.engines.memory import Memory
 from lipstick.engines.memory.formal.tensors import check_aggregate
 from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import lineage
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.query import plain

@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from lipstick.capture.manifest import RelationRecord
-from lipstick.engines.memory import Memory
+from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import lineage
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.why import position

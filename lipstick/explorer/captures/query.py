@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lipstick.capture.capture import Capture
-from lipstick.engines.memory import Memory
 from lipstick.engines.memory.formal.tensors import check_aggregate
+from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.places import NOTHING
 from lipstick.errors import CaptureError
 from lipstick.explorer.cells import cell

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory import Memory
 from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.reach import lineage, members_of, reach
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.query import plain

@@ -12,7 +12,7 @@ import pytest
 import lipstick
 from lipstick import semirings
 from lipstick.capture.manifest import Manifest
-from lipstick.engines.memory import Memory
+from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CapabilityError, CaptureError
 from lipstick.sessions import Session
 from semiring.token import Token

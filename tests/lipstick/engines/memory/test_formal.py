@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from lipstick.engines.memory import Memory
 from lipstick.engines.memory.formal import checked
 from lipstick.engines.memory.formal.checked import InconsistentError
+from lipstick.engines.memory.memory import Memory
 from lipstick.questions.valuation import compile_valuations
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression

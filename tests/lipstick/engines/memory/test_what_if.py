@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.capture.manifest import Manifest
-from lipstick.engines.memory import Memory
+from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError
 from lipstick.sessions import Session
 from tests.oracle.database import Deletion, Key, Relation
