@@ -151,7 +151,7 @@ class PlainAnswer(ABC):
 
 
 Rerunning: TypeAlias = Literal["auto", "annotations", "rerun"]
-"""How a frame answers what-ifs."""
+"""The answering of what-ifs: from annotations, by a rerun, or by whichever is possible."""
 
 
 @checked
@@ -203,7 +203,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
 
     @cached_property
     def _decided_once(self) -> bool:
-        """Whether only a capture can answer, since another run would choose otherwise."""
+        """True if only a capture can answer, since another run may draw or choose other rows."""
         return decided_once(self.root)
 
     @property

@@ -66,7 +66,7 @@ class Capture(Questions[DataFrame | pa.Table]):
         self.tracked = tracked
         """The relations that the session tracks, by name."""
         self.engine = _engine(self, spark)
-        """What answers: on a cluster, or in memory."""
+        """The engine that answers: on a cluster, or in memory."""
         self._made: dict[Path, Capture] = {}
 
     @property

@@ -199,7 +199,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a folder is to have in it.
+    """The expected contents of a folder.
 
     Parameters
     ----------

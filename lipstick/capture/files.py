@@ -1,4 +1,4 @@
-"""How rows become files of a capture, and which rows may as well be Arrow tables."""
+"""Parquet files of a capture, and the types whose values Arrow and Parquet represent alike."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def storable(frame: DataFrame) -> DataFrame:
 
 
 def in_arrow(kind: DataType) -> bool:
-    """Whether Arrow has a type as Parquet has it, and values are the same if Arrow has them so.
+    """Return True if Arrow and Parquet represent a type alike and compare its values alike.
 
     Not so of texts that Spark pads where it compares them, CHAR, of which Arrow knows nothing.
     """

@@ -34,7 +34,7 @@ Relations: TypeAlias = Callable[[Collection[str]], Mapping[str, pa.Table] | None
 """Finds the rows of relations by their views; None unless all of these are in this process."""
 
 LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
-"""What is raised where something is not computed here, or would fail in Spark, which then says."""
+"""Errors that hand the computation to Spark, which then reports its own."""
 
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -51,7 +51,7 @@ MOST_PAIRS = 1_000_000
 
 
 def computes_alike(spark: SparkSession) -> bool:
-    """Whether a session's settings are those under which this process computes as Spark does."""
+    """Return True if this process computes as Spark does under the session's settings."""
     return all(spark.conf.get(key) == value for key, value in _SETTINGS.items())
 
 
@@ -93,7 +93,7 @@ class LocalRows:
         return int(table.num_rows)
 
     def count(self, block: Block, name: str) -> int:
-        """How many rows a dataset has."""
+        """Return the number of rows of a dataset."""
         return self._counts[block.name, name]
 
     def dataset(self, block: Block, name: str) -> Dataset | None:
@@ -102,7 +102,7 @@ class LocalRows:
         return StoredDataset(dataset) if isinstance(dataset, Path) else dataset
 
     def captures(self, block: Block) -> bool:
-        """Whether a block is made of relations alone whose rows are here, and are few."""
+        """Return True if a block reads only relations whose rows are in this process, and few."""
         tables = self._scanned(block) if self._alike and MOST else None
         return tables is not None and sum(table.num_rows for table in tables.values()) <= MOST
 
@@ -140,7 +140,7 @@ class LocalRows:
             return None
 
     def _size(self, block: Block) -> int:
-        """How many rows are looked at for those of a block."""
+        """Return the number of rows that are read to compute the rows of a block."""
         size = self._counts.get((block.name, "members"), 0)
         for inner in block.derived:
             rows = self._counts.get((inner.name, "rows"))

@@ -52,12 +52,12 @@ FORMAT = 2
 _KIND = "capture"
 
 KeptValues: TypeAlias = Literal["copy", "reference"]
-"""How a capture keeps aggregated values: beside the tokens, or to be looked up by these."""
+"""The storage of aggregated values in a capture: beside the tokens, or looked up by tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelationRecord:
-    """What a capture remembers of a tracked relation."""
+    """The record of a tracked relation in a capture."""
 
     name: str
     view: str
@@ -91,7 +91,7 @@ class SparkSchema(TypedDict):
 
 
 class _Document(TypedDict):
-    """What a manifest says, of format 1 too; blocks are checked where they are read."""
+    """The content of a manifest, of format 1 too; blocks are checked where they are read."""
 
     format: NotRequired[int]
     query: str
@@ -108,7 +108,7 @@ class _Document(TypedDict):
 
 
 class _Sealed(_Document):
-    """What a manifest of a later format says, which describes its files."""
+    """The content of a manifest since format 2, which describes its files."""
 
     files: Required[list[tuple[str, int, int, str]]]  # type: ignore[misc]
 
@@ -131,7 +131,7 @@ class Manifest:
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Spark's schemas of the datasets, as JSON values: Spark need not read them from the files."""
     recursive: bool = False
-    """Whether a recursion is unfolded in it, as deep as it goes over the rows there were."""
+    """True if it unfolds a recursion, to the depth that the captured rows reach."""
     pruned: tuple[str, ...] = ()
     """Blocks whose members are kept only for the tuples that HAVING keeps (it is monotone)."""
     files: tuple[StoredFile, ...] | None = None

@@ -53,7 +53,7 @@ class MemberTypes:
         self._types: dict[tuple[str, str], DataType | None] = {}
 
     def alike(self, columns: Sequence[tuple[Block, str]]) -> bool:
-        """Whether member columns are known to be of one type."""
+        """Return True if member columns are known to have one type."""
         types = {self._type(block, name) for block, name in columns}
         return len(types) == 1 and None not in types
 
@@ -79,7 +79,7 @@ Computed = Callable[[Block, StructType], pa.Table | None]
 _FEW = 1_000_000
 """Members that reduce another block's, at most: their keys are broadcast."""
 _SMALLER = 4
-"""How many times fewer they are, where either of two blocks could reduce the other."""
+"""The factor by which one of two blocks must be smaller to reduce the other, if either could."""
 
 
 class CaptureWriter:
@@ -161,7 +161,7 @@ class CaptureWriter:
         return plan
 
     def _scanned(self, plan: CapturePlan, block: Block, limit: int) -> int | None:
-        """How many members a block has before other blocks filter them; None: more than a limit."""
+        """Return the number of members before other blocks filter them; None if above the limit."""
         block = plan.with_conditions(block)
         sql = members_sql(_unreduced(block), self._members_view)
         count = self._spark.sql(sql).limit(limit + 1).count()
@@ -310,7 +310,7 @@ def _unreduced(block: Block) -> Block:
 
 
 def needs_rows(block: Block) -> bool:
-    """Whether a block's rows are more than its members as they are stored."""
+    """Return True if the rows of a block are not simply its stored members."""
     return not (
         block.kind is Kind.ROWS
         and block.core is not None
@@ -320,7 +320,7 @@ def needs_rows(block: Block) -> bool:
 
 
 INCOMPLETE = ".incomplete"
-"""How folders end in which captures are made; one that is left over is of a process that died."""
+"""The suffix of folders of captures being written; a leftover one is of a process that died."""
 
 
 def write_capture(

@@ -27,14 +27,14 @@ _GENERATED_AS = re.compile(r"(Generate .*, (?:true|false)), \w+(?=, \[)")
 """The name of a LATERAL VIEW, which a frame has not."""
 _CUT_INTO = re.compile(r"(?<=, )(step=-?\d+), splits=\w+\(\d+\)\)")
 _COMMON = re.compile(r"\b_common_expr_\d+(?=#)")
-"""What is computed once, which is counted over all plans."""
+"""Common expressions, which Spark numbers over all plans."""
 _PIVOTED = re.compile(r"pivotfirst\([^#]+#\d+L?, ([^#]+)#(\d+)")
-"""What PIVOT chooses from: an aggregate, whose name is its whole text."""
+"""The aggregate that PIVOT chooses from, whose name is its whole text."""
 _BARE = re.compile(rf"{_NAME}#(\d+)L?")
 _RENAMED = re.compile(rf"({_NAME}#(\d+)L?) AS {_NAME}#(\d+)L?")
 """An item of a select list that only gives an attribute another name and number."""
 _DRAWN = re.compile(r"(?:[: ] {2})*(?:[+:]- )?")
-"""What is drawn before an operator: three characters for each one above it."""
+"""The tree drawn before an operator: three characters for each operator above it."""
 
 _SAME_COLUMNS = ("Filter", "GlobalLimit", "LocalLimit", "Offset", "Sample", "Sort")
 _BOTH_SIDES = ("Join Cross", "Join FullOuter", "Join Inner", "Join LeftOuter", "Join RightOuter")
@@ -270,7 +270,7 @@ _TIME = {
     "CAST(localtimestamp() AS STRING)": "2009-02-13 23:31:30.123456",
     "CAST(unix_timestamp() AS STRING)": "1234567890",
 }
-"""What Spark is asked for to know the time, and what it is here; of all others the last."""
+"""The texts of calls that read the clock, with fixed values; the last stands for all others."""
 _MOMENT = "2009-02-13T23:31:30.123456Z"
 _CALLS = ("unresolved_function", "call_function")
 

@@ -1,4 +1,4 @@
-"""How PySpark's worker converts the rows that functions see and return, in each of its versions.
+"""Conversions of the rows that functions see and return, as the worker of each PySpark does them.
 
 A worker has one of PySpark 4.0 to 4.3. What stands here is pickled by value, as
 :mod:`lipstick.dataframes.on_workers` is, and asks for what that version has.
@@ -43,7 +43,7 @@ SETTINGS = {
     "safe": ("spark.sql.execution.pandas.convertToArrowArraySafely", "false"),
     "time zone": ("spark.sql.session.timeZone", "UTC"),
 }
-"""What is asked of the session: the setting and its default."""
+"""The settings of the session that conversions depend on, with their defaults."""
 
 
 def arrow_type(returned: StructType, settings: Settings) -> pa.StructType:
@@ -115,7 +115,7 @@ def _struct_of(result: Any, returned: StructType, settings: Settings) -> pa.Stru
 
 
 def _serializer(settings: Settings) -> Any:
-    """What converts to pandas and back in 4.0 and 4.1."""
+    """Return the serializer that converts to pandas and back in PySpark 4.0 and 4.1."""
     from pyspark.sql.pandas import serializers
 
     kind = vars(serializers)["ArrowStreamPandasUDFSerializer"]
@@ -151,7 +151,7 @@ def enforced(result: Any, returned: StructType, settings: Settings) -> Any:
 
 
 def verified(result: Any, expected: type) -> Any:
-    """What a function returned, if it is of a type."""
+    """Return the result of a function, checked to be of a type."""
     try:
         from pyspark.worker import verify_return_type
     except ImportError:
@@ -160,7 +160,7 @@ def verified(result: Any, expected: type) -> Any:
 
 
 def verified_parts(results: Any, expected: type) -> Iterator[Any]:
-    """What a function returned, if it iterates over values of a type."""
+    """Return an iterator over the results of a function, each checked to be of a type."""
     try:
         from pyspark.worker import verify_return_type
     except ImportError:

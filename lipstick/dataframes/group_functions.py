@@ -154,7 +154,7 @@ class Applied:
 
     @property
     def returned(self) -> ArrayType:
-        """What the function of arrays returns."""
+        """The type that the function of arrays returns."""
         return ArrayType(named_by_place(self.made), containsNull=False)
 
     def of_arrays(self, spark: SparkSession) -> Callable[..., Any]:

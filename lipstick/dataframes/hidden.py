@@ -1,9 +1,9 @@
-"""What the description of a plan hides: functions, constants, values of a pivot, and metadata.
+"""Details that a plan's JSON lacks: functions, constants, values of a pivot, and metadata.
 
 The JSON of a plan has the parameters of expressions only as far as they are numbers, texts and
 trees. The rest is asked of the expression in the JVM, and written into its description.
 
-What a tracked relation is made of stays hidden: nothing is written of it.
+The plan below a tracked relation stays hidden: no text is made of it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 Plan: TypeAlias = Any
 """A ``TreeNode`` in the JVM."""
 Json: TypeAlias = list[dict[str, Any]]
-"""What ``TreeNode.toJSON`` writes of it."""
+"""The nodes of a plan, as ``TreeNode.toJSON`` describes them."""
 
 _SUBQUERIES = ("Exists", "LateralSubquery", "ListQuery", "ScalarSubquery")
 

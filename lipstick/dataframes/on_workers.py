@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
 
 Side: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
-"""Which fields of a row are the keys, and what the function calls its columns, the last fields."""
+"""The places of a row's key fields, and the function's names for its columns, the last fields."""
 Groups: TypeAlias = "list[pa.RecordBatch]"
 """The rows of a group of each side."""
 Group: TypeAlias = Callable[[Groups], "Iterable[pa.RecordBatch]"]
-"""What makes rows of a group."""
+"""A function that computes the result rows of a group."""
 
 
 def caller(

@@ -1,4 +1,4 @@
-"""What streaming data frames do that no text says: they drop duplicates and have watermarks.
+"""Operators of streaming data frames that SQL lacks: dropped duplicates, and watermarks.
 
 A text reads such rows from a view, which the frame of them becomes.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 VIEW_PREFIX = "_lipstick_first_rows_"
-"""What the names of the views begin with."""
+"""The prefix of the views' names."""
 _WITHIN = "DeduplicateWithinWatermark"
 _WATERMARK = "EventTimeWatermark"
 _DROPPING = ("Deduplicate", _WITHIN)

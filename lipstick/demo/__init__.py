@@ -1,1 +1,1 @@
-"""What ``lipstick demo`` shows: TPC-H queries with provenance, and the paper's car dealer."""
+"""The demonstration, ``lipstick demo``: TPC-H with provenance, and the paper's car dealer."""

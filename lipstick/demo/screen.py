@@ -123,7 +123,7 @@ class Check:
 
     @property
     def rows(self) -> int:
-        """How many rows the rerun gave."""
+        """The number of rows of the rerun."""
         return self.answer.total()
 
     def show(self, screen: Screen, method: str) -> None:

@@ -1,4 +1,4 @@
-"""How frames, captures and what-if answers look in a terminal and in a notebook.
+"""Frames, captures and what-if answers as shown in a terminal and in a notebook.
 
 Nothing here raises: a representation that cannot be made says why in one line.
 """

@@ -40,7 +40,7 @@ _CSS = (
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What is shown of an object."""
+    """The parts of an object's view."""
 
     title: str
     facts: tuple[tuple[str, str], ...]

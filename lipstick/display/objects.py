@@ -281,7 +281,7 @@ _RICH_COLOURS = {"changed": "yellow", "deleted": "red", "added": "green"}
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What became of an answer.
+    """The summary of an answer's changes.
 
     Attributes
     ----------
@@ -304,7 +304,7 @@ class Summary:
 
     @property
     def hidden(self) -> int:
-        """How many changed rows are not among ``rows``."""
+        """The number of changed rows that ``rows`` leaves out."""
         total = sum(n for kind, n in self.counts.items() if kind != "unchanged")
         return total - len(self.rows)
 

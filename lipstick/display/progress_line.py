@@ -1,4 +1,4 @@
-"""What is being done, said on one line while it is being done."""
+"""The current work, shown on one line while it runs."""
 
 from __future__ import annotations
 

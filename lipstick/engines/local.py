@@ -30,7 +30,7 @@ class MemoryEngine:
         self._capture = capture
 
     def value_lookup(self) -> None:
-        """Nothing: values that were captured by reference are out of reach."""
+        """Return None: values that were captured by reference are out of reach without Spark."""
         return
 
     def answer(self) -> pa.Table:
@@ -66,7 +66,7 @@ class MemoryEngine:
     def what_if(
         self, delete: Mapping[str, Any], cascade: Mapping[str, Any] | None, *, strict: bool
     ) -> MemoryWhatIf:
-        """What the answer would be had some inputs not been there."""
+        """Return the hypothetical answer without some inputs."""
         if cascade:
             raise CaptureError(
                 "A cascade reads the tracked sources: lipstick.open(path, spark=spark)."

@@ -1,4 +1,4 @@
-"""What answers the questions to a capture: on a cluster, or in this process."""
+"""The interface of the engines that answer questions to a capture, on a cluster or in memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CaptureEngine(Protocol):
         """The session, in whose terms deletions and valuations may be given."""
 
     def value_lookup(self) -> ValueLookup | None:
-        """What fetches member columns that were captured by reference."""
+        """Return the lookup of member columns captured by reference; None if it has none."""
 
     def answer(self) -> DataFrame | pa.Table:
         """The answer, from the capture."""
@@ -57,4 +57,4 @@ class CaptureEngine(Protocol):
     def what_if(
         self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
     ) -> WhatIf | MemoryWhatIf:
-        """What the answer would be had some inputs not been there."""
+        """Return the hypothetical answer without some inputs."""

@@ -37,7 +37,7 @@ Tokens = frozenset[Token]
 Annotation: TypeAlias = Polynomial | Expression
 
 Evidence: TypeAlias = "Annotation | Analyses | Iterable[Annotation | Analyses] | None"
-"""What is known to hold: annotations, and queries of which some row is there."""
+"""The evidence to condition on: annotations that hold, and queries with at least one row."""
 
 BlockColumns: TypeAlias = (
     "Mapping[str, str | Sequence[str] | Mapping[Any, Any]] | Callable[[Token], Any] | None"
@@ -45,12 +45,12 @@ BlockColumns: TypeAlias = (
 """Per relation what puts its tuples into blocks."""
 
 Method: TypeAlias = Literal["auto", "exact", "sample"]
-"""How hard questions are answered: exactly, from samples, or exactly where that is not too hard."""
+"""The method for hard questions: exact, sampling, or exact unless that is too hard."""
 
 
 @checked
 class Analyses(ABC):
-    """What frames and captures answer about each row; the first `limit` rows, None: all.
+    """Questions about each row, shared by frames and captures; the first `limit` rows, None: all.
 
     Free functions over single annotations are in `semiring.analysis`. Exact answers may be
     exponential in the number of tuples a row is made of, and are bounded; ``error`` and
@@ -250,7 +250,7 @@ class Analyses(ABC):
         return [(row, repairs(annotation)) for row, annotation in self._captured.polynomials(limit)]
 
     def responsibility(self, limit: int | None = 20) -> list[tuple[Row, dict[Token, float]]]:
-        """How responsible every input tuple is for each row: 1 where the row depends on it alone.
+        """Return the responsibility of input tuples for each row: 1 if it depends on one alone.
 
         Raises
         ------
@@ -282,7 +282,7 @@ def _answered(
 
 
 class _Known:
-    """What is known of tuples beforehand: their probabilities, evidence, and blocks."""
+    """Prior knowledge about tuples: their probabilities, evidence, and blocks."""
 
     def __init__(
         self, capture: Capture, weights: Any, default: Any, given: Evidence, blocks: BlockColumns

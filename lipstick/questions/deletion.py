@@ -1,4 +1,4 @@
-"""What to delete: predicates and key lists as sets of tokens."""
+"""Deletions as users write them, predicates and key lists, resolved to sets of tokens."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @checked
 class Questions(Analyses, Generic[T]):
-    """What frames and captures answer of all rows, with answers of the type `T`.
+    """Questions about all rows, shared by frames and captures, with answers of the type `T`.
 
     A frame answers from its capture, which is written when it is first asked.
     """

@@ -1,4 +1,4 @@
-"""What to change: new values of columns, as tables of keys and values, in one scenario or many."""
+"""Updates as users write them, resolved to tables of keys and new values, by scenario."""
 
 from __future__ import annotations
 

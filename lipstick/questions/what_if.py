@@ -25,7 +25,7 @@ CHANGE = "_change"
 
 @checked
 class WhatIf:
-    """What the answer would be without some inputs.
+    """The hypothetical answer without some inputs.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class WhatIf:
 
     @cached_property
     def changes(self) -> DataFrame:
-        """What became of each row: ``_change``, ``old``, ``new``.
+        """The change of each row: ``_change``, ``old``, ``new``.
 
         ``_change`` is unchanged, changed, deleted or added; ``old`` and ``new`` are structs of
         the answer's columns, NULL where there is no such row. Rows are matched by the grouping

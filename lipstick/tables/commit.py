@@ -66,7 +66,7 @@ Emit = Callable[[DataFrame], None]
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is to be written, once nothing forbids it.
+    """The write to be done, after all checks.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class _Plan:
 
     @property
     def adds(self) -> bool:
-        """Whether the write keeps rows that are there, all or some."""
+        """True if the write keeps existing rows, all or some."""
         return self.existing is not None and self.target.adds
 
     @property
@@ -98,7 +98,7 @@ class _Plan:
 
     @property
     def parts(self) -> Path:
-        """Where parts are kept."""
+        """The folder of the parts."""
         return self.directory / "parts"
 
 
@@ -229,7 +229,7 @@ def _kept_parts(spark: SparkSession, plan: _Plan, new: Part, paths: list[Path]) 
 def _left(
     spark: SparkSession, plan: _Plan, part: Part, replaced: Replaced, paths: list[Path]
 ) -> Part | None:
-    """What is left of a part when a partition is overwritten; None: all of it was in there."""
+    """Return the rest of a part after a partition is overwritten; None if nothing remains."""
     version = _version(plan)
     if part.captured and not part.gives_any(replaced.columns):
         filled = spark.read.parquet(str(version.filled(part)))
@@ -382,7 +382,7 @@ def check_target(
 
 
 def _same(target: Target, existing: Source | None, known: Tracked) -> bool:
-    """Whether what is tracked under the target's name is the target."""
+    """Return True if the relation tracked under the target's name is the target."""
     if (known.source.format, known.source.place) == (target.format, target.source):
         return True
     return existing is not None and shared_files(existing.fingerprint, known.source.fingerprint)

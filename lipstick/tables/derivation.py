@@ -81,11 +81,11 @@ class Part:
     files: tuple[str, ...]
     """Names of the files of the rows, in the order of their numbers."""
     captured: bool
-    """Whether a query made them."""
+    """True if a captured query made the rows."""
     folder: str = ROWS
-    """Where the rows are."""
+    """The folder of the rows."""
     replaced: tuple[Replaced, ...] = ()
-    """Which rows were overwritten since."""
+    """The partitions that later statements overwrote."""
     stored: tuple[StoredFile, ...] | None = None
     """The files of its rows, and of what it is filled with, below its folder; None: not known."""
     manifest: str | None = None
@@ -205,7 +205,7 @@ class _Part(TypedDict):
 
 
 class _Version(TypedDict):
-    """What the file of a version says."""
+    """The content of a version's file."""
 
     format: NotRequired[int]
     version: NotRequired[int]
@@ -224,13 +224,13 @@ class Derivation:
     directory: Path
     version: int
     name: str
-    """What the table is tracked as."""
+    """The name that the table is tracked under."""
     schema: str
     """Spark's JSON of the table's schema."""
     key: tuple[str, ...]
     """Columns that name the rows; none: their place in the parts' files does."""
     declared: bool
-    """Whether the user chose the key."""
+    """True if the user declared the key."""
     parts: tuple[Part, ...]
     fingerprint: tuple[FileState, ...] = ()
     """Of the table's files."""
@@ -243,7 +243,7 @@ class Derivation:
         return version_path(self.directory, self.version)
 
     def rows(self, part: Part) -> Path:
-        """Where the rows of a part are, which are held against their checksums.
+        """Return the folder of a part's rows, after comparing them with their checksums.
 
         Raises
         ------
@@ -253,11 +253,11 @@ class Derivation:
         return self._read(self.contents(part), part.folder)
 
     def filled(self, part: Part) -> Path:
-        """Where it is kept what columns of a part are filled with; checked as rows are."""
+        """Return the folder of the values that fill columns of a part; checked as rows are."""
         return self._read(self.contents(part), FILLED_FILES)
 
     def replacing(self, replaced: Replaced) -> Path:
-        """Where it is kept what tells the partition that was overwritten; checked as rows are."""
+        """Return the folder of the values of an overwritten partition; checked as rows are."""
         root = self.directory / "parts" / replaced.part
         folders = (FILLED_FILES,)
         files = Contents(root, replaced.stored, folders=folders, verified=self.verified)
@@ -288,7 +288,7 @@ class Derivation:
             self.contents(part).check()
 
     def capture(self, part: Part) -> Path:
-        """Where the capture of a part is."""
+        """Return the folder of a part's capture."""
         return self.directory / "parts" / part.name / CAPTURE
 
     def first_file(self, part: Part) -> int:
@@ -481,5 +481,5 @@ def _derivation(path: Path, document: Mapping[str, Any]) -> Derivation:
 
 
 def shared_files(fingerprint: Sequence[FileState], other: Sequence[FileState]) -> bool:
-    """Whether two fingerprints have a file in common."""
+    """Return True if two fingerprints have a file in common."""
     return not {state[0] for state in fingerprint}.isdisjoint(state[0] for state in other)

@@ -26,12 +26,12 @@ _REMOVE = "Remove it, unless something is being written."
 
 
 def is_capture(path: Path) -> bool:
-    """Whether a folder is, or was, a capture."""
+    """Return True if a folder is, or was, a capture."""
     return (path / MANIFEST).exists() or any(path.glob("*/members"))
 
 
 def is_derivation(path: Path) -> bool:
-    """Whether a folder is, or was, the provenance of a written table."""
+    """Return True if a folder is, or was, the provenance of a written table."""
     return latest_version(path) > 0 or (path / "parts").is_dir()
 
 
@@ -75,7 +75,7 @@ def _capture(path: Path, expected: str | None) -> Iterator[Damage]:
 
 
 def _reference(record: RelationRecord) -> Iterator[Damage]:
-    """What is wrong with the version of a written table that a capture refers to.
+    """Yield the damage of the version of a written table that a capture refers to.
 
     In a bundle all of its files are checked; elsewhere it may be checked by itself.
     """

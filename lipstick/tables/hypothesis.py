@@ -112,7 +112,7 @@ class Comparison:
 
     @property
     def only_deletes(self) -> bool:
-        """Whether every row that would be there is there, as it is."""
+        """True if every hypothetical row was written, with the same values."""
         other = F.col("new").isNotNull() & (F.col("old").isNull() | ~self._same)
         return not self._joined.where(other).limit(1).count()
 
@@ -138,26 +138,26 @@ class Comparison:
 
 
 def identifies_rows(root: Block) -> bool:
-    """Whether the identity of an answer's tuple is that of one row alone."""
+    """Return True if the identity of a tuple of the answer belongs to one row alone."""
     if root.copies:
         return False
     return root.unique_identity if root.identity else root.kind is Kind.GROUP
 
 
 Fate: TypeAlias = pa.Table | str
-"""What becomes of a relation: the tokens of deleted rows, or a view of its hypothetical rows."""
+"""The outcome for a relation: the tokens of deleted rows, or a view of its hypothetical rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """What becomes of the relations that a query reads.
+    """The outcome for the relations that a query reads.
 
     Parameters
     ----------
     deletion
         The tokens deleted from them.
     replaced
-        Views of hypothetical rows, by relation, from which they are deleted yet.
+        By relation, a view of its hypothetical rows; the deletion is still to be applied to it.
     """
 
     deletion: Deletion

@@ -213,12 +213,12 @@ class Target:
 
     @property
     def adds(self) -> bool:
-        """Whether rows of the table stay, all or some."""
+        """True if the write keeps rows of the table, all or some."""
         return self.mode == "append" or bool(self.replaced)
 
     @property
     def is_path(self) -> bool:
-        """Whether files are written, and no table."""
+        """True if the target is a path of files, not a table."""
         return self.format is not None
 
     def kept_in(self, store: Path) -> Path:

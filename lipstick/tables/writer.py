@@ -30,7 +30,7 @@ _MODES = {"errorifexists": "error", "default": "error"}
 @checked
 @dataclass(frozen=True, slots=True)
 class AnnotatedWriter:
-    """How an answer is written. What is written is tracked: a *derived* relation of the query.
+    """The writer of an answer. The written table is tracked as a *derived* relation of the query.
 
     Made by :attr:`lipstick.AnnotatedFrame.write`. Settings return another writer; ``parquet``,
     ``orc``, ``save``, ``saveAsTable`` and ``insertInto`` write, and return the tracked relation.

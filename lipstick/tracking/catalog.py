@@ -1,4 +1,4 @@
-"""What the names in a query mean: tracked relations, and views, which are read as their text.
+"""The catalog of a session: resolves names to tracked relations, and to views, read as their text.
 
 A temporary view of a data frame has none: it is annotated as the frame is.
 """

@@ -40,11 +40,11 @@ _OF_FILES = ("LogicalRelation", "LogicalRelationWithTable")
 _WRITTEN = ("CachedLocalRelation", "LocalRelation", "Range")
 """Plans of a client that have their rows."""
 _OF_THE_DRIVER = ("MapPartitionsRDD", "ParallelCollectionRDD", "PythonRDD")
-"""What ``createDataFrame`` makes of rows that it is given."""
+"""The RDD classes that ``createDataFrame`` builds from rows of the driver."""
 
 
 class Steadiness(Enum):
-    """How long a relation of few rows has the same ones."""
+    """The time for which a small relation keeps the same rows."""
 
     ALWAYS = "always"
     ONCE = "for one capture"
@@ -88,7 +88,7 @@ class LocalRelations:
         return rows
 
     def _may_read(self, tracked: Tracked) -> bool:
-        """Whether a relation is small and steady, as far as is known before it is read."""
+        """Return True if a relation is small and steady, as far as is known before it is read."""
         view = tracked.view
         if view not in self._steady:
             self._steady[view] = _steadiness(tracked.frame(self._spark), tracked)

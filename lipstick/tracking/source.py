@@ -24,7 +24,7 @@ from lipstick.errors import SourceChangedError, SourceError
 from lipstick.tracking.views import is_temporary
 
 MOST_BYTES = 64 * 2**20
-"""How large a table may be."""
+"""The maximum size of a table in memory, in bytes."""
 
 
 class PandasFrame(Protocol):
@@ -67,7 +67,7 @@ def as_frame(spark: SparkSession, table: InMemory) -> DataFrame:
 
 
 SourceLike: TypeAlias = DataFrame | InMemory | str | os.PathLike[str]
-"""What can be tracked."""
+"""The sources that can be tracked: data frames, tables in memory, and names or paths."""
 
 FileState: TypeAlias = tuple[str, int, int]
 """A file's URI, length in bytes and modification time in nanoseconds (local) or milliseconds."""

@@ -37,7 +37,7 @@ _SHOWN = 5
 
 
 class Naming(Enum):
-    """How the tuples of a relation are named."""
+    """The kinds of tokens that identify the tuples of a relation."""
 
     KEY = "key"
     ROWS = "rows"
@@ -46,9 +46,9 @@ class Naming(Enum):
 
 
 _OF_WINDOWS = {"spark.timeWindow": WINDOW, "spark.sessionWindow": SESSION}
-"""What Spark marks columns of time windows with, in tables too that they are written to."""
+"""The metadata keys of columns of time windows, which tables written from them have, too."""
 _OF_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
-"""Where Spark keeps that a text is CHAR or VARCHAR."""
+"""The metadata key with the CHAR or VARCHAR type of a string column."""
 
 
 def fixed_length(column: StructField) -> str | None:
@@ -68,7 +68,7 @@ class TrackedStream(Protocol):
 
     @property
     def description(self) -> str:
-        """What it reads, for messages."""
+        """A description of its source, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +99,18 @@ class Tracked:
 
     @property
     def marks(self) -> Mapping[str, str]:
-        """What Spark knows of columns beyond their types, as the rewriter calls it."""
+        """The marks of columns: metadata that Spark acts by beyond types, by column."""
         marks = {field.name: mark_of(field) for field in self.schema}
         return {name: mark for name, mark in marks.items() if mark is not None}
 
     @property
     def token_source(self) -> TokenSource:
-        """What rewriting needs to know of it."""
+        """The relation as the rewriter sees it: its view and token columns."""
         return TokenSource(self.view, self.token, self.unique)
 
     @property
     def record(self) -> RelationRecord:
-        """What a capture keeps of it."""
+        """The record of the relation in the manifest of a capture."""
         return RelationRecord(
             name=self.name,
             view=self.view,

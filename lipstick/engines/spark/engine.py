@@ -79,7 +79,7 @@ class SparkEngine:
         return self._spark
 
     def value_lookup(self) -> ValueLookup | None:
-        """What fetches member columns that were captured by reference."""
+        """Return the lookup of member columns captured by reference; None if all were copied."""
         if self._manifest.values != "reference":
             return None
         return ValueLookup(self._spark, self._manifest.relations)
@@ -200,7 +200,7 @@ class SparkEngine:
     def what_if(
         self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
     ) -> WhatIf:
-        """What the answer would be had some inputs not been there."""
+        """Return the hypothetical answer without some inputs."""
         capture = self._capture
         capture.ancestry.check_unambiguous(delete)
         deletion = resolve_deletion(self._spark, self.readable, delete, cascade, self.token_types)
@@ -229,7 +229,7 @@ class SparkEngine:
         return answer
 
     def _has_few_rows(self) -> bool:
-        """Whether a job over the capture is mostly planning, and is as well computed here."""
+        """Return True if a job over the capture is mostly planning, and memory answers alike."""
         counts = self._manifest.counts.values()
         few = sum(count for datasets in counts for count in datasets.values()) <= local_rows.MOST
         schema = StructType.fromJson(json.loads(self._manifest.schema))

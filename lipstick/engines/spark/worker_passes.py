@@ -1,4 +1,4 @@
-"""What workers do with batches of captured members, to evaluate their annotations.
+"""The passes of workers over batches of captured members, which evaluate their annotations.
 
 All of it travels to them by value: they need numpy and pyarrow, not this project.
 """

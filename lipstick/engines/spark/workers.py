@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _UNSET = "python3"
-"""What a classic session runs where nobody has said."""
+"""The Python of a classic session without a setting."""
 _SETTINGS = ("spark.pyspark.python", "spark.pyspark.driver.python")
 
 _CAUSE = re.compile(r"((?:ModuleNotFoundError|\[PYTHON_VERSION).*|(?<=python worker:\n).*)")

@@ -12,11 +12,11 @@ from typing import Any
 import yaml
 
 DEPTH = 100
-"""How deep lists and mappings may be nested."""
+"""The maximum nesting of lists and mappings."""
 NODES = 2_000_000
-"""How many values a document may have, those that aliases repeat counted each time."""
+"""The maximum number of values of a document; values repeated by aliases count each time."""
 CHARACTERS = 64 * 2**20
-"""How long a document may be."""
+"""The maximum length of a document, in characters."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -16,7 +16,7 @@ from lipstick.workflow.errors import DocumentError, WorkflowError
 Path_ = tuple[str | int, ...]
 
 _NODES = 200_000
-"""How many values a workflow may have."""
+"""The maximum number of values of a workflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What the entry is called in messages."""
+        """The path of the entry, for messages."""
         return ".".join(str(part) for part in self.path) or "the document"
 
     def error(self, problem: str) -> DocumentError:

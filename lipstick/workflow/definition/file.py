@@ -53,7 +53,7 @@ from lipstick.workflow.definition.workflow import Workflow
 
 _SPECIFICATION = ("state", "functions", "query_state")
 _STATEMENTS = ("delete", "insert")
-"""What may be a list of statements in place of queries by relation."""
+"""The sections that may be a list of statements in place of queries by relation."""
 _CHANGES = ("relations", "delete", "insert", "replace")
 
 
@@ -121,7 +121,7 @@ def _specification(name: str, entry: Entry, imports: Imports) -> Specification:
 
 
 def _functions(entry: Entry, imports: Imports) -> dict[str, str]:
-    """Where functions are defined, by their names."""
+    """Return the references of functions, by name."""
     return {name: place(reference, imports) for name, reference in entry.named().items()}
 
 

@@ -130,7 +130,7 @@ class Relation:
 
 
 def is_name(name: str) -> bool:
-    """Whether a text can name a relation or column in SQL without quotes."""
+    """Return True if a text can name a relation or column in SQL without quotes."""
     return _COLUMN_NAME.fullmatch(name) is not None
 
 
@@ -164,7 +164,7 @@ _NAME = re.compile(r"[\w.\-]+")
 @checked
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """What modules of one kind do: (S_in, S_state, S_out, Q_state, Q_out).
+    """The specification of modules of one kind: (S_in, S_state, S_out, Q_state, Q_out).
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ class Specification:
 
     @property
     def places(self) -> Mapping[str, str]:
-        """Where the functions that a run imports are defined, by their names."""
+        """The references of the functions that a run imports, by name."""
         frames = {
             f"of {name}": each.reference
             for chain in self._chains

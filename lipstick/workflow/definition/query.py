@@ -30,7 +30,7 @@ _DELETES = re.compile(
 
 
 class Query(ABC):
-    """What defines one relation from others."""
+    """The definition of one relation from others."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class Query(ABC):
     @property
     @abstractmethod
     def selects(self) -> bool:
-        """Whether this is a query; else it is a predicate."""
+        """True if this is a query; else it is a predicate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Sql(Query):
 
     @property
     def selects(self) -> bool:
-        """Whether this is a query; else it is a predicate."""
+        """True if this is a query; else it is a predicate."""
         return _SELECTS.match(self.sql) is not None
 
 
@@ -123,7 +123,7 @@ class FrameFunction(Query):
 
     @property
     def text(self) -> str:
-        """Where the function is defined."""
+        """The reference of the function."""
         return self.reference
 
     @property

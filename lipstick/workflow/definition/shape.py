@@ -129,7 +129,7 @@ def _cycle(waiting: Mapping[str, set[str]]) -> list[str]:
 
 
 def dependencies(shape: Shape) -> Mapping[str, frozenset[str]]:
-    """What each node waits for in an execution: its predecessors, and nodes of the same module.
+    """Return the nodes that each node waits for: its predecessors, and nodes of the same module.
 
     The keys are in :func:`execution_order`.
     """
@@ -207,7 +207,7 @@ def flows(shape: Shape, edge: Edge) -> Mapping[str, str]:
 
 
 def _place(edge: Edge, declared: Shape) -> tuple[str | int, ...]:
-    """Where an edge is written: an unfolded one at the edge it comes from."""
+    """Return the place of an edge in the document; an unfolded edge has that of its origin."""
     for number, other in enumerate(declared.edges):
         if other == edge or (_base(edge.source, other.source) and _base(edge.target, other.target)):
             return ("edges", number)

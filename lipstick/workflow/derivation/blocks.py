@@ -80,7 +80,7 @@ def _leaves(block: Block, column: Column) -> Iterator[Column]:
 
 
 def computes(block: Block, column: Column) -> bool:
-    """Whether a column of a union is an expression in some branch."""
+    """Return True if a column of a union is an expression in some branch."""
     return any(
         _plain(scalar) is None and interpret(scalar).columns
         for branch, name in _branches(block.core, column)
@@ -151,7 +151,7 @@ def plain_text(sql: str) -> str:
 
 
 def keeps_all_columns(block: Block, relations: Mapping[str, RelationRecord]) -> bool:
-    """Whether a block without grouping drops and computes no column of what it reads.
+    """Return True if a block without grouping neither drops nor computes a column.
 
     A column is not dropped where another one of its name is kept, as in a natural join.
     """
@@ -172,7 +172,7 @@ def keeps_all_columns(block: Block, relations: Mapping[str, RelationRecord]) -> 
 
 
 def _generates(block: Block) -> bool:
-    """Whether a tuple read may give several rows."""
+    """Return True if one input tuple may give several rows."""
     return bool(block.generators) or (block.core is not None and bool(block.core.generators))
 
 

@@ -294,7 +294,7 @@ def deciding(reading: Reading, rows: Rows) -> Array:
 
 
 def is_cut(reading: Reading, rows: Rows) -> bool:
-    """Whether LIMIT may drop a tuple that it shows when other tuples change."""
+    """Return True if LIMIT may drop a tuple that it shows when other tuples change."""
     block = rows.block
     if not block.limited or block.offset:
         return block.limited
@@ -309,7 +309,7 @@ def is_cut(reading: Reading, rows: Rows) -> bool:
 
 
 def _changeable(reading: Reading, rows: Rows, scalars: Sequence[Scalar]) -> bool:
-    """Whether a deletion may change scalars over members that are there."""
+    """Return True if a deletion may change scalars over members that survive it."""
     members = members_of(rows)
     assert members is not None
     interpreted = [interpret(scalar) for scalar in scalars]

@@ -37,7 +37,7 @@ class NewEdges:
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """What an invocation adds to the stored graph."""
+    """The part of the stored graph that one invocation adds."""
 
     segments: tuple[NewSegment, ...] = ()
     edges: tuple[NewEdges, ...] = ()
@@ -267,7 +267,7 @@ class Trace:
     # -- the end ---------------------------------------------------------------------------
 
     def fragment(self) -> Fragment:
-        """What is to be stored."""
+        """Return the segments and edge sets to store."""
         places = [self._settle(number, pool) for number, pool in enumerate(self.pools)]
         segments = [NewSegment(p.segment, p.values) for p in self.pools if p.segment.count]
         edges: list[NewEdges] = []

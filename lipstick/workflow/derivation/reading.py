@@ -156,7 +156,7 @@ class Reading:
         return self._sources[relation.lower()]
 
     def at(self, members: Members, chosen: Array) -> MemberReading:
-        """What some members of a block read."""
+        """Return the reading of some members of a block."""
         return MemberReading(self, members, chosen)
 
     def tuples(self, block: Block, positions: Array) -> tuple[Array, Tuples]:
@@ -188,7 +188,7 @@ class Reading:
 
 
 class MemberReading:
-    """What some members of a block read."""
+    """The nodes that some members of a block read."""
 
     def __init__(self, reading: Reading, members: Members, chosen: Array) -> None:
         self._reading = reading
@@ -199,7 +199,7 @@ class MemberReading:
     # -- factors ---------------------------------------------------------------------------
 
     def factors(self) -> Factors:
-        """What the members are made of: tuples of relations and of other blocks."""
+        """Return the factors of the members: tuples of relations and of other blocks."""
         parts: list[tuple[Array, Nodes]] = []
         for number, token in enumerate(self.block.tokens):
             rows, places = self._token_rows(number)
@@ -305,7 +305,7 @@ def sides(block: Block, finder: Semi | OuterLookup) -> tuple[Column, ...]:
 
 
 def always_there(block: Block) -> bool:
-    """Whether a block has its one tuple whatever is deleted."""
+    """Return True if a block has its one tuple whatever is deleted."""
     return (
         block.kind is BlockKind.GROUP and not block.keys and not block.having and not block.limited
     )
@@ -319,7 +319,7 @@ def _spread(nodes: Nodes, rows: Array, count: int) -> Nodes:
 
 
 Compared = Sequence[tuple[str, list[Nodes]]]
-"""What conditions are called, and the nodes of the values that they are on."""
+"""Conditions: the text of each, and the nodes of the values that it reads."""
 
 
 def compared(reading: MemberReading) -> Compared:

@@ -164,7 +164,7 @@ class _Window:
 
     @property
     def _counted(self) -> bool:
-        """Whether the frame counts rows: when one of them goes, another comes in."""
+        """True if the frame is bounded by a number of rows: when one goes, another comes in."""
         bounds = self._call.extent
         return (
             bounds is not None
@@ -290,7 +290,7 @@ def _halves(sees: Ranges) -> Iterator[tuple[tuple[Array, Array], tuple[Array, Ar
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What the tuples of a block become.
+    """The nodes and stored tuples that the tuples of a block become.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How a dealer of the example calculates a bid; nothing here is imported where it runs."""
+"""The bid calculation of the example's dealers; it runs without imports of this module."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ from semiring.base import Array
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a query gave: its rows, and where tracked, its capture with their positions in it."""
+    """The result of a query: its rows and, if tracked, its capture and their positions in it."""
 
     table: pa.Table
     engine: Engine | None = None
@@ -75,7 +75,7 @@ class Answer:
 
 
 def captured_answer(engine: Engine, table: pa.Table) -> Answer:
-    """The answer that a capture holds, whose rows are a table's."""
+    """Return the answer that a capture in memory has, whose rows are those of a table."""
     return Answer(table, engine, repeated(engine.base(engine.root.name)))
 
 
@@ -96,7 +96,7 @@ def rows_by_spark(capture: Capture, state: State) -> pa.Table:
 
 
 def is_empty(block: Block, empty: Collection[str]) -> bool:
-    """Whether a block certainly has no tuples.
+    """Return True if a block certainly has no tuples.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class StepQueries:
         self._specification = specification
 
     def named(self, step: Step, relations: Iterable[str]) -> set[str]:
-        """Which of some relations a step can read: those whose names occur in its text."""
+        """Return the relations that a step can read: their names occur in its text."""
         if isinstance(step.query, FrameFunction):
             return {name.lower() for name in step.query.reads(step.what)}
         text = f"{step.name} {step.query.text}" if step.role == "delete" else step.query.text
@@ -390,7 +390,7 @@ class Bench(Session):
 
     @property
     def _deletes(self) -> bool:
-        """Whether there are queries that run as they are."""
+        """True if there are queries that run as they are."""
         return bool(self.specification.query_state.delete)
 
     def define(self, step: Step) -> None:

@@ -115,7 +115,7 @@ def difference(old: pa.Table, new: pa.Table) -> tuple[Array, Array]:
 
 
 def _among_equals(codes: Array) -> Array:
-    """How many equal codes stand before each."""
+    """Return the number of equal codes before each code."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(codes) else order
@@ -145,7 +145,7 @@ def spread(runs: Sequence[Sequence[int]]) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """Which invocation of which module, at which node, in which execution."""
+    """The identity of an invocation: its module, number, node and execution."""
 
     module: Module
     number: int
@@ -177,7 +177,7 @@ class Leaving:
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """What an invocation did to a state relation.
+    """The change of a state relation by one invocation.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an invocation gave.
+    """The outcome of an invocation.
 
     Parameters
     ----------

@@ -185,7 +185,7 @@ def stored_table(snapshot: Snapshot, segment: str, declared: Relation, count: in
 
 
 def is_done(snapshot: Snapshot, invocation: Invocation) -> bool:
-    """Whether an invocation is stored."""
+    """Return True if an invocation is stored."""
     return invocation.name in snapshot.records
 
 

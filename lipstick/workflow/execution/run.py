@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @checked
 class Run:
-    """What a store holds of a workflow's executions; made by ``run`` or :func:`open_run`.
+    """The executions of a workflow in a store; made by ``run`` or :func:`open_run`.
 
     It shows the store as it is when something is asked, also while executions are appended.
 
@@ -78,7 +78,7 @@ class Run:
 
     @property
     def tracked(self) -> bool:
-        """Whether the run has provenance."""
+        """True if the run has provenance."""
         return bool(documents(self.snapshot)["tracked"])
 
     @cached_property
@@ -87,7 +87,7 @@ class Run:
 
     @property
     def executions(self) -> int:
-        """How many executions are done, whole."""
+        """The number of complete executions."""
         snapshot, count = self.snapshot, 0
         while all(is_done(snapshot, i) for i in invocations(self._shape, count)):
             count += 1
@@ -321,7 +321,7 @@ def run(
 
 
 def is_store(path: Path) -> bool:
-    """Whether a path is a store, whatever is in it."""
+    """Return True if a path is a store, whatever is in it."""
     from graphquery.store.format import FORMAT_FILE
 
     return (path / FORMAT_FILE).exists()
@@ -362,7 +362,7 @@ def open_run(
 def parsed_exports(
     shape: Shape, exports: Mapping[str, str | os.PathLike[str]]
 ) -> dict[tuple[str, str], Path]:
-    """Which outputs are exported, ``node/relation``, by node and relation.
+    """Return the folders of exported outputs, ``node/relation``, by node and relation.
 
     Raises
     ------

@@ -253,7 +253,7 @@ class Runner:
             self._execute(execution, pending)
 
     def _known(self, execution: int, tables: Mapping[tuple[str, str], pa.Table]) -> bool:
-        """Whether the input of an execution is stored, and is this one."""
+        """Return True if the input of an execution is stored, and equal to these tables."""
         record = self._writer.state.records.get(ledger.input_record(execution))
         if record is None:
             return False

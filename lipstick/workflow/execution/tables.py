@@ -253,7 +253,7 @@ def check_key(table: pa.Table, key: Sequence[str], where: str, advice: str) -> N
 
 
 def is_key(table: pa.Table, key: Sequence[str]) -> bool:
-    """Whether a table has some columns, and they tell its rows apart and are never NULL."""
+    """Return True if a table has the key columns, and they are unique and never NULL."""
     if not set(key) <= set(table.column_names):
         return False
     columns = [whole(table.column(name)) for name in key]
