@@ -1,1 +1,1 @@
-"""What is known of a query from its plan, before a row is read."""
+"""Properties of a query that follow from its plan, before a row is read."""

@@ -25,7 +25,7 @@ from rewriter.blocks import Block, Kind
 
 
 def at_most_one_row(relation: Relation) -> bool:
-    """Whether a relation is known never to have two rows: aggregates without keys, and joins."""
+    """Return True if a relation never has two rows: aggregates without keys, and joins of them."""
     match relation:
         case OneRow():
             return True
@@ -48,7 +48,7 @@ def at_most_one_row(relation: Relation) -> bool:
 
 
 def is_certain(block: Block) -> bool:
-    """Whether every potential tuple of a block is there."""
+    """Return True if every potential tuple of a block is present."""
     if block.having or block.limited or block.difference is not None:
         return False
     if block.kind is Kind.UNION:
@@ -57,6 +57,6 @@ def is_certain(block: Block) -> bool:
 
 
 def has_certain_members(block: Block) -> bool:
-    """Whether every member of a block is a row of its tail."""
+    """Return True if every member of a block is a row of its tail."""
     read = (lookup.block for lookup in block.lookups if not lookup.scalar)
     return not block.semis and not block.conditions and all(map(is_certain, read))

@@ -79,7 +79,7 @@ def _origin(column: exp.Column, block: Block) -> tuple[Scalar, Block] | None:
 
 
 def conditional(root: Block) -> bool:
-    """Whether conditions that a deletion may decide are factors of some annotation.
+    """Return True if a condition that a deletion may decide is a factor of some annotation.
 
     They are on aggregated values, on values of window functions and of subqueries, on what LIMIT
     cuts, on how many elements an array has, and on keys of groups that a deletion may change.
@@ -107,7 +107,7 @@ def _compared(block: Block) -> Iterator[Scalar]:
 
 
 def _cuts(root: Block) -> bool:
-    """Whether LIMIT of the answer may cut, in some world, a row that is shown.
+    """Return True if LIMIT of the answer may cut, in some world, a row that is shown.
 
     Not so of the first rows in an order that no deletion changes, before which none can come.
     """
@@ -128,7 +128,7 @@ def _cuts(root: Block) -> bool:
 
 
 def has_difference(root: Block) -> bool:
-    """Whether some annotation has a monus in it: tuples may appear by a deletion."""
+    """Return True if some annotation has a monus, so that a deletion may add tuples."""
     shown = shown_joins(root)
     for block in topological(root):
         if block.difference is not None or any(semi.negated for semi in block.semis):
@@ -153,5 +153,5 @@ def shown_joins(root: Block) -> frozenset[str]:
 
 
 def limits_inside(root: Block) -> bool:
-    """Whether a block that another one reads is cut by LIMIT or OFFSET."""
+    """Return True if LIMIT or OFFSET cuts a block that another one reads."""
     return any(block.limited for block in topological(root) if block is not root)

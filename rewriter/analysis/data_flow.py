@@ -32,7 +32,7 @@ Column = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """What depends on values of some columns.
+    """The parts of a query that depend on the values of some columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which conditions on aggregates a deletion can only make false.
+"""Conditions on aggregates that a deletion can only make false.
 
 Deleting members lowers COUNT and MAX, raises MIN, and lowers SUM if no value is negative. A HAVING
 made of such comparisons keeps, after any deletion, only groups that it keeps now: members of the

@@ -9,7 +9,7 @@ from rewriter.blocks import Block
 
 
 def is_shared_key(block: Block, scalar: Scalar) -> bool:
-    """Whether a scalar is COALESCE of a key of both sides of a COGROUP.
+    """Return True if a scalar is COALESCE of a key of both sides of a COGROUP.
 
     Of a tuple that is there at least one side is, and both have the key: the value stays.
     """

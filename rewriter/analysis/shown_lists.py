@@ -1,4 +1,4 @@
-"""Which lists an answer shows whose elements Spark collects in no order that is known.
+"""Lists in an answer whose elements Spark collects in an unknown order.
 
 Where a query looks into a list, its elements are collected in an order (see
 :mod:`rewriter.lower.observed`). Of one that is only shown two engines agree on the elements alone.

@@ -1,4 +1,4 @@
-"""Which member columns nothing but aggregates reads, and which hold a column of a relation."""
+"""Member columns that only aggregates read, and member columns that are columns of a relation."""
 
 from __future__ import annotations
 

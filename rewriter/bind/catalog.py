@@ -1,4 +1,4 @@
-"""What a front end must know about the relations a query names."""
+"""Catalogs: the meaning of the names of relations, functions and variables in a query."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TrackedRelation:
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """What drops the duplicates of a stream: the places of the columns that are compared.
+    """Deduplication of a stream: the places of the columns that are compared.
 
     ``within``: for as long as the watermark has not passed a row's time and the delay.
     """
@@ -45,7 +45,7 @@ class Deduplication:
 
 @dataclass(frozen=True, slots=True)
 class EventTimeColumn:
-    """What gives a stream a watermark: the place of a column, and a delay in milliseconds."""
+    """Watermark of a stream: the place of its column, and its delay in milliseconds."""
 
     place: int
     delay: int
@@ -117,7 +117,7 @@ class Catalog(Protocol):
 
 
 class MemoryCatalog:
-    """A catalog of what is given, relations and variables found by the last part of a name."""
+    """A catalog in memory, whose relations and variables are found by the last part of a name."""
 
     def __init__(
         self,

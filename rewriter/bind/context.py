@@ -133,7 +133,7 @@ def _at(values: Sequence[Any], places: Sequence[int]) -> tuple[Any, ...]:
 
 
 class Binders(Protocol):
-    """How to bind a query inside another: given to every part, so that none imports the whole."""
+    """Binding of queries inside queries; a parameter of every part, so that none imports all."""
 
     def query(self, query: exp.Query, context: BindContext, outer: Outer | None) -> Bound:
         """Bind a query of its own: a derived table, a named query, a scalar subquery."""
@@ -165,7 +165,7 @@ class Tie:
 
     @property
     def scalars(self) -> tuple[Scalar, ...]:
-        """What the subquery uses of the outer row."""
+        """The values of the outer row that the subquery uses."""
         return tuple(scalar for _, scalar in self.values)
 
     def above(self, over: Callable[[Scalar, frozenset[str]], Scalar]) -> Tie:

@@ -43,22 +43,22 @@ class Output:
 
     @property
     def windowed(self) -> bool:
-        """Whether a window function is in it."""
+        """True if the output contains a window function."""
         return self.scalar.find(exp.Window) is not None
 
     @property
     def always_null(self) -> bool:
-        """Whether it is the literal NULL, which has no type of its own."""
+        """True for the literal NULL, which has no type of its own."""
         return isinstance(self.scalar, exp.Null)
 
     @property
     def known_absent(self) -> bool:
-        """Whether a capture keeps it of tuples that HAVING drops: they may be found by it later."""
+        """True if a capture stores it for tuples that HAVING drops, for later look-ups."""
         return self.stable and isinstance(self.scalar, exp.Column)
 
 
 class Kind(Enum):
-    """What the tuples of a block are."""
+    """The kinds of blocks, by their tuples."""
 
     ROWS = "rows"
     """Its members, one for one."""
@@ -94,9 +94,9 @@ class Block:
     identity: tuple[str, ...]
     """Columns of the block's rows that tell its tuples apart."""
     stable_identity: bool
-    """Whether the identity is known from the members alone."""
+    """True if the identity follows from the members alone."""
     unique_identity: bool
-    """Whether no two tuples have the same identity; not so over relations without provenance."""
+    """True if no two tuples have the same identity; False over relations without provenance."""
     core: Core | None = None
     """None: the block has no members of its own, its tail joins tuples of others."""
     tokens: tuple[TokenColumns, ...] = ()
@@ -149,7 +149,7 @@ class Block:
 
     @property
     def grouped(self) -> bool:
-        """Whether the tuples are groups with keys (an aggregate without GROUP BY has none)."""
+        """True if the tuples are groups with keys (an aggregate without GROUP BY has none)."""
         return self.kind is Kind.GROUP and bool(self.keys)
 
     @property
@@ -174,18 +174,18 @@ class Block:
 
     @property
     def limited(self) -> bool:
-        """Whether LIMIT or OFFSET cuts the rows."""
+        """True if LIMIT or OFFSET cuts the rows."""
         return self.limit is not None or self.offset > 0
 
     @property
     def windowed(self) -> bool:
-        """Whether outputs or sort keys are window functions over its rows."""
+        """True if outputs or sort keys are window functions over the rows."""
         scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
         return any(scalar.find(exp.Window) for scalar in scalars)
 
     @property
     def breaks_ties(self) -> bool:
-        """Whether its rows depend on what Spark leaves open: the order among rows that tie."""
+        """True if the rows depend on the order among rows that tie, which Spark leaves open."""
         scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
         windows = [window for scalar in scalars for window in scalar.find_all(exp.Window)]
         calls = [*(call for _, call in self.aggregates), *(window.this for window in windows)]
@@ -200,7 +200,7 @@ class Block:
 
     @property
     def potential_known(self) -> bool:
-        """Whether the tuples the block may have after some deletion are known from members alone.
+        """True if the potential tuples follow from the members alone.
 
         The tuple of an aggregate without GROUP BY is always known, though nothing identifies it.
         """
@@ -208,12 +208,12 @@ class Block:
 
     @property
     def of_members_alone(self) -> bool:
-        """Whether the tail reads its members and nothing else, and drops or repeats none."""
+        """True if the tail reads only the members, and drops or repeats none."""
         return not (self.lookups or self.probes or self.conditions or self.generators)
 
     @property
     def probes(self) -> tuple[Probe, ...]:
-        """What members ask other blocks for by pairs."""
+        """The probes by which members look up other blocks."""
         return (*self.semis, *self.outer_lookups)
 
     @property
@@ -223,7 +223,7 @@ class Block:
 
     @property
     def lookups_by_alias(self) -> Mapping[str, Lookup | OuterLookup]:
-        """What reads tuples of other blocks, by the alias that scalars have for their columns."""
+        """Readers of other blocks, by the alias of their columns in scalars."""
         looked_up: tuple[Lookup | OuterLookup, ...] = (*self.lookups, *self.outer_lookups)
         return {each.alias: each for each in looked_up}
 

@@ -32,7 +32,7 @@ DRAWN = "drawn"
 Named: TypeAlias = tuple[str, Scalar]
 
 NOTHING: tuple[Named, ...] = (("_row", exp.Literal.number(1)),)
-"""The select list of tuples of which nothing is asked but that they are there."""
+"""The select list of tuples whose mere existence matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Generator:
 
     @property
     def numbered(self) -> bool:
-        """Whether its rows have no place of their own."""
+        """True if the rows have no ordinal of their own."""
         return self.function and not self.placed
 
     @property
@@ -86,13 +86,13 @@ class Generator:
         return frozenset({self.alias, self.position_alias})
 
     def replace_scalars(self, change: Callable[[Scalar], Scalar]) -> Generator:
-        """Return a generator of what ``change`` makes of the argument."""
+        """Return the generator with its argument changed by ``change``."""
         return replace(self, argument=change(self.argument))
 
 
 @dataclass(frozen=True, slots=True)
 class TokenSource:
-    """How scans of a tracked relation are read: the view, and its columns that make the token."""
+    """The view of a tracked relation, and the columns of the view that make the token."""
 
     view: str
     columns: tuple[str, ...]
@@ -201,9 +201,9 @@ class Core:
     once: bool = False
     """Chance decides values or rows: it is run once, and read from what was written."""
     sample: Scalar | None = None
-    """Which fraction of its rows there is."""
+    """The fraction of the rows that a sample keeps."""
     order: tuple[SortKey, ...] = ()
-    """How each of Spark's tasks sorts the rows before chance decides of them."""
+    """Sort keys by which each of Spark's tasks orders the rows before it draws."""
 
     def scalars(self) -> Iterator[Scalar]:
         """Yield what the core computes, without the cores among its sources."""

@@ -99,7 +99,7 @@ class OuterLookup:
 
 
 Probe: TypeAlias = Semi | OuterLookup
-"""What a row asks of another block by pairs."""
+"""A lookup of another block by pairs of scalars."""
 
 _AnyProbe = TypeVar("_AnyProbe", Semi, OuterLookup)
 

@@ -12,12 +12,12 @@ from sqlglot.tokenizer_core import Token, TokenType
 from rewriter.dialect.nodes import MultiUnitInterval, TypedLiteral
 
 LITERAL_TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIME")
-"""What may stand before a string, which says its type."""
+"""Words that give the type of the string after them."""
 
 STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 
 SUFFIXES = ("L", "S", "Y", "D", "F", "BD")
-"""What a number may end in, which says its type."""
+"""Suffixes that give the type of a number."""
 
 _UNITS = frozenset(
     unit + plural

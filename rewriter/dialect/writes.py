@@ -31,7 +31,7 @@ _WHOLE = "Write INSERT INTO t SELECT ..., or INSERT OVERWRITE t SELECT ... of th
 
 
 class Action(Enum):
-    """What a statement does with its target."""
+    """The effect of a statement on its target."""
 
     CREATE = "create"
     APPEND = "append"
@@ -40,7 +40,7 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Into:
-    """Which columns of a table an INSERT gives values to; without any of these, all by place.
+    """The columns of a table that an INSERT fills; without any of these, all by place.
 
     Parameters
     ----------

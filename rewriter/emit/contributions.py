@@ -66,7 +66,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """What each member contributes to its tuple.
+    """The contribution of each member to its tuple.
 
     ``query`` yields the identity of the tuple, then the columns of every factor: ``tokens`` names
     those of each token, ``references`` those of each tuple of another block. A block with a

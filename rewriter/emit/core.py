@@ -50,7 +50,7 @@ from rewriter.scalars.text import rewrite_columns
 
 
 class _Renamed:
-    """What sources and their columns are called elsewhere, by what they are called here."""
+    """The outside names of sources and of their columns, by their names in this core."""
 
     def __init__(self) -> None:
         self.aliases: dict[str, str] = {}
@@ -242,7 +242,7 @@ def _rows(core: Core, tables: Tables) -> exp.Select:
 
 
 def _in_order(core: Core, tables: Tables) -> exp.Select:
-    """Return a core of which chance decides when each task has sorted its rows."""
+    """Return a random core, drawn after each task has sorted its rows."""
     inner: list[Named] = []
 
     def below(name: str, scalar: Scalar) -> exp.Column:
@@ -381,7 +381,7 @@ def _source(source: Source, tables: Tables) -> exp.Expr:
 
 
 def _kept_once(join: KeptOnce, tables: Tables) -> exp.Select:
-    """Return an outer join of which each kept row is read once."""
+    """Return an outer join that reads each row of its outer side once."""
     columns = Columns(((_KEPT, join.kept), (_PARTNERS, join.partners)))
     part = qualified(_KEPT, _PART)
     matched = exp.EQ(this=part, expression=exp.Literal.number(0))

@@ -73,7 +73,7 @@ def potential_query(block: Block, tables: Tables) -> exp.Select:
 
 
 def _members(block: Block, tables: Tables) -> exp.Select:
-    """FROM and WHERE of what a block's members may be.
+    """FROM and WHERE of the potential members of a block.
 
     Other blocks whose tuples are not known only repeat tuples of this one.
     """

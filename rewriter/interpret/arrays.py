@@ -90,7 +90,7 @@ class Lists:
 
     @property
     def sizes(self) -> Array:
-        """How many elements each array has."""
+        """The number of elements of each array."""
         return np.diff(self.offsets)
 
     @property

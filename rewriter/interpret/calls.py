@@ -43,7 +43,7 @@ _SPREADS = {
 
 @dataclass(frozen=True, slots=True)
 class Anew:
-    """How an aggregate without a tensor is computed from the values of a group.
+    """The parts of an aggregate without a tensor, computed from the values of a group.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def aggregate_call(call: Scalar) -> AggregateCall:
 
 
 def _anew(call: Scalar, arguments: list[Scalar]) -> tuple[Anew | None, list[Scalar]]:
-    """Return how a call is computed without a tensor, and of what; None where only Spark can."""
+    """Return the parts of a call that needs no tensor; None if only Spark computes it."""
     name, keys = aggregates.name_of(call), aggregates.sort_keys(call)
     descending = any(bool(key.args.get("desc")) for key in keys)
     if name in aggregates.ARRAYS and len(arguments) == 1 + len(keys):
@@ -225,7 +225,7 @@ def _true(node: Scalar) -> Condition:
 
 
 def _false(node: Scalar) -> Condition:
-    """What makes a condition false; so its negation true."""
+    """Return the comparisons that make a condition false, and so its negation true."""
     node = node.unnest()
     if isinstance(node, exp.Not):
         return _true(node.this)
@@ -271,7 +271,7 @@ def _equalities(node: Scalar) -> list[Scalar]:
 
 @once
 def branches(scalar: Scalar) -> tuple[Interpreted, ...]:
-    """Return the scalars of which CASE, or IF, yields one; none of other scalars."""
+    """Return the branches of CASE or IF; an empty list for other scalars."""
     node = scalar.unnest()
     if isinstance(node, exp.If):
         chosen = [node.args["true"], node.args.get("false")]

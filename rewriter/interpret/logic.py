@@ -133,7 +133,7 @@ def _explicit(a: Vector) -> Vector:
 
 
 def truth(a: Vector) -> tuple[Array, Array]:
-    """Where a condition is true, and where it is false; elsewhere it is NULL."""
+    """Return masks of the rows where a condition is true and where it is false, not NULL."""
     if pa.types.is_null(a.type):
         none = np.zeros(len(a), dtype=np.bool_)
         return none, none

@@ -58,12 +58,12 @@ class Vector:
 
     @property
     def exact(self) -> bool:
-        """Whether the values are integers or decimals."""
+        """True if the values are integers or decimals."""
         return is_exact(self.type)
 
     @property
     def floating(self) -> bool:
-        """Whether the values are floats."""
+        """True if the values are floats."""
         return bool(pa.types.is_floating(self.type))
 
     @property
@@ -121,12 +121,12 @@ class Vector:
 
 
 def is_exact(kind: pa.DataType) -> bool:
-    """Whether a type's values are integers or decimals."""
+    """Return True if a type's values are integers or decimals."""
     return bool(pa.types.is_signed_integer(kind) or pa.types.is_decimal128(kind))
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether a type's values are numbers."""
+    """Return True if a type's values are numbers."""
     return is_exact(kind) or bool(pa.types.is_floating(kind))
 
 

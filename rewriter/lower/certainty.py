@@ -19,7 +19,7 @@ from rewriter.lower.scope import OpenCore
 
 
 def is_stable(scalar: Scalar, core: OpenCore) -> bool:
-    """Whether a deletion that leaves the row alive cannot change the value of the scalar."""
+    """Return True if no deletion that leaves the row alive changes the value of the scalar."""
     if scalar.find(exp.Window):
         return False
     for node in scalar.find_all(exp.Column):
@@ -32,7 +32,7 @@ def is_stable(scalar: Scalar, core: OpenCore) -> bool:
 
 
 def is_prefilter(semi: Semi, core: OpenCore) -> bool:
-    """Whether members that no potential tuple of the other block fits may be left out."""
+    """Return True if members without a matching potential tuple may be left out."""
     return (
         not semi.negated
         and semi.guard is None
@@ -42,7 +42,7 @@ def is_prefilter(semi: Semi, core: OpenCore) -> bool:
 
 
 def is_premature(scalar: Scalar, core: OpenCore, *, overflows: bool = False) -> bool:
-    """Whether a core would compute a scalar that may fail for rows that are not there.
+    """Return True if a core would compute a scalar that may fail for rows that are not present.
 
     An overflow only counts where leaving the scalar to the tail costs nothing: a condition such as
     ``a.week = b.week - 52`` is what keeps a core small.
@@ -58,7 +58,7 @@ def is_premature(scalar: Scalar, core: OpenCore, *, overflows: bool = False) -> 
 
 
 def is_protected(predicate: Scalar, earlier: Iterable[Scalar], core: OpenCore) -> bool:
-    """Whether one of the predicates before this one, which may fail, keeps rows from it.
+    """Return True if an earlier predicate, which may fail, keeps rows from this one.
 
     Spark evaluates the conditions on one input in their order.
     """

@@ -1,4 +1,4 @@
-"""What every rule of lowering is given: the query's surroundings, names, and what is known so far.
+"""The context of every rule of lowering: the query's surroundings, its names, its lowered parts.
 
 The context itself does not change. What grows while a query is lowered are its names, and its
 tables of operators that were lowered already: an operator that is read twice is one block.
@@ -108,7 +108,7 @@ class BlockNames:
 
 @dataclass(frozen=True, slots=True)
 class LoweringContext:
-    """What a rule of lowering is given beside its operator.
+    """The context of a rule of lowering, beside its operator.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class LoweringContext:
             self.readers[operator] = self.readers.get(operator, 0) + 1
 
     def refuse(self, problem: str, advice: str, span: Span | None) -> NoReturn:
-        """Raise the error of what has no rule."""
+        """Raise the error for an operator without a rule."""
         raise UnsupportedError(problem, advice, self.sql, span)
 
 

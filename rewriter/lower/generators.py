@@ -63,7 +63,7 @@ def lower_generate(context: LoweringContext, relation: Generate) -> OpenCore:
 def _check_function(
     context: LoweringContext, call: Scalar, core: OpenCore, relation: Generate
 ) -> None:
-    """Refuse a table function of what is not stored, or is made in the same SELECT.
+    """Refuse a table function of values that are not stored, or computed in the same SELECT.
 
     It is called when members are captured, once, before what LATERAL VIEW makes.
     """

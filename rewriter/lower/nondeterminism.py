@@ -1,4 +1,4 @@
-"""What chance decides: a block of its own, whose members are written once and never computed again.
+"""Random values and samples: a block of its own, whose members are written once, for good.
 
 Everything above reads the drawn values, and which rows a sample has, from what was written: a
 deletion of other rows leaves them as they were.

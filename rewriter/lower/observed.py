@@ -34,7 +34,7 @@ from rewriter.scalars.aggregates import ARRAYS, SETS
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a generator takes apart: the arrays of a grouping.
+    """The arrays of a grouping that a generator takes apart.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ from rewriter.lower.semi_joins import correlated, keyed_by, membership_of
 from rewriter.scalars.text import substitute
 
 _DOUBLED = 2
-"""Outer joins in a row of which the core has all potential rows: matched ones and padded ones."""
+"""Outer joins in a row, as a core of all potential rows: matched ones and padded ones."""
 
 
 def lower_outer_join(context: LoweringContext, relation: OuterJoin) -> Open:

@@ -49,7 +49,7 @@ class Post:
 
     @property
     def final(self) -> bool:
-        """Whether its rows are all there are: no source, condition or grouping may be added."""
+        """True if the rows are complete: no source, condition or grouping may be added."""
         return self.limited or self.windowed or self.opaque
 
 
@@ -87,7 +87,7 @@ class OpenCore:
 
     @property
     def reads_blocks(self) -> bool:
-        """Whether tuples of other blocks are among its sources."""
+        """True if tuples of other blocks are among the sources."""
         return any(isinstance(source, BlockSource) for source in self.sources)
 
     def resolve(self, scalar: Scalar) -> Scalar:

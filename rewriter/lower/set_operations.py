@@ -63,7 +63,7 @@ def lower_bag_difference(context: LoweringContext, relation: BagDifference) -> O
 def union_of_copies(
     context: LoweringContext, relation: UnionAll, branches: Sequence[Open]
 ) -> OpenCore:
-    """Return a union some rows of which are there several times: each tuple read once."""
+    """Return a union that repeats some of its rows, and reads each tuple once."""
     blocks = []
     for branch, open_ in zip(relation.branches, branches, strict=True):
         copies = Attribute(context.names.attribute("copies"), "copies")

@@ -163,7 +163,7 @@ _FIRST = {"first", "first_value", "any_value"}
 _LAST = {"last", "last_value"}
 _LISTS = {"collect_list", "array_agg"}
 _BY_PLACE = "by place"
-"""Marks a call that compares positions, of which no two rows have the same."""
+"""Marks a call that compares positions, which differ for all rows."""
 
 
 @dataclass(frozen=True, slots=True)

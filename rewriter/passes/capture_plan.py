@@ -1,4 +1,4 @@
-"""What of a query's members is captured, and in which order."""
+"""The plan of a capture: the members that it writes, and their order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MemberColumn: TypeAlias = tuple[Block, str]
 """A column of a block's members."""
 
 Alike = Callable[[Sequence[MemberColumn]], bool]
-"""Whether columns of members are all of one type."""
+"""Tells whether columns of members are all of one type."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ class _Eliminating:
         self._done: dict[int, Relation] = {}
 
     def relation(self, relation: Relation, known: Set[str]) -> Relation:
-        """Return a relation of whose rows those are kept in which some attributes are not NULL."""
+        """Simplify a relation whose parent rejects rows where an attribute in `known` is NULL."""
         if self._readers[id(relation)] > 1:
             known = _NOTHING
         if id(relation) not in self._done:

@@ -57,7 +57,7 @@ _MOST = 1_000
 
 
 class _Value(NamedTuple):
-    """Where the value of a scalar subquery is: an attribute of a query with one row at most."""
+    """The value of a scalar subquery: an attribute of a query with one row at most."""
 
     query: Relation
     attribute: Attribute

@@ -1,4 +1,4 @@
-"""What passes did: a step for each that changed something."""
+"""The record of the passes: a step for each that changed something."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 from rewriter.algebra import Scalar, SortKey, is_known
 
 WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
-"""What may stand around the call of an aggregate or window function."""
+"""Nodes that may stand around the call of an aggregate or window function."""
 
 EXTREMES = frozenset({"max_by", "min_by"})
 """Functions that choose a row by the value of their second argument."""

@@ -119,7 +119,7 @@ input_file_block_length input_file_block_start input_file_name
 """
 
 OF_FILES = frozenset(_OF_FILES.split())
-"""Functions of the file that is being read, of which nothing is known above a scan."""
+"""Functions of the file that is being read, unknown above a scan."""
 
 _DRAWN = """
 java_method monotonically_increasing_id rand randn random randstr reflect shuffle

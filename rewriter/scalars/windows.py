@@ -28,12 +28,12 @@ class WindowFrame:
 
     @property
     def from_first(self) -> bool:
-        """Whether it starts with the partition."""
+        """True if the frame starts with the partition."""
         return self.start == UNBOUNDED
 
     @property
     def whole(self) -> bool:
-        """Whether it is the partition."""
+        """True if the frame is the whole partition."""
         return self.from_first and self.end == UNBOUNDED
 
 
@@ -116,7 +116,7 @@ def extent_of(window: exp.Window) -> WindowFrame:
 
 
 def _offset_extent(window: exp.Window, name: str) -> WindowFrame:
-    """Return the rows from the current one to that of which the value is."""
+    """Return the frame from the current row to the row of the value, of LAG or LEAD."""
     _, *more = called(window).expressions
     offset = more[0] if more else exp.Literal.number(1)
     if not isinstance(offset, exp.Literal):

@@ -17,7 +17,7 @@ from rewriter.streaming.flow import EventTime, Flow, Streamed, Watermark, moment
 
 
 class OutputMode(Enum):
-    """What a streaming query hands to its sink of a micro-batch."""
+    """The output modes: the rows of a micro-batch that a streaming query hands to its sink."""
 
     APPEND = "append"
     """Rows that no later batch changes."""
@@ -29,7 +29,7 @@ class OutputMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """Up to which watermark state was emitted, and of which batch the rows are asked for.
+    """The watermark up to which state was emitted, and the batch whose rows are asked for.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Context:
         return Attribute(f"_stream_{name}_{next(self._numbers)}", name)
 
     def unsupported(self, problem: str, span: Span | None) -> UnsupportedError:
-        """Return the refusal of what is not followed."""
+        """Return the refusal of a query that is not followed."""
         advice = (
             "Ask it of what the stream has written: track the folder of its sink, and query that."
         )

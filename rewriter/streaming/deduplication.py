@@ -38,7 +38,7 @@ def compared_by(
 def first_rows(
     context: Context, first: FirstRows, below: Relation, flow: Flow, needed: frozenset[str]
 ) -> tuple[Relation, Flow]:
-    """Return the first of the rows with equal keys, of those that are not late.
+    """Return the first row of each key among the rows that are not late.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def _check(context: Context, first: FirstRows, flow: Flow, needed: frozenset[str
 def _undecided(
     context: Context, first: FirstRows, below: Relation, flow: Flow, others: Sequence[Attribute]
 ) -> Relation:
-    """Return the groups of rows of one batch that differ, of which only Spark knows the first.
+    """Return groups of different rows of one batch: only Spark knows their first row.
 
     It knows more than the places of rows where they are of several files, which tasks of their own
     may read, or where an operator below may have changed their order.

@@ -1,4 +1,4 @@
-"""What is known of the rows between two operators of a streaming query.
+"""Properties of the rows between two operators of a streaming query.
 
 Spark marks the column of a watermark, and passes the mark on with the column: through projections
 that only name it, to the time windows of it, and to groups by either. An operator with state that
@@ -56,7 +56,7 @@ class Streamed:
 
 
 class EventTime(Enum):
-    """What a column with a watermark holds."""
+    """The content of a column with a watermark."""
 
     TIME = "time"
     WINDOW = "window"
@@ -75,7 +75,7 @@ def _unchanged(watermark: Scalar) -> Scalar:
 
 
 Watermark: TypeAlias = Callable[[Scalar], Scalar]
-"""What a watermark is to rows, by what it is to the query."""
+"""Function from the watermark of a query to that of its rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def state_watermark(
 
 
 def is_comparison(part: Scalar) -> bool:
-    """Tell whether Spark reads a condition as one of what comes before what.
+    """Tell whether Spark reads a condition as an order of two times.
 
     Of one side's columns alone, too: it solves ``v > 2`` for a watermark of v, and takes it for
     that of the event time, so that it keeps rows for ever.
@@ -133,7 +133,7 @@ def _bounds(part: Scalar, own: Set[str], other: Set[str]) -> Iterator[_Bound]:
 
 
 def _orders(part: Scalar) -> Iterator[tuple[Scalar, Scalar, bool]]:
-    """Yield the pairs of which the first is below the second, and whether they may be equal."""
+    """Yield pairs of scalars, the smaller first, and whether they may be equal."""
     if isinstance(part, exp.Between):
         yield part.args["low"], part.this, True
         yield part.this, part.args["high"], True

@@ -69,7 +69,7 @@ from rewriter.streaming.ties import tied_groups
 def join_with_relation(
     context: Context, join: Join, left: tuple[Relation, Flow], right: tuple[Relation, Flow]
 ) -> tuple[Relation, Flow]:
-    """Return a join of which one side is a stream.
+    """Return a join with a stream on one side.
 
     Spark may sort rows to join them, or look the stream's up: their order is not known any more.
     """
@@ -88,7 +88,7 @@ def join_with_relation(
 def union_of_streams(
     context: Context, union: UnionAll, branches: Sequence[tuple[Relation, Flow]]
 ) -> tuple[Relation, Flow]:
-    """Return the rows of several streams, of which ``branches`` are the recorded ones."""
+    """Return the union of several streams, whose recorded rows are ``branches``."""
     late_of = [flow.late for _, flow in branches if flow.late is not None]
     if len(late_of) < len(branches):
         raise context.unsupported("a union of a stream with what is none is", union.span)

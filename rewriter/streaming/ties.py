@@ -60,7 +60,7 @@ def _tied(context: Context, aggregate: Aggregate, call: Scalar) -> Relation:
 
 
 def _several(context: Context, counts: Aggregate, keys: int, extreme: str) -> Relation:
-    """Return the groups that have more than one of what is counted, where it is compared last."""
+    """Return the groups with more than one of the counted values, if these are compared last."""
     columns = [attribute.column() for attribute in counts.attributes]
     *group, compared, number = columns
     assert len(group) == keys

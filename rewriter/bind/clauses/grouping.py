@@ -39,7 +39,7 @@ _ANALYTICS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 @dataclass(slots=True)
 class GroupBy:
-    """What a GROUP BY names, in order, and the places in it of the keys of each grouping set.
+    """The expressions of a GROUP BY, in order, and the places of the keys of each grouping set.
 
     ``sets`` is None for a plain grouping, by all of them; ``everything`` says that one was written
     as GROUPING SETS (()), which has no keys.
@@ -192,7 +192,7 @@ class Grouping:
 
     @property
     def has_keys(self) -> bool:
-        """Whether it is by keys, or by grouping sets: no input, no group."""
+        """True with keys or grouping sets: an empty input then has no group."""
         return bool(self._keys) or self._sets is not None
 
     def aggregate(self, call: exp.Expr, name: str = "") -> Attribute:

@@ -451,7 +451,7 @@ def _generates(node: exp.Expr) -> bool:
 
 
 def _in_brackets(node: exp.Expr) -> bool:
-    """Tell a join in brackets, of which the first relation has been joined with what leads."""
+    """Tell whether the node is a parenthesised join."""
     return isinstance(node, exp.Subquery) and not _is_query(node.this)
 
 

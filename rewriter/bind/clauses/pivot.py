@@ -79,7 +79,7 @@ _IGNORING_NULLS = frozenset(
 _FIRST = frozenset({"first", "first_value", "last", "last_value"})
 """Aggregates that PIVOT lets pass over NULL."""
 _SMALL = (*exp.DataType.NUMERIC_TYPES, exp.DataType.Type.BOOLEAN)
-"""The types of which an aggregate over no rows is NULL."""
+"""The types for which an aggregate over no rows is NULL."""
 
 _ADVICE = "Write PIVOT as aggregates with FILTER and GROUP BY."
 

@@ -40,7 +40,7 @@ from rewriter.errors import NotUnderstoodError
 MARK = "mark"
 """Gives a scalar, or the elements of an array, a mark of their own."""
 HOLDS_SESSIONS = "holds session windows"
-"""The mark of what has, or may have, session windows as fields: Spark marks those too."""
+"""The mark of columns with fields that are, or may be, session windows: Spark marks those too."""
 _STRUCTS = ("named_struct", "struct")
 
 

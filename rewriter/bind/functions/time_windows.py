@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 
 _QUALIFIER = "time window"
-"""What stands before the column where a call stood: no relation of a text is called so."""
+"""Qualifier of the column that replaces a call; no relation of a text has this name."""
 
 _CLAUSES = ("expressions", "group")
-"""Where calls are of one operator in Spark: in ORDER BY and QUALIFY they repeat rows once more."""
+"""Clauses whose calls are one operator in Spark; ORDER BY and QUALIFY repeat rows once more."""
 
 _PART = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-z]+?)s?(?:\s+|$)")
 

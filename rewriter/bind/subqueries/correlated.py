@@ -185,7 +185,7 @@ def bind_lateral_subquery(
 
 
 def _is_rows(select: exp.Select) -> bool:
-    """Whether a SELECT has a row for each row of its FROM and WHERE."""
+    """Return True if a SELECT has a row for each row of its FROM and WHERE."""
     if is_grouped(select) or any(select.args.get(clause) for clause in _MORE_THAN_ROWS):
         return False
     items = select.expressions

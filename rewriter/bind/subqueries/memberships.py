@@ -42,7 +42,7 @@ class Membership:
 
     @property
     def outer_scalars(self) -> tuple[Scalar, ...]:
-        """What it uses of the row that it is asked of, as far as it has names."""
+        """The columns and outer values that the condition uses of the row it is asked for."""
         inner = {attribute.id for attribute in self.right.attributes}
         names = () if self.condition is None else dict.fromkeys(references(self.condition))
         tied = () if self.tie is None else self.tie.scalars

@@ -395,7 +395,7 @@ class Dependent:
 
     @property
     def conditions(self) -> tuple[Scalar, ...]:
-        """What ties a row of the subquery to an outer row."""
+        """The conditions that tie a row of the subquery to an outer row."""
         return tuple(
             exp.NullSafeEQ(this=attribute.column(), expression=bracketed(scalar.copy()))
             for attribute, (_, scalar) in zip(self.carried, self.tie.values, strict=True)

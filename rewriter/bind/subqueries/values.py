@@ -43,12 +43,12 @@ class _Value:
 
     @property
     def tied(self) -> bool:
-        """Whether it is computed for a row."""
+        """True if the subquery is computed for a row."""
         return self.correlated is not None
 
     @property
     def scalars(self) -> tuple[Scalar, ...]:
-        """What ties it to the row that it is computed for."""
+        """The outer values that tie the subquery to the row it is computed for."""
         if self.correlated is None:
             return ()
         return tuple(scalar for scalar, _ in self.correlated.pairs)
@@ -246,7 +246,7 @@ class Subqueries:
         )
 
     def _tied_to(self, scalar: Scalar) -> frozenset[str]:
-        """Return the ids of what a scalar needs of a row, through its subqueries too."""
+        """Return the ids of the attributes that a scalar and its subqueries read of a row."""
         needed: set[str] = set()
         for identity in _mentioned([scalar]):
             if identity in self._pending:

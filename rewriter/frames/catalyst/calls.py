@@ -83,7 +83,7 @@ _FRAMED_BY_ITSELF = {
 }
 """Functions whose frame is part of their meaning."""
 _OVER_VALUES = {"Lag", "Lead", "NthValue"}
-"""Functions of which a window says whether they leave out NULLs."""
+"""Functions whose window has a field that makes them ignore NULLs."""
 _SIDES = {
     "UnboundedPreceding": ("UNBOUNDED", "PRECEDING"),
     "UnboundedFollowing": ("UNBOUNDED", "FOLLOWING"),

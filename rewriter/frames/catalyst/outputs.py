@@ -1,4 +1,4 @@
-"""Which attributes an operator has, and which of them the operators above use."""
+"""The attributes of an operator, and those that the operators above it use."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from rewriter.frames.writing.literals import cast, has_required_parts, literal, 
 from rewriter.frames.writing.selects import ADVICE, call, identifier, unsupported
 
 Columns = Mapping[int, exp.Expr]
-"""What stands for an attribute, by its expression id."""
+"""The column of an attribute, by its expression id."""
 
 _BINARY: dict[str, type[exp.Binary]] = {
     "Add": exp.Add,

@@ -1,4 +1,4 @@
-"""What Spark's JSON leaves out of an expression, which its description needs to be written."""
+"""Parts of expressions that Spark's JSON of a plan leaves out, read from the expressions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NO_FUNCTIONS = frozenset(
 
 
 class Hidden(Enum):
-    """What is asked of the expression itself, and becomes its parameter ``shown``."""
+    """Methods of an expression whose results become its parameter ``shown``."""
 
     ESCAPE = "the escape character of LIKE"
     EVALUATION = "how a cast is evaluated: ANSI, LEGACY or TRY"

@@ -145,7 +145,7 @@ def draws(expression: Any) -> bool:
 
 
 def sorted_before_draws(relation: Message) -> Message | None:
-    """Return the order within tasks of the rows of which chance decides in a relation, if any."""
+    """Return the sort order within tasks below a random operator of a relation, if any."""
     for kind, expressions in _EXPRESSIONS.items():
         if kind in relation and draws(relation[kind].get(expressions)):
             below = relation[kind]["input"]

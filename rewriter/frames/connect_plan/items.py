@@ -53,7 +53,7 @@ def select_list(frame: ConnectFrame, messages: Sequence[Message], names_of: Name
 
 
 def kept_column(frame: ConnectFrame, message: Message) -> Column | None:
-    """Return the column that an item is, if it is one as it is."""
+    """Return the column if the item is a bare column reference, else None."""
     if kind_of(message) != "unresolved_attribute":
         return None
     written = ConnectScalars(frame).write(message)

@@ -23,7 +23,7 @@ _NUMBERS = ("byte", "decimal", "double", "float", "integer", "long", "short")
 
 
 def filled(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
-    """Return a frame with values in place of what is NULL or NaN.
+    """Return a frame with values in the place of NULL or NaN.
 
     One value fills the columns of its kind among those that are named, or all; several are cast
     to the types of the columns that they are for.

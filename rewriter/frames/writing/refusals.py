@@ -1,4 +1,4 @@
-"""Refusals of what no text says: rows that are not tracked, or that Python makes of rows."""
+"""Refusals of plans that no query expresses: untracked rows, and rows that Python makes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHECKPOINTED = ("LogicalRDD", "cached_remote_relation")
 
 
 def untracked(kind: str) -> UntrackedError:
-    """Return the error of a scan of what is not tracked."""
+    """Return the error for a scan of an untracked relation."""
     rows = _ROWS.get(kind, "rows of a table or of files")
     advice = 'Track the frame or table that it is made of: ls.track("name", frame, ...).'
     if kind in _CHECKPOINTED:

@@ -86,16 +86,16 @@ class Column:
     scalar: exp.Expr
 
     weight: int = 1
-    """How many nodes its expression has once it is written over tracked relations."""
+    """The number of nodes of the expression when it is written over tracked relations."""
 
     @property
     def plain(self) -> bool:
-        """Whether it is a column of FROM as it is."""
+        """True for a bare column of FROM."""
         return isinstance(self.scalar, exp.Column)
 
     @property
     def kept(self) -> bool:
-        """Whether it is a column of FROM under its own name."""
+        """True for a bare column of FROM under its own name."""
         return self.plain and self.scalar.name.lower() == self.name.lower()
 
     def item(self, name: str) -> exp.Expr:
@@ -119,7 +119,7 @@ class Rows:
 
     @property
     def scalars(self) -> Mapping[int, exp.Expr]:
-        """What stands for each attribute."""
+        """The column of each attribute."""
         return {output.id: output.scalar for output in self.columns}
 
     @property
@@ -132,17 +132,17 @@ class Rows:
 
     @property
     def single(self) -> bool:
-        """Whether it is one relation and nothing else."""
+        """True for a single relation without any clause."""
         return self.stage is Stage.FROM and not self.joined and self.is_plain()
 
     @property
     def in_order(self) -> bool:
-        """Whether the rows have an order, which a step loses."""
+        """True if the rows have an order, which a step loses."""
         return "order" in self.select.args and self.stage < Stage.LIMIT
 
     @property
     def joined(self) -> bool:
-        """Whether FROM has more than one relation."""
+        """True if FROM has more than one relation."""
         return bool(self.select.args.get("joins") or self.select.args.get("laterals"))
 
     def is_plain(self, ids: Collection[int] | None = None) -> bool:
