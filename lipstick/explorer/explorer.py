@@ -158,6 +158,6 @@ def open_source(path: Path) -> Source:
         from lipstick.explorer.captures.source import CaptureSource
 
         return CaptureSource(name, open_capture(path))
-    from lipstick.explorer.graphs.stored_graphs import open_graph
+    from lipstick.explorer.graphs.source import open_graph
 
     return open_graph(name, path)

@@ -71,7 +71,7 @@ def source_of(subject: Any, name: str | None = None) -> Source:
     if isinstance(subject, Capture):
         return _of_capture(subject, name)
     if isinstance(subject, ProvenanceGraph):
-        from lipstick.explorer.graphs.stored_graphs import graph_source
+        from lipstick.explorer.graphs.source import graph_source
 
         return graph_source(name or "graph", subject)
     page = page_of(subject)

@@ -1,31 +1,70 @@
-"""A provenance graph as the explorer asks it."""
+"""A provenance graph as the explorer asks it: in memory, or of a store."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from graphquery import ProvenanceGraph
+from graphquery import GraphError, Kind, ProvenanceGraph, Segment
 from graphquery.reduced import is_reduced
+from graphquery.store import Snapshot, Store
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell, cells, columns
 from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.explorer import PageOpener, Source
 from lipstick.explorer.graphs import nodes as node_pictures
 from lipstick.explorer.graphs import picture
 from lipstick.explorer.graphs.boxes import Focus, Marks
-from lipstick.explorer.graphs.finding import LISTED, search
 from lipstick.explorer.graphs.marking import Marked, marked
 from lipstick.explorer.graphs.outline import NONE, Outline
 from lipstick.explorer.params import Params
+from lipstick.systems import pages, resolve
 from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.store import Snapshot
+
+
+LISTED = 50
+"""Findings of each sort, and neighbours of a node, that are listed at most."""
+
+
+def search(outline: Outline, graph: Callable[[], ProvenanceGraph], text: str) -> dict[str, Any]:
+    """Modules, segments and nodes whose names have a text in them.
+
+    Parameters
+    ----------
+    graph
+        Gives the graph; called where a node may be meant.
+    """
+    lowered = text.lower()
+    groups = [name for name in outline.groups if lowered in name.lower()]
+    matches: list[dict[str, Any]] = []
+    for name in groups[:LISTED]:
+        module = name in outline.modules
+        focus: Focus = {"module": name} if module else {"relation": name}
+        matches.append({"sort": "module" if module else "input", "name": name, "focus": focus})
+    segments = [s for s in outline.segments if lowered in s.name.lower()] if lowered else []
+    for segment in segments[:LISTED]:
+        if segment.kind is Kind.INVOCATION and segment.module is not None:
+            focus = {"module": segment.module, "invocation": segment.invocation}
+        else:
+            focus = {"segment": segment.name}
+        matches.append({"sort": "segment", "name": cell(segment.name), "focus": focus})
+    if text:
+        try:
+            node = graph().node(text)
+            matches.insert(0, {"sort": "node", "name": cell(text), "focus": {"node": node}})
+        except GraphError:
+            pass  # no node is called exactly so
+    return {"found": matches, "total": len(groups) + len(segments)}
+
 
 _EXECUTIONS = 2_000
 
@@ -290,3 +329,62 @@ class GraphSource:
             "paths": shown,
             "python": f"{self._opening}\ngraph.paths({names[0]!r}, {names[1]!r})",
         }
+
+
+def open_graph(name: str, path: Path) -> Source:
+    """Open a store: by the page of a system if it has its records, else as a graph.
+
+    Raises
+    ------
+    ExploreError
+        Of a run without provenance.
+    StoreError
+        Where there is no store.
+    """
+    snapshot = Store.open(path).snapshot()
+    folders = {record.partition("/")[0] for record in snapshot.records}
+    for page in pages():
+        if page.record in folders:
+            opener: PageOpener = resolve(page.opens)
+            return opener(name, path)
+    return stored_graph(name, path, snapshot)
+
+
+def stored_graph(
+    name: str, path: Path, snapshot: Snapshot, shown: Iterable[Segment] | None = None
+) -> GraphSource:
+    """The graph of a store; of what its log says at once, of its nodes when it has been built.
+
+    Parameters
+    ----------
+    shown
+        Its segments, as pictures are to group them; None: as they are stored.
+
+    Raises
+    ------
+    ExploreError
+        Of a run without provenance.
+    """
+    if not snapshot.records.get("workflow", {}).get("tracked", True):
+        raise ExploreError(
+            f"The run in {path} has no provenance: it ran with --plain.\n"
+            "Run the workflow without --plain into another store."
+        )
+    segments = snapshot.segments.values()
+
+    def build() -> ProvenanceGraph:
+        return ProvenanceGraph.build(segments, snapshot.edges, snapshot.column)
+
+    opening = (
+        "from graphquery import ProvenanceGraph\nfrom graphquery.store import Store\n\n"
+        f"snapshot = Store.open({str(path)!r}).snapshot()\n"
+        "graph = ProvenanceGraph.build(snapshot.segments.values(), snapshot.edges, snapshot.column)"
+    )
+    outline = Outline.of_stored(segments if shown is None else shown, snapshot.edges)
+    return GraphSource(name, outline, build, opening, snapshot)
+
+
+def graph_source(name: str, graph: ProvenanceGraph) -> GraphSource:
+    """A graph in memory, as it is: deleted and zoomed nodes are not in its pictures of nodes."""
+    outline = Outline.of_graph(graph)
+    return GraphSource(name, outline, lambda: graph, "graph = ...  # the graph at hand")

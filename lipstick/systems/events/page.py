@@ -14,8 +14,7 @@ from graphquery.store.log import read_entry
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell
 from lipstick.explorer.errors import ExploreError
-from lipstick.explorer.graphs.source import GraphSource
-from lipstick.explorer.graphs.stored_graphs import stored_graph
+from lipstick.explorer.graphs.source import GraphSource, stored_graph
 from lipstick.explorer.params import Params
 from lipstick.systems.events import ReducedGraph
 from lipstick.systems.events.store import RECORD, check_reduced

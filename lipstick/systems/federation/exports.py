@@ -33,10 +33,10 @@ from lipstick.systems.federation.arriving import (
     dataset_of,
     local_files,
     part_record,
+    permutation,
     put_values,
 )
 from lipstick.systems.federation.errors import ExportError
-from lipstick.systems.federation.matching import permutation
 from lipstick.tables.derivation import TUPLE, Derivation, Part, read_version
 from lipstick.tables.target import Target
 from lipstick.tracking.naming import free_name

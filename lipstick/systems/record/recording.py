@@ -17,8 +17,7 @@ from typing import Any
 
 from lipstick.systems.record.call_events import events
 from lipstick.systems.record.errors import RecordError
-from lipstick.systems.record.strace import traced
-from lipstick.systems.record.traced_calls import calls
+from lipstick.systems.record.traced_calls import calls, traced
 from lipstick.systems.record.versions import Versions, Vertex
 
 FORMAT = 1

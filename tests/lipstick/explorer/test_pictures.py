@@ -14,8 +14,7 @@ from graphquery import ProvenanceGraph, Segment
 from lipstick.explorer.explorer import Explorer, open_source
 from lipstick.explorer.graphs.boxes import MOST
 from lipstick.explorer.graphs.node_values import changed
-from lipstick.explorer.graphs.source import GraphSource
-from lipstick.explorer.graphs.stored_graphs import graph_source
+from lipstick.explorer.graphs.source import GraphSource, graph_source
 from semiring.base import Array
 from tests.lipstick.explorer.conftest import ask
 from tests.lipstick.explorer.stores import store_generated

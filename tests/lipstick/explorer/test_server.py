@@ -18,7 +18,7 @@ from graphquery import ProvenanceGraph
 from lipstick.explorer import ExploreError, Explorer, Served
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.explorer import open_source
-from lipstick.explorer.graphs.stored_graphs import graph_source
+from lipstick.explorer.graphs.source import graph_source
 from lipstick.explorer.params import Params
 from lipstick.explorer.server import QUESTION, hosts_of
 

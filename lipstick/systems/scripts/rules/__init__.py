@@ -1,7 +1,7 @@
 """The rules that make the final graph of the initial one, in the paper's three sets and order.
 
-Each rule is a file with one function, called like it, that takes a graph, replaces every subgraph
-that its left-hand side matches by its right-hand side, and returns how often it did.
+A rule is a function of a graph: it replaces every subgraph that its left-hand side matches by its
+right-hand side, and returns the number of replacements. A set of rules is a file.
 """
 
 from __future__ import annotations
@@ -10,19 +10,25 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from lipstick.systems.scripts.graph import ScriptGraph
-from lipstick.systems.scripts.rules.conditional import conditional
-from lipstick.systems.scripts.rules.constant_into_computing import constant_into_computing
-from lipstick.systems.scripts.rules.constant_into_source import constant_into_source
-from lipstick.systems.scripts.rules.earlier_iterations import earlier_iterations
-from lipstick.systems.scripts.rules.function_call import function_call
-from lipstick.systems.scripts.rules.intermediate_of_computing import intermediate_of_computing
-from lipstick.systems.scripts.rules.intermediate_of_source import intermediate_of_source
-from lipstick.systems.scripts.rules.loop_over_data import loop_over_data
-from lipstick.systems.scripts.rules.loop_over_products import loop_over_products
-from lipstick.systems.scripts.rules.output import output
-from lipstick.systems.scripts.rules.persistence import persistence
-from lipstick.systems.scripts.rules.view_into_computing import view_into_computing
-from lipstick.systems.scripts.rules.view_into_source import view_into_source
+from lipstick.systems.scripts.rules.flow_transformation import (
+    conditional,
+    earlier_iterations,
+    function_call,
+    loop_over_data,
+    loop_over_products,
+)
+from lipstick.systems.scripts.rules.graph_maintenance import (
+    intermediate_of_computing,
+    intermediate_of_source,
+    output,
+    persistence,
+)
+from lipstick.systems.scripts.rules.model_modification import (
+    constant_into_computing,
+    constant_into_source,
+    view_into_computing,
+    view_into_source,
+)
 
 Rule: TypeAlias = Callable[[ScriptGraph], int]
 

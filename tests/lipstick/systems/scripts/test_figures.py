@@ -8,7 +8,7 @@ from lipstick.systems.scripts.graph import ScriptGraph
 from lipstick.systems.scripts.model import NodeKind, Role
 from lipstick.systems.scripts.reading.read import read
 from lipstick.systems.scripts.rules import rewrite
-from lipstick.systems.scripts.rules.conditional import conditional
+from lipstick.systems.scripts.rules.flow_transformation import conditional
 from lipstick.systems.scripts.script_text import script_of
 
 SCRIPT = """\
