@@ -79,11 +79,11 @@ class CaptureDamagedError(CaptureError):
 
 
 class CaptureNotHereError(CaptureError):
-    """A capture whose upstream provenance is not where it, or its bundle, says."""
+    """A capture whose upstream provenance is missing from the path in it or in its bundle."""
 
 
 class UncheckedWarning(UserWarning):
-    """A capture of an older version, of whose files nothing is known to check them by."""
+    """A capture of an older version, whose files have no checksums to check them by."""
 
 
 class UnknownKeyWarning(UserWarning):

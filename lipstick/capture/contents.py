@@ -76,7 +76,7 @@ class StoredFile:
 
 
 def is_inside(name: str) -> bool:
-    """Tell whether a path is relative, and stays below the folder that it starts from."""
+    """Return True if a path is relative, and stays below the folder that it starts from."""
     return all(_PART.fullmatch(part) for part in name.split("/"))
 
 
@@ -100,7 +100,7 @@ def describe(root: Path, folders: Iterable[str] = ("",)) -> tuple[StoredFile, ..
     """Describe the Parquet files below folders of a folder, as they are now; reads all of them.
 
     What Hadoop leaves beside the files, and nothing reads, is removed first: its checksums of
-    32 bits are only seen by Spark, and fail there without a word of what is damaged.
+    32 bits are only seen by Spark, and fail there without naming what is damaged.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def spark_schema(path: Path) -> Any:
 
 
 def is_hidden(name: str) -> bool:
-    """Tell whether Spark and this process pass over a file of some name."""
+    """Return True if Spark and this process ignore a file of some name."""
     if name.endswith(".parquet.crc"):
         return False  # Hadoop compares it
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
@@ -206,13 +206,13 @@ class Contents:
     root
         The folder.
     files
-        All Parquet files below it; None: what was written is not known.
+        All Parquet files below it; None if the written files are unknown.
     counts
-        How many rows there are in each of its folders, where that alone is known.
+        The number of rows in each of its folders, where nothing else is known.
     folders
-        The folders below it of which nothing but these files is to be read; ``""`` is itself.
+        The folders below it in which only these files may be read; ``""`` is itself.
     verified
-        What was compared already.
+        The files compared so far.
     """
 
     root: Path
@@ -222,7 +222,7 @@ class Contents:
     verified: Verified = field(default_factory=Verified, compare=False, repr=False)
 
     def has(self, folder: str) -> bool:
-        """Tell whether a folder of files was written."""
+        """Return True if a folder of files was written."""
         if self.files is not None:
             return any(file.name.startswith(f"{folder}/") for file in self.files)
         return folder in self.counts if self.counts else (self.root / folder).is_dir()
@@ -235,7 +235,7 @@ class Contents:
         Raises
         ------
         CaptureDamagedError
-            When files are not those that were written.
+            When files differ from what was written.
         """
         path = self.root / folder
         if self.files is None:
@@ -352,7 +352,7 @@ class Contents:
 
 
 def damaged(root: Path, faults: Sequence[Fault]) -> CaptureDamagedError:
-    """Return the error of some faults, which tells the first one."""
+    """Return the error of some faults, which describes the first one."""
     more = f" {len(faults) - 1} more faults were found." if len(faults) > 1 else ""
     return CaptureDamagedError(
         f"{root} is damaged. {faults[0].where}: {faults[0].what}{more}\n"

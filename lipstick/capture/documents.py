@@ -43,14 +43,14 @@ _UNSEALED = 1
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A document as it was read.
+    """A document that was read.
 
     Parameters
     ----------
     version
-        Of its format. Documents of version 1 had no checksum.
+        The version of its format. Documents of version 1 had no checksum.
     content
-        What it says.
+        Its content.
     """
 
     version: int
@@ -124,7 +124,7 @@ def altered(path: Path) -> CaptureDamagedError:
 
 
 def ununderstood(path: Path, error: Exception) -> CaptureDamagedError:
-    """Return the error that a document says what none of its kind does."""
+    """Return the error of a document with content that is invalid for its kind."""
     return CaptureDamagedError(
         f"{path} cannot be understood: {error}.\nIt was altered, or something else wrote it."
     )
@@ -224,7 +224,7 @@ def _more_than_values(scalar: Scalar) -> str | None:
 
 
 def _scalars(value: Any, without: Core | None) -> Iterator[Scalar]:
-    """Yield the scalars of a part of a block, but for those of other blocks and of a core."""
+    """Yield the scalars of a part of a block, without scalars of other blocks and of a core."""
     if isinstance(value, Scalar):
         yield value
     elif isinstance(value, (tuple, list)):

@@ -91,7 +91,7 @@ def storable(frame: DataFrame) -> DataFrame:
 def in_arrow(kind: DataType) -> bool:
     """Return True if Arrow and Parquet represent a type alike and compare its values alike.
 
-    Not so of texts that Spark pads where it compares them, CHAR, of which Arrow knows nothing.
+    False for CHAR, which Spark pads in comparisons, and Arrow does not know.
     """
     if isinstance(kind, StructType):
         names = {name.lower() for name in kind.names}

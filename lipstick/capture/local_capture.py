@@ -141,7 +141,7 @@ class _Collector:
         return self._view(block.name, "members")
 
     def _view(self, block: str, name: str) -> str:
-        """A view of what is held of a block."""
+        """Return a view of a dataset in memory of a block."""
         key = (block, name)
         if key not in self._views:
             view = f"_lipstick_held_{self._id}_{block}_{name}"

@@ -190,12 +190,12 @@ class Manifest:
         Parameters
         ----------
         expected
-            The checksum of the manifest that is to be there; None: any.
+            The expected checksum of the manifest; None: any.
 
         Raises
         ------
         CaptureDamagedError
-            When it is not what was written, or says what no capture does.
+            When it differs from what was written, or is no manifest of a capture.
         CaptureError
             When there is none, or its format is of another version.
 
@@ -287,7 +287,7 @@ class Manifest:
 
 
 def _referring(record: RelationRecord, directory: Path) -> RelationRecord:
-    """Return a record that says which version it refers to, and how to get there."""
+    """Return a record with the checksum of the version it refers to, and the path to it."""
     path = Path(record.derived or "").resolve()
     return replace(
         record,

@@ -210,7 +210,7 @@ class CaptureWriter:
             self._dataset(block, "members", kept, self._here.members)
 
     def _has_rows_here(self, block: Block) -> bool:
-        """Compute the rows of a block whose members are all here; tell whether that can be."""
+        """Compute the rows of a block here; return False if they, or its members, cannot be."""
         made_of = (inner.name for inner in topological(block) if inner.core is not None)
         if not self._at_hand.keys() >= set(made_of):
             return False
@@ -264,7 +264,7 @@ class CaptureWriter:
     def _dataset(
         self, block: Block, name: str, frame: DataFrame, here: Computed | None = None
     ) -> None:
-        """Write rows of a block: those of a frame, by Spark unless they can be computed here."""
+        """Write the rows of a frame for a block, by Spark unless they can be computed here."""
         frame = storable(frame)
         table = here(block, frame.schema) if here is not None else None
         if table is not None:
@@ -288,7 +288,7 @@ class CaptureWriter:
 
 
 def _refuse_maps(block: Block, rows: StructType) -> None:
-    """Refuse tuples told apart by maps: Spark groups by them, but compares none with another."""
+    """Refuse tuples identified by maps: Spark groups by maps, but does not compare them."""
     for name in block.identity:
         kind = rows[name].dataType.simpleString()
         if "map<" in kind:

@@ -59,7 +59,7 @@ def plain_frame(frame: Any) -> DataFrame:
 def read_paths(spark: SparkSession, frame: DataFrame) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the paths that the plan of a frame reads, and the options that it reads them with.
 
-    Over Spark Connect a plan has the paths that a reader got, and not those of tables.
+    Over Spark Connect a plan has the paths that a reader got, and no paths of tables.
     """
     paths: dict[str, None] = {}
     options: dict[str, str] = {}

@@ -167,10 +167,10 @@ def _expression_id(attribute: Any) -> int:
 
 
 def with_texts(spark: SparkSession, plan: Plan, nodes: Json) -> Json | None:
-    """Return the description of a plan whose parts are marked with the texts that they were.
+    """Return the description of a plan whose parts are marked with the texts they were made from.
 
     Only texts whose relations are all found as tracked ones in the part are used: a name may stand
-    for something else by now. That a part still is what its text says is not known yet. None:
+    for something else by now. The proof is still to come that a part equals its text. None:
     there is no such part.
     """
     marked = deepcopy(nodes)
@@ -225,7 +225,7 @@ def _text(node: Plan, described: dict[str, object]) -> str | None:
 
 
 def _is_stated(spark: SparkSession, node: Plan, text: str, names: set[str], *, whole: bool) -> bool:
-    """Tell whether a text is a query over these relations with the columns of an operator."""
+    """Return True if a text is a query over these relations with the columns of an operator."""
     read = catalyst.relations_read(text)
     if read is None or not read <= names:
         return False

@@ -129,9 +129,9 @@ def _keyed(spark: SparkSession, aggregate: Plan) -> Plan:
 
 
 def _renamed(spark: SparkSession, plan: Plan, *, in_the_end: bool = True) -> Plan:
-    """Return a plan whose operators are as they would be in a text and in a frame.
+    """Return a plan with its operators in the form that text and frame share.
 
-    Aliases of attributes have the name of the attribute, or of what it is in the end.
+    Aliases of attributes get the name of the attribute, or of its origin.
     """
     nodes = described(plan)
     origins = _origins(nodes, in_the_end=in_the_end)
@@ -204,7 +204,7 @@ def _renames(item: Json) -> bool:
 
 
 def _is_common(node: dict[str, Any], origins: Mapping[int, str]) -> bool:
-    """Tell whether an operator is as it would be in a text and in a frame."""
+    """Return True if an operator already has the form that text and frame share."""
     name = kind(node)
     if name == "Filter":
         return kind(node["condition"][0]) != _NOT_MISSING
@@ -218,7 +218,7 @@ def _is_common(node: dict[str, Any], origins: Mapping[int, str]) -> bool:
 
 
 def _common(spark: SparkSession, node: Plan, origins: Mapping[int, str]) -> Plan:
-    """Return an operator without what only its text, or only its frame, says."""
+    """Return an operator without details that only its text, or only its frame, has."""
     name = node.getClass().getSimpleName()
     if name == "Filter":
         return with_parameters(spark, node, {0: _present(spark, node.condition())})
@@ -262,7 +262,7 @@ def _present(spark: SparkSession, condition: Plan) -> Plan:
 def _unnamed(spark: SparkSession, item: Plan, origins: Mapping[int, str]) -> Plan:
     """Return the alias of an attribute under the attribute's name: the optimiser drops it.
 
-    One that it keeps says nothing of the frame that it was made by.
+    An alias that it keeps is independent of the frame then.
     """
     if item.getClass().getSimpleName() != "Alias":
         return item
@@ -291,7 +291,7 @@ Ids: TypeAlias = dict[tuple[int, int | None], Any]
 
 
 def same_result(spark: SparkSession, left: Plan, right: Plan) -> bool:
-    """Tell whether two plans give the same result, as ``sameResult`` does, whatever their ids."""
+    """Return True if two plans give the same result, as ``sameResult`` does, whatever their ids."""
     if left.sameResult(right):
         return True
     ids: Ids = {}

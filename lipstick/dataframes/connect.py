@@ -247,7 +247,7 @@ def _in_order(spark: SparkSession, value: Any) -> Any:
 
 
 def _compared(spark: SparkSession, value: Any) -> Any:
-    """Return a plan without what only says where rows are computed, ``dropna`` being a filter."""
+    """Return a plan without operators that only place rows, and with ``dropna`` as a filter."""
     if isinstance(value, list):
         return [_compared(spark, part) for part in value]
     if not isinstance(value, dict):
@@ -337,7 +337,7 @@ def _name(item: Message, kind: str) -> Message | None:
 
 
 def _has_marks(spark: SparkSession, message: Message, names: list[Message]) -> bool:
-    """Tell whether a name is given to a time window, or where there are columns with marks."""
+    """Return True if a name may be given to a time window, or to a column with marks."""
     if not all("unresolved_attribute" in item["expr"] for item in names):
         return True
     fields = client_of(spark).schema(plan_of(message["input"])).fields
@@ -396,7 +396,7 @@ def _sorted(rows: Message, schema: Sequence[tuple[str, Any]]) -> Message:
 
 
 def _has_order(kind: Any) -> bool:
-    """Tell whether Spark sorts by a type, as ``DataType.jsonValue`` has it."""
+    """Return True if Spark sorts by a type, as ``DataType.jsonValue`` has it."""
     if not isinstance(kind, dict):
         return kind not in _WITHOUT_ORDER
     if kind["type"] == "struct":

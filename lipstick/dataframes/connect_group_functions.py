@@ -37,7 +37,7 @@ _KEEPING = (
     "with_columns_renamed",
     "hint",
 )
-"""Operators whose rows are in the partitions of those that they are made of."""
+"""Operators whose rows stay in the partitions of their input."""
 
 _PLACING_HINTS = ("coalesce", "rebalance", "repartition", "repartition_by_range")
 
@@ -92,7 +92,7 @@ def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -
 
 
 def _partitions(spark: SparkSession, name: str, relation: Message) -> Side:
-    """Return the rows of a relation in the partitions that it says, if it says any."""
+    """Return the rows of a relation in the partitions that it names, if it names any."""
     below, filtered = relation, True
     if connect_plan.is_local_sort(relation):
         sort = relation["sort"]

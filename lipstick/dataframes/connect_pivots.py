@@ -1,7 +1,7 @@
 """``pivot`` over Spark Connect as PIVOT has it: of values, and by columns that nothing else reads.
 
 Values that are not given are read, as Spark reads them: a classic session does when the frame is
-made, and they are part of its plan; the plan of a client says nothing of them. Keys that are
+made, and they are part of its plan; the plan of a client lacks them. Keys that are
 expressions, or that aggregates read too, become columns before.
 """
 
@@ -46,7 +46,7 @@ def with_stated_pivots(spark: SparkSession, value: Any) -> Any:
 
 
 def _with_own_keys(spark: SparkSession, relation: Message) -> Message:
-    """Return a pivot by columns, of which it reads the keys nowhere else, under the same names."""
+    """Return a pivot by columns under the same names, whose keys it reads nowhere else."""
     message = relation["aggregate"]
     keys, of = message.get("grouping_expressions", []), message["pivot"]["col"]
     read = set(_names([*message["aggregate_expressions"], of]))
@@ -74,7 +74,7 @@ def _with_own_keys(spark: SparkSession, relation: Message) -> Message:
 
 
 def _is_column(part: Message) -> bool:
-    """Tell whether a part is a column: a dotted name may be that of a field."""
+    """Return True if a part is surely a column: a dotted name may be a field."""
     return "." not in part.get("unresolved_attribute", {}).get("unparsed_identifier", ".")
 
 

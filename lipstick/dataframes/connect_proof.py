@@ -44,7 +44,7 @@ _CHOOSING = ("Aggregate", "Expand", "Project")
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """An operator of a plan: how many are above it, and what it says."""
+    """An operator of a plan: its depth and its text."""
 
     depth: int
     text: str
@@ -97,7 +97,7 @@ def _operator(line: str) -> _Operator:
 def _without_calls(plan: str) -> str:
     """Return a plan without the numbers of calls of Python functions.
 
-    They tell calls apart that are otherwise equal, and Spark's own comparison ignores them too.
+    The numbers distinguish calls that are otherwise equal, and Spark's comparison ignores them too.
     """
     calls = {match.start(): match for match in _numbers_of_calls(plan)}
     other_numbers = {match[1] for match in _NUMBER.finditer(plan) if match.start() not in calls}
@@ -207,7 +207,7 @@ def _unnumbered(item: str) -> str:
 
 
 def _is_chosen_from(operators: Operators, number: int) -> bool:
-    """Tell whether an operator above chooses among the columns of one, by their numbers."""
+    """Return True if an operator above chooses among the columns of one, by their numbers."""
     depth = operators[number].depth
     for operator in reversed(operators[:number]):
         if operator.depth >= depth:
@@ -276,7 +276,7 @@ _CALLS = ("unresolved_function", "call_function")
 
 
 def reads_clock(value: Any) -> bool:
-    """Tell whether a plan calls a function of the time of the query."""
+    """Return True if a plan calls a function of the time of the query."""
     if isinstance(value, list):
         return any(map(reads_clock, value))
     if not isinstance(value, dict):

@@ -214,7 +214,7 @@ def of_values(function: Callable[..., pa.Array], types: Sequence[StructType]) ->
 
 
 def _values(array: pa.Array) -> list[Any]:
-    """The values of an array, of which Spark's types make the same again."""
+    """Return the values of an array, from which Spark's types make the same array again."""
     import pyarrow as pa
 
     kind = array.type

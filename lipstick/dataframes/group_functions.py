@@ -207,12 +207,12 @@ _OF_A_GROUP = ("FlatMapGroupsInArrow", "FlatMapGroupsInPandas")
 _OF_TWO = ("FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas")
 _OF_A_PARTITION = ("MapInArrow", "MapInPandas")
 _KEEPING = ("Filter", "Generate", "Project", "SubqueryAlias")
-"""Operators whose rows are in the partitions of those that they are made of."""
+"""Operators whose rows stay in the partitions of their input."""
 _ALL = (*_OF_A_GROUP, *_OF_TWO, *_OF_A_PARTITION)
 
 
 def applies_functions(nodes: Json) -> bool:
-    """Tell whether a plan applies functions to groups or partitions, outside its subqueries."""
+    """Return True if a plan applies functions to groups or partitions, outside its subqueries."""
     return any(kind(node) in _ALL for node in nodes)
 
 
@@ -263,7 +263,7 @@ def _sides(spark: SparkSession, node: Plan) -> Iterator[Side]:
 
 
 def _partitions(spark: SparkSession, name: str, plan: Plan) -> Side:
-    """Return the rows of a plan in the partitions that it says, if it says any."""
+    """Return the rows of a plan in the partitions that it names, if it names any."""
     shown = f"{name[0].lower()}{name[1:]}"
     below, filtered = plan, True
     if _sorts_within_partitions(plan):

@@ -87,7 +87,7 @@ def callable_function(spark: SparkSession, function: Plan) -> Any:
 def show_constants(plan: Plan, nodes: Json) -> None:
     """Write the rows that a text has, ``VALUES ...``, into the description of its plan.
 
-    Rows that were made in another way are those of a relation, which must be tracked.
+    Rows made in another way belong to a relation, which must be tracked.
     """
     size = sizes(nodes)
     for position, node in untracked(nodes, size):
@@ -114,9 +114,9 @@ def show_copies(plan: Plan, nodes: Json) -> None:
 
 
 def show_unmarked(plan: Plan, nodes: Json) -> None:
-    """Write into the description of a plan which names take a column's marks away.
+    """Mark, in the description of a plan, the names that take a column's marks away.
 
-    Those with metadata of their own: what Spark knows of a column beyond its type is metadata.
+    They have metadata of their own: what Spark knows of a column beyond its type is metadata.
 
     Raises
     ------

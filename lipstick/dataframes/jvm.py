@@ -132,7 +132,7 @@ def described_expressions(node: Any, kinds: Collection[str]) -> Iterator[dict[st
 
 
 def with_subqueries(plan: Plan, nodes: Json) -> Iterator[tuple[Plan, Json]]:
-    """Yield a plan and those of all subqueries in it, with their descriptions."""
+    """Yield a plan and the plans of all subqueries in it, with their descriptions."""
     yield plan, nodes
     size = sizes(nodes)
     for position, node in untracked(nodes, size):

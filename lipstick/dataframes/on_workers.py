@@ -202,7 +202,7 @@ def _refuse_rows_of_none(function: Callable[..., Any], settings: Settings) -> No
 
 
 def _iterated(results: Any, settings: Settings) -> Any:
-    """Return an iterator of what can be iterated over, where the session takes that too."""
+    """Return an iterator over an iterable result, if the session accepts any iterable."""
     known = isinstance(results, Iterator) or settings["any iterable"] != "true"
     return results if known or not hasattr(results, "__iter__") else iter(results)
 

@@ -59,7 +59,7 @@ def name_first_rows(spark: SparkSession, plan: Plan, nodes: Json) -> None:
 def uppermost(
     frame: DataFrame,
 ) -> tuple[DataFrame, Deduplication | None, EventTimeColumn | None]:
-    """Return what is below the uppermost operator of a streaming frame, if no text says that one.
+    """Return the input of the uppermost operator of a streaming frame, if SQL lacks that operator.
 
     It drops duplicates, or gives rows a watermark; else the frame itself is returned. Frames of
     Spark Connect are not looked into.

@@ -30,7 +30,7 @@ GENERATOR = "tpcgen-cli"
 
 
 class DemoError(LipstickError):
-    """The demonstration cannot run here; the message says what to do."""
+    """The demonstration cannot run here; the message advises what to do."""
 
 
 def cache_folder(scale: float) -> Path:

@@ -1,6 +1,6 @@
 """Frames, captures and what-if answers as shown in a terminal and in a notebook.
 
-Nothing here raises: a representation that cannot be made says why in one line.
+Nothing here raises: a view that cannot be made is one line with the reason.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ProgressLine:
-    """Says on one line what is being done, while it is being done. Made by :func:`progress`.
+    """The current work, shown on one line while it runs. Made by :func:`progress`.
 
     As a context manager the line disappears at the end, and one that is opened inside another
     speaks through the outer one; called without being entered, each message is a line.

@@ -297,7 +297,7 @@ class _Known:
         }
 
     def weights(self, tokens: Tokens) -> dict[Token, float]:
-        """The probabilities of some tokens, and of those of the evidence."""
+        """Return the probabilities of some tokens, and of the tokens of the evidence."""
         return self._weights(tokens | self._tokens)
 
 

@@ -42,7 +42,7 @@ class Deletion:
     def views(self, spark: SparkSession) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Register the tokens as temporary views; return view and columns per relation.
 
-        Relations of which nothing is deleted have none.
+        Relations without deleted tuples have none.
         """
         views = {}
         for name, table in self.tokens.items():
@@ -157,7 +157,7 @@ def check_readable(spark: SparkSession, record: RelationRecord) -> None:
 
 
 def without(spark: SparkSession, view: str, gone: str, columns: Sequence[str]) -> str:
-    """Return a view of the rows of a view whose tokens are not among those of another."""
+    """Return a view of the rows of a view whose tokens are not in another view."""
     rows, tokens = spark.table(view), spark.table(gone)
     match = [rows[f"`{column}`"].eqNullSafe(tokens[f"`{column}`"]) for column in columns]
     reduced = f"{gone}_reduced"

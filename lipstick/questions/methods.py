@@ -115,7 +115,7 @@ class Questions(Analyses, Generic[T]):
     def lineage(self, where: str | Column | None = None) -> dict[str, T]:
         """Return the input rows that the selected rows of the answer were made from, per relation.
 
-        Those that rows of derived relations were made of are among them.
+        They include the input rows that rows of derived relations were made from.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class Questions(Analyses, Generic[T]):
     ) -> pa.Table:
         """Return the answer as a K-relation: distinct rows with the sums of their annotations.
 
-        Rows that are not in the answer but would be annotated other than 0, as those of an outer
+        Rows that are not in the answer but would be annotated other than 0, as rows of an outer
         join or NOT EXISTS may be, are not shown: see :meth:`what_if`.
 
         Parameters and errors are those of :meth:`evaluate`; computed in memory.

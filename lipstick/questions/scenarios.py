@@ -119,7 +119,7 @@ def resolve_scenarios(
 
 
 def tabulated(given: Given) -> TypeGuard[Mapping[str, Any]]:
-    """Tell whether scenarios are given by tables, one per relation."""
+    """Return True if scenarios are given by tables, one per relation."""
     if isinstance(given, Each) or not isinstance(given, Mapping):
         return False
     return bool(given) and all(isinstance(w, pa.Table | DataFrame) for w in given.values())

@@ -39,7 +39,7 @@ def of_row(function: Callable[[dict[str, Any]], Any], columns: Sequence[str] = (
         From a row, as a dict of its columns, to a value of the semiring. It is called here, once
         for each row of the relation; an expression over the columns is evaluated by Spark instead.
     columns
-        Those that the function reads; none: all.
+        The columns that the function reads; none: all.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def of_row(function: Callable[[dict[str, Any]], Any], columns: Sequence[str] = (
 
 
 def is_valued(valuation: Any) -> bool:
-    """Tell whether a valuation was given at all."""
+    """Return True if a valuation was given at all."""
     return valuation is not None and valuation != {}
 
 

@@ -113,12 +113,12 @@ Records = Mapping[str, RelationRecord]
 
 
 class Ancestry:
-    """The relations of a query and, through derivations, all that they were made of.
+    """The relations of a query and, through derivations, all relations these were made from.
 
     Parameters
     ----------
     relations
-        Those that the query reads.
+        The relations that the query reads.
     directory
         The folder of its capture, from which written tables' provenance is found; None: it has
         none, and the paths are those of this session.
@@ -169,7 +169,7 @@ class Ancestry:
         )
 
     def _extends(self, last: RelationRecord, record: RelationRecord) -> bool:
-        """Tell whether the tuples of a record are named as they are in the last one."""
+        """Return True if the tuples of a record have the same names in the last record."""
         if (last.naming, last.token) != (record.naming, record.token):
             return False
         if last.derived is None or record.derived is None:
@@ -186,7 +186,7 @@ class Ancestry:
         return frozenset(name.lower() for name in self.records)
 
     def check_unambiguous(self, names: Iterable[str]) -> None:
-        """Refuse to ask about relations of which several versions were read.
+        """Refuse questions about relations read in several versions.
 
         Raises
         ------

@@ -93,7 +93,7 @@ class _Plan:
 
     @property
     def replaced(self) -> tuple[str, ...]:
-        """The columns whose values tell which rows are overwritten, as the table has them."""
+        """The columns whose values select the overwritten rows, as the table names them."""
         return named_key(self.target.name, self.target.replaced, _schema(self).names)
 
     @property

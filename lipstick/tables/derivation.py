@@ -56,15 +56,15 @@ FILLED_FILES = "filled"
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """That rows were overwritten which are in a partition.
+    """The overwriting of a partition of a part's rows.
 
-    Also those that the query would have made: they are not among its hypothetical rows.
+    It also removes rows that the query would have made from its hypothetical rows.
     """
 
     part: str
     """The name of the part that took their place, which is filled with the partition's values."""
     columns: tuple[str, ...]
-    """The columns that tell the partition."""
+    """The columns that identify the partition."""
     stored: tuple[StoredFile, ...] | None = None
     """The files that it is filled from, below its folder; None: not known."""
 
@@ -87,7 +87,7 @@ class Part:
     replaced: tuple[Replaced, ...] = ()
     """The partitions that later statements overwrote."""
     stored: tuple[StoredFile, ...] | None = None
-    """The files of its rows, and of what it is filled with, below its folder; None: not known."""
+    """The files of its rows, and of its filled values, below its folder; None: not known."""
     manifest: str | None = None
     """The checksum of the manifest of its capture; None: not known."""
 
@@ -96,21 +96,21 @@ class Part:
         return Replaced(self.name, tuple(columns), below(self.stored, FILLED_FILES))
 
     def gives(self, columns: Sequence[str]) -> bool:
-        """Tell whether its query gives all of these columns."""
+        """Return True if its query gives all of these columns."""
         return set(self.columns).issuperset(columns)
 
     def gives_any(self, columns: Sequence[str]) -> bool:
-        """Tell whether its query gives one of these columns."""
+        """Return True if its query gives one of these columns."""
         return not set(self.columns).isdisjoint(columns)
 
 
 def part_of(document: Mapping[str, Any]) -> Part:
-    """Return the part that a document says.
+    """Return the part that a document describes.
 
     Raises
     ------
     AttributeError, KeyError, TypeError, ValueError
-        When it says none, or names that lead elsewhere.
+        When it describes none, or has names that lead elsewhere.
     """
     return Part(
         name=_inside(document["name"]),
@@ -298,7 +298,7 @@ class Derivation:
 
     @property
     def announcement(self) -> Path:
-        """The file that says that this version is being written."""
+        """The file that announces this version."""
         return self.directory / f"announced-{self.version:06}.json"
 
     def announce(self) -> None:
@@ -359,7 +359,7 @@ def latest_version(directory: Path) -> int:
 
 
 def read_announced(directory: Path) -> Derivation | None:
-    """Read the version of which the table is being written, or was when a process died.
+    """Read the version whose table is being written, or was when a process died.
 
     Raises
     ------

@@ -62,7 +62,7 @@ def described(part: Part, directory: Path) -> Part:
 def captured_rows(
     capture: Capture, columns: Sequence[str], schema: StructType, filled: DataFrame | None
 ) -> DataFrame:
-    """Return rows of a table from the answer of a capture, and the tuple that each row is.
+    """Return rows of a table from the answer of a capture, each with its tuple.
 
     Parameters
     ----------

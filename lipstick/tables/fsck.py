@@ -102,7 +102,7 @@ def check_derivation(path: Path) -> list[Damage]:
     Returns
     -------
     list
-        What is wrong, damage before what is left over; empty for a sound one.
+        The faults, damage before leftovers; empty if there are none.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def check_derivation(path: Path) -> list[Damage]:
     Warns
     -----
     UncheckedWarning
-        When a version is of format 1, which says nothing of its files.
+        When a version is of format 1, which does not list its files.
     """
     kept = kept_versions(path)
     last = max([latest_version(path), *kept.values()])

@@ -165,14 +165,14 @@ class Reduced:
 
 
 class Hypothesis:
-    """A deletion of tuples of relations, those that derived relations were made of among them.
+    """A deletion of tuples of relations, also of relations behind derived ones.
 
     Parameters
     ----------
     deletion
-        By name of the relation.
+        The tokens to delete, by relation.
     rerun
-        Run all queries over what is left, in place of asking captures.
+        Run all queries over the remaining rows, in place of asking captures.
     """
 
     def __init__(self, spark: SparkSession, deletion: Deletion, *, rerun: bool = False) -> None:
@@ -256,7 +256,7 @@ class Hypothesis:
         return view
 
     def _concerns(self, capture: Capture, derivation: Derivation, part: Part) -> bool:
-        """Tell whether a deletion is of something that a part was made of."""
+        """Return True if the deletion has tuples of a relation that a part was made from."""
         names = capture.ancestry.names_above(derivation, part)
         return any(table.num_rows and name in names for name, table in self._tokens.items())
 

@@ -51,7 +51,7 @@ def expanded(capture: Capture, formal: Sequence[A], *, values: bool) -> list[A]:
     Parameters
     ----------
     values
-        Whether the values of derived relations are read too: those of tensors are.
+        True if values of derived relations are read too, as values of tensors are.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def _annotations(
 
 
 def origins_of(capture: Capture, tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Return tokens by relation, and with those of derived relations what their rows were made of.
+    """Return tokens by relation, with the origins of the tokens of derived relations.
 
     As :func:`lipstick.tables.origins.with_origins`, in memory.
     """
@@ -203,7 +203,7 @@ def _problem(capture: Capture, record: RelationRecord, *, values: bool) -> str |
 
 
 def _partitions(derivation: Derivation) -> frozenset[str]:
-    """Return the columns whose values tell which rows were overwritten."""
+    """Return the columns whose values selected overwritten rows."""
     replaced = (overwritten for part in derivation.parts for overwritten in part.replaced)
     return frozenset(column for overwritten in replaced for column in overwritten.columns)
 
@@ -234,7 +234,7 @@ def changing(capture: Capture, record: RelationRecord) -> frozenset[str]:
 def with_origins(
     spark: SparkSession, capture: Capture, tokens: Mapping[str, DataFrame]
 ) -> dict[str, DataFrame]:
-    """Return tokens by relation, and with those of derived relations what their rows were made of.
+    """Return tokens by relation, with the origins of the tokens of derived relations.
 
     Parameters
     ----------

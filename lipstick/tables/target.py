@@ -31,7 +31,7 @@ from lipstick.tracking.source import Source, read_source
 from rewriter.dialect import Into
 
 FILLED = "_lipstick_filled"
-"""The column, a struct, of what columns of a table are filled with that a query gives no values."""
+"""The struct column with the defaults of the table columns that the query does not write."""
 
 _VARCHAR = "__CHAR_VARCHAR_TYPE_STRING"
 _DEFAULT = "CURRENT_DEFAULT"
@@ -42,7 +42,7 @@ _DIGITS: Mapping[type[DataType], int] = {ByteType: 3, ShortType: 5, IntegerType:
 def goals(
     name: str, into: Into, answer: StructType, table: StructType, *, fills: bool
 ) -> tuple[str, ...]:
-    """Return the columns of a table that those of an answer go to.
+    """Return the target columns of an answer's columns in a table.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _check_type(name: str, field: StructField, given: StructField) -> None:
 
 
 def _holds(wide: DataType, narrow: DataType) -> bool:
-    """Tell whether a type has all values of another one, so that Spark writes them as they are."""
+    """Return True if a type has all values of another one, so that Spark writes them unchanged."""
     kinds = list(_DIGITS)
     if type(wide) in kinds and type(narrow) in kinds:
         return kinds.index(type(narrow)) <= kinds.index(type(wide))
@@ -123,7 +123,7 @@ def written_as(value: Column, given: DataType, field: StructField) -> Column:
 def filling(
     spark: SparkSession, into: Into, given: Sequence[str], table: StructType
 ) -> DataFrame | None:
-    """Return one row of what the columns that no values are given to are filled with.
+    """Return one row with the values of the table columns that the query does not write.
 
     The values of PARTITION, else the columns' defaults, else NULL; evaluated once.
     """
@@ -162,15 +162,15 @@ class Target:
     Parameters
     ----------
     name
-        What it is tracked as.
+        The name that it is tracked under.
     source
         The table's name, or the path.
     mode
         ``error`` (there must be nothing yet), ``append`` or ``overwrite``.
     format
-        Of a path's files; None: a table.
+        The format of a path's files; None: a table.
     into
-        Which columns of a table that is there are given values.
+        The columns of an existing table that get values.
     keeps_schema
         Overwriting leaves the columns of the table as they are. Those that are given no values
         are filled.
@@ -190,7 +190,7 @@ class Target:
     key: Key | None = None
     directory: Path | None = None
     provider: str | None = None
-    """The format of a table that is made; None: that of the session, or of what is there."""
+    """The format of a new table; None: the session's default, or the existing format."""
     partitions: tuple[str, ...] = ()
     """The columns that a table that is made is partitioned by; other names are passed over."""
 
@@ -208,7 +208,7 @@ class Target:
 
     @property
     def replaced(self) -> tuple[str, ...]:
-        """The columns whose values tell which rows are overwritten; (): all rows are, or none."""
+        """The columns whose values select the overwritten rows; (): all rows, or none."""
         return tuple(self.into.static) if self.mode == "overwrite" else ()
 
     @property

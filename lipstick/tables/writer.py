@@ -48,36 +48,36 @@ class AnnotatedWriter:
     # -- settings --------------------------------------------------------------------------
 
     def mode(self, mode: str) -> AnnotatedWriter:
-        """``error`` (unless told otherwise), ``append`` or ``overwrite``."""
+        """Return a writer with a mode: ``error`` (the default), ``append`` or ``overwrite``."""
         return replace(self, _mode=_MODES.get(mode.lower(), mode.lower()))
 
     def format(self, source: str) -> AnnotatedWriter:
-        """The format of files, ``parquet`` unless told, or the provider of a table."""
+        """Return a writer with a format of files, by default ``parquet``, or a table provider."""
         return replace(self, _format=source)
 
     def option(self, key: str, value: Any) -> AnnotatedWriter:
-        """An option of the format."""
+        """Return a writer with one more option of the format."""
         return replace(self, _options={**self._options, key: value})
 
     def options(self, **options: Any) -> AnnotatedWriter:
-        """Options of the format."""
+        """Return a writer with more options of the format."""
         return replace(self, _options={**self._options, **options})
 
     def partitionBy(self, *columns: str) -> AnnotatedWriter:  # noqa: N802 - as Spark has it
-        """The columns that a table is partitioned by."""
+        """Return a writer that partitions the table by columns."""
         return replace(self, _partitions=columns)
 
     def key(self, *columns: str) -> AnnotatedWriter:
-        """The columns whose values name the rows (``t:Civic``); none: their place does.
+        """Return a writer whose rows are named by columns (``t:Civic``); none: by place.
 
-        Unless told, what the query groups by names them, where it is shown and never NULL.
+        By default the grouping key names them, if it is among the columns and never NULL.
         """
         return replace(self, _key=columns)
 
     def provenance(self, path: str | os.PathLike[str]) -> AnnotatedWriter:
-        """The directory where the provenance of the table is kept.
+        """Return a writer with a directory for the table's provenance.
 
-        Unless told, ``<path>.provenance`` beside files, and in the session's store for tables.
+        By default ``<path>.provenance`` beside files, and in the session's store for tables.
         """
         return replace(self, _directory=Path(path).absolute())
 

@@ -105,7 +105,7 @@ class SessionCatalog:
         return View(name, written, tuple(frame.columns), distinct, watermark)
 
     def _check_tables(self, view: str, text: str) -> None:
-        """Refuse a permanent view one of whose tables has the name of something else here.
+        """Refuse a permanent view if a name in its text is another relation in this session.
 
         Spark resolves the names in its text without temporary views.
         """
@@ -140,7 +140,7 @@ class RegisteredFunctions:
 
     @property
     def aggregates(self) -> RegisteredAggregates:
-        """Those that are functions of a group's bag instead of a row."""
+        """The aggregates among the functions: functions of a group's bag instead of a row."""
         return RegisteredAggregates(self._spark, self)
 
     @property
@@ -152,7 +152,7 @@ class RegisteredFunctions:
 class RegisteredAggregates:
     """The aggregate functions that a SparkSession has beside Spark's own: a container of names.
 
-    Spark tells by where it refuses them: in GROUP BY.
+    Spark identifies them by refusing them in GROUP BY.
     """
 
     def __init__(self, spark: SparkSession, functions: RegisteredFunctions) -> None:

@@ -1,6 +1,6 @@
 """Relations of few rows, read once into this process: captures of them need no jobs of Spark.
 
-A job over few rows is mostly its own planning, scheduling and commit. Rows are kept of relations
+A job over few rows is mostly its own planning, scheduling and commit. Rows are cached of relations
 that stay as they are: their files are those of a fingerprint, which a capture checks before and
 after it reads them, or their rows are part of the frame itself. What a function of Python makes of
 rows may be something else the next time: it is read once for each capture. What a session makes of
@@ -31,7 +31,7 @@ MOST_ROWS: Final = 200_000
 MOST_BYTES: Final = 16 << 20
 """Bytes of its files, at most."""
 READ_BYTES: Final = 128 << 20
-"""Bytes of its rows, at most: those of a file may be many more than the file's."""
+"""The maximum number of bytes of its rows, which may be many more than those of its file."""
 KEPT_BYTES: Final = 256 << 20
 """Bytes of all relations that are kept, at most; the one that was read first is forgotten first."""
 
@@ -129,7 +129,7 @@ def _settings(spark: SparkSession) -> str:
 
 
 def _steadiness(frame: DataFrame, tracked: Tracked) -> Steadiness | None:
-    """Tell how long a relation has the same rows; None of one that is large, or of other types."""
+    """Return how long a relation has the same rows; None if it is large, or has other types."""
     if tracked.stream is not None or not in_arrow(frame.schema):
         return None
     if not hasattr(frame, "_jdf"):
@@ -158,14 +158,14 @@ def _of_leaf(leaf: Any, tracked: Tracked) -> Steadiness | None:
 
 
 def _lineage(rdd: Any) -> Iterator[str]:
-    """Yield the names of the classes of an RDD and of those that it is made of."""
+    """Yield the class names of an RDD and of the RDDs that it depends on."""
     yield str(rdd.getClass().getSimpleName())
     for dependency in elements(rdd.dependencies()):
         yield from _lineage(dependency.rdd())
 
 
 def _over_connect(source: Source) -> Steadiness | None:
-    """Tell it of a relation over Spark Connect, whose client knows a frame as it was written."""
+    """Return the steadiness of a relation over Spark Connect, from the plan as it was written."""
     if source.format is not None and source.fingerprint:
         few = sum(length for _, length, _ in source.fingerprint) <= MOST_BYTES
     else:

@@ -87,7 +87,7 @@ class Folders:
 
     paths: tuple[str, ...]
     options: Mapping[str, str]
-    """Those of the reader that choose among files."""
+    """The options of the reader that choose among files."""
     files: frozenset[str]
 
 

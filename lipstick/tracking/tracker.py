@@ -208,9 +208,9 @@ def row_place(file: str, files: Sequence[str], first: int = 0) -> Column:
     Parameters
     ----------
     file
-        The column that says which file a row is of.
+        The column with the file of a row.
     files
-        The files in order, of which the first has the number ``first``.
+        The files in order; the first has the number ``first``.
     """
     number = F.lit(first)
     if len(files) > 1:
@@ -252,7 +252,7 @@ def _require_order(name: str, column: str, type_: DataType) -> None:
 
 
 def unordered(type_: DataType) -> bool:
-    """Tell whether values of a type have no order, so that rows cannot be told apart by them."""
+    """Return True if values of a type have no order, so that they cannot identify rows."""
     if isinstance(type_, MapType) or type_.typeName() in ("variant", "interval"):
         return True
     if isinstance(type_, ArrayType):

@@ -22,7 +22,7 @@ _SHOWN = 5
 _LISTED = 1_000
 """Keys up to which somebody may have listed them by hand."""
 _FEW = 1_000_000
-"""Members up to which the tokens of a capture are read before Spark is asked for those of rows."""
+"""The number of members up to which a capture's tokens are read before Spark reads the rows'."""
 
 
 def check_deletion(
@@ -146,7 +146,7 @@ def _not_captured(capture: Capture, name: str, keys: pa.Table) -> pa.Table:
 
 
 def _not_among(keys: DataFrame, rows: DataFrame, columns: list[str]) -> pa.Table:
-    """Return the keys that are not among those of rows."""
+    """Return the keys that no row has."""
     match = [keys[f"`{name}`"].eqNullSafe(rows[f"`{name}`"]) for name in columns]
     lost: pa.Table = keys.join(rows, match, "left_anti").distinct().toArrow()
     return lost

@@ -98,7 +98,7 @@ class Views:
         self._pinned[name] = view, temporary
 
     def is_replaced(self, name: str) -> bool:
-        """Tell whether a pinned name stands for another view by now, made by the user.
+        """Return True if a pinned name stands for another view by now, made by the user.
 
         Tables are known by their files. Another owner's view that covers the name does not count:
         :meth:`in_force` puts it aside.
@@ -115,7 +115,7 @@ class Views:
         return temporary or self._is_temporary(name)
 
     def is_covered(self, name: str) -> bool:
-        """Tell whether a pinned name stands for the view of another owner by now."""
+        """Return True if a pinned name stands for the view of another owner by now."""
         owners = self._shared.owners.get(name.lower())
         return name.lower() in self._pinned and bool(owners and owners[-1] is not self)
 
@@ -159,7 +159,7 @@ class Views:
                 catalog.dropTempView(aside)
 
     def drop(self) -> None:
-        """Drop all views, and bring back those that they cover.
+        """Drop all views, and restore the views that they cover.
 
         A name that another owner, or the user, has covered in the meantime stays theirs.
         """
@@ -206,7 +206,7 @@ class Views:
 
 
 def is_temporary(spark: SparkSession, name: str) -> bool:
-    """Tell whether a name stands for a temporary view."""
+    """Return True if a name stands for a temporary view."""
     quoted = quoted_name(name.split("."))
     return spark.catalog.tableExists(quoted) and spark.catalog.getTable(quoted).isTemporary
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 _QUALIFIED = re.compile(r"\b\w+\.`([^`]+)`")
-"""A column as blocks name it, of which people know the name alone."""
+"""A column as blocks qualify it; users know its name alone."""
 
 
 class SparkEngine:
@@ -278,7 +278,7 @@ class SparkEngine:
         return captured_groups
 
     def present(self) -> DataFrame:
-        """The answer's rows as captured, with the columns that tell them apart."""
+        """Return the answer's rows as captured, with the columns that identify them."""
         root = self._manifest.root
         if not needs_rows(root):
             return self._survivors({}, self._rows_views(), {})
@@ -299,7 +299,7 @@ class SparkEngine:
     def tokens_of(self, rows: DataFrame, where: str | Column | None = None) -> dict[str, DataFrame]:
         """Return, per relation that the query reads, the tokens in the annotations of rows.
 
-        ``rows`` has the columns that tell the answer's rows apart.
+        ``rows`` has the columns that identify the answer's rows.
         """
         views = self._rows_views()
         return lineage_tokens(self._spark, self._manifest, rows, self._members_view, views, where)

@@ -211,16 +211,16 @@ def in_world(
     left: DataFrame | None,
     semiring: Semiring[Any],
 ) -> DataFrame:
-    """The answer with 1 for rows that are in another answer, and 0 for others.
+    """Return the answer with 1 for rows that are in another answer, and 0 for others.
 
     Parameters
     ----------
     rows
-        Those of the block that yields the answer, as captured.
+        The rows of the block that yields the answer, as captured.
     left
-        The other answer, with the columns that tell rows apart; None: it is the same.
+        The other answer, with the columns that identify rows; None: it is the same.
     semiring
-        One that counts, or that is idempotent: rows may come several times.
+        A counting or an idempotent semiring: rows may come several times.
     """
     if root.copies:
         rows = rows.dropDuplicates(list(root.identity))
@@ -251,7 +251,7 @@ def valued_frame(spark: SparkSession, table: pa.Table, answer: StructType) -> Da
 
 
 def _joined(root: Block, rows: DataFrame, values: DataFrame, how: str) -> DataFrame:
-    """Rows with the annotations that values has for what tells them apart."""
+    """Return rows with the annotations that values has for their identity."""
     keys = [f"`{name}`" for name in root.identity]
     keyed = values.toDF(*(f"_k{number}" for number in range(len(keys))), VALUE)
     match: Column = F.lit(True)

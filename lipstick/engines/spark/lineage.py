@@ -81,7 +81,7 @@ def lineage_tokens(
 ) -> dict[str, DataFrame]:
     """Return, per relation, the tokens in the annotations of the selected rows, each once.
 
-    ``rows`` are the answer's, with the columns that tell them apart. The inputs of a scalar
+    ``rows`` are the answer's, with the columns that identify them. The inputs of a scalar
     subquery are in the lineage of every row that its value may have decided or gone into; so are
     the rows that the value of a window function comes from or is decided by.
 

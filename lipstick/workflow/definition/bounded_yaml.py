@@ -54,7 +54,7 @@ def load(text: str, *, nodes: int = NODES) -> Any:
 
 
 def check_bounds(text: str, *, nodes: int = NODES) -> None:
-    """Refuse a document that is out of bounds; takes time linear in the text, whatever it says.
+    """Refuse a document that is out of bounds, in time linear in the text.
 
     Raises
     ------

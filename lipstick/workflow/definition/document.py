@@ -109,7 +109,7 @@ class Entry:
 
     @contextmanager
     def located(self) -> Iterator[None]:
-        """Give errors of what is made from this entry its file and line."""
+        """Add the file and line of this entry to errors raised within."""
         try:
             yield
         except WorkflowError as error:

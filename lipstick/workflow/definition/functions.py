@@ -43,7 +43,7 @@ def place(reference: str, imports: Imports) -> str:
 
 
 def is_allowed(module: str, imports: Imports) -> bool:
-    """Tell whether a module, or a Java class, is one of those that may be imported or below one."""
+    """Return True if a module or Java class, or a package that it is in, may be imported."""
     if isinstance(imports, bool):
         return imports
     if isinstance(imports, str):
@@ -133,9 +133,9 @@ def imported(owner: str, name: str, reference: str) -> Any:
 
 
 class Aggregates:
-    """Those of a specification's functions that are functions of a group's bag: a container.
+    """The aggregates among a specification's functions, functions of a group's bag: a container.
 
-    A function is imported when it is asked for; one that is not there is none.
+    A function is imported when it is asked for; a missing one is no aggregate.
     """
 
     def __init__(self, owner: str, functions: Mapping[str, str]) -> None:
@@ -171,7 +171,7 @@ def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> N
 def called(text: str, functions: Collection[str]) -> str | None:
     """Return the outermost of some functions that an expression calls; None if it calls none.
 
-    One that a data frame has brought has a name that says nothing.
+    A function brought by a data frame has a generated name.
     """
     from lipstick.dataframes import FUNCTION_PREFIX
 

@@ -113,7 +113,7 @@ class _Catalog:
         return TrackedRelation(*relation)
 
     def variable(self, parts: tuple[str, ...]) -> None:
-        """None: a module has no variables, whose values are those of a session."""
+        """Return None: variables belong to sessions, and a module has none."""
 
     def made_columns(self, function: str) -> None:
         """None: no session has the functions yet, so that a text names their columns."""
@@ -130,9 +130,9 @@ class _Catalog:
 def _columns(
     specification: Specification, step: Step, visible: dict[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """The names of the columns that a step gives; () for a predicate, and where Spark knows them.
+    """Return the names of a step's columns; () for a predicate, or if only Spark knows them.
 
-    Spark knows those of functions, and of queries that read them.
+    Only Spark knows the columns of functions, and of queries that read these.
     """
     if isinstance(step.query, FrameFunction):
         _check_reads(specification, step, step.query.reads(specification.name), visible)
@@ -196,7 +196,7 @@ def _check_columns(specification: Specification, step: Step, columns: tuple[str,
 def column_error(
     specification: Specification, step: Step, expected: tuple[str, ...], columns: tuple[str, ...]
 ) -> WorkflowError:
-    """The error for a query whose columns are not those of its relation."""
+    """Return the error of a query whose columns differ from its relation's."""
     return ModuleQueryError(
         f"{specification.name}: {step.what} gives the columns {', '.join(columns)}.\n"
         f"It should give: {', '.join(expected)}.",
@@ -205,7 +205,7 @@ def column_error(
 
 
 def place_error(specification: Specification, step: Step, problem: str) -> WorkflowError:
-    """The error for a query that cannot be derived, whose problem is said."""
+    """Return the error of a query that has no place in a provenance graph."""
     return ModuleQueryError(
         f"{specification.name}: {step.what} has no place in a graph: {problem}",
         ("specifications", specification.name, *_subject(step)),

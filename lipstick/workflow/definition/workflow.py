@@ -260,7 +260,7 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
 
 _WIDTH, _HEIGHT, _ACROSS, _DOWN, _MARGIN = 132, 44, 196, 76, 16
 _MOST = 60
-"""Nodes that are drawn; the picture says how many it leaves out."""
+"""The maximum number of drawn nodes; the picture counts the others."""
 
 
 def svg(name: str, shape: Shape) -> str:

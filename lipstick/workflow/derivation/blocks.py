@@ -65,9 +65,9 @@ def computed_from(block: Block, scalar: Interpreted) -> tuple[Column, ...]:
 
 
 def _leaves(block: Block, column: Column) -> Iterator[Column]:
-    """The columns that a column of a block's sources is computed from, in all branches of unions.
+    """Yield the columns that a column of a block's sources is computed from, in all union branches.
 
-    Beside them stands a column of a union itself, of which a branch may be nothing else.
+    A column of a union itself is among them, since a branch may be nothing but it.
     """
     waiting: list[tuple[Core | None, Column]] = [(block.core, column)]
     while waiting:

@@ -94,13 +94,13 @@ def derive(
     Parameters
     ----------
     trace
-        Where nodes and edges are added.
+        The trace that nodes and edges are added to.
     engine, positions
         The capture, and the positions of the answer's tuples in its last block.
     sources
         The relations that the query reads, by name: row i is tuple i.
     target
-        What the answer's tuples become; its ranks are those of `positions` in order.
+        The nodes of the answer's tuples; its ranks follow the order of `positions`.
     functions
         The black boxes among the functions that the query calls.
     """
@@ -392,9 +392,9 @@ def group_tuples(
 def _difference(
     trace: Trace, rows: GroupRows, members: Array, owners: Array, nodes: Nodes, target: Target
 ) -> tuple[int, int]:
-    """The groups of a bag difference: not there without members of the left side.
+    """Add the groups of a bag difference, which need members of the left side.
 
-    Those of what both sides have are not there without members of the right side, either.
+    Groups of an intersection need members of the right side, too.
     """
     assert rows.block.difference is not None
     sides_of = rows.sides(members)

@@ -73,11 +73,11 @@ class GroupValues:
     Parameters
     ----------
     columns
-        By column, those of its values.
+        By column, the v-nodes of its values.
     conditions
-        For every condition of HAVING on aggregates what it is called, and what it is made of.
+        For every condition of HAVING on aggregates its text, and the nodes that it reads.
     order
-        What the groups are sorted by, where LIMIT cuts them.
+        The sort keys of the groups, if LIMIT cuts them.
     """
 
     columns: Mapping[str, Nodes]

@@ -112,13 +112,13 @@ class Pool:
     Parameters
     ----------
     segment
-        Its count and file are settled in the end.
+        The segment; its count and file are settled in the end.
     values
-        Row i those of node i; None if there are none.
+        The values of node i in row i; None if there are none.
     used
-        For nodes that there are only if something refers to them: which are. None: all.
+        True for each node that something refers to, if others are left out; None: all are stored.
     origin
-        For those: the nodes that they stand for, in other segments, by the name of these.
+        The stored nodes that these nodes stand for, by the name of their segment.
     """
 
     segment: Segment
@@ -229,7 +229,7 @@ class Trace:
         Parameters
         ----------
         suffix
-            What stands behind the invocation in the segment's name.
+            The suffix of the invocation's name in the segment's name.
         used
             A Boolean per node, to be set for those that there are; None: there are all.
         origin

@@ -129,7 +129,7 @@ class BlockTuples:
     order
         The nodes that their order depends on, tuple by tuple.
     copies
-        Those that it depends on how often each tuple is there.
+        The nodes that the multiplicity of each tuple depends on.
     """
 
     tuples: Tuples
@@ -138,7 +138,7 @@ class BlockTuples:
 
 
 class Reading:
-    """The tuples of relations, and those of blocks that have nodes so far.
+    """The tuples of relations, and of the blocks that have nodes so far.
 
     Parameters
     ----------
@@ -342,7 +342,7 @@ def compared(reading: MemberReading) -> Compared:
 
 
 def deciding_keys(block: Block) -> list[Column]:
-    """The columns of a grouping's keys, without those that its members' conditions are on.
+    """Return the columns of a grouping's keys that no condition of its members reads.
 
     A member with another value would have to pass these anew.
     """

@@ -223,7 +223,7 @@ class _Window:
     # -- black boxes -----------------------------------------------------------------------
 
     def _opaque(self, placement: Placed, sees: Ranges, keys: Sequence[Nodes]) -> Nodes:
-        """A v-node per row, of the rows between it and the ends of what it sees."""
+        """Return a v-node per row, over the rows between it and the ends of its frame."""
         over, count = self._over, len(self._over.ranks)
         row_nodes = _one_each(
             self._trace, self._name, f"{self._call.function.upper()} OVER", over, self._table, []
@@ -317,7 +317,7 @@ class Target:
 
 
 def tuple_pool(trace: Trace, target: Target, suffix: str, label: str, *, final: bool) -> int:
-    """The pool of a node for each tuple: of the tuples themselves, or of what they are made of."""
+    """Return the pool of a node for each tuple: of the tuples themselves, or of their inputs."""
     count = len(target.ranks)
     name = target.name + suffix
     if not final:
@@ -408,7 +408,7 @@ def sorted_by(
 def computed(
     trace: Trace, column: str, label: str, sources: Sequence[Nodes], target: Target
 ) -> Nodes:
-    """V-nodes of a column of rows; those of an inner block have no stored values."""
+    """Return v-nodes of a column of rows; without stored values for rows of an inner block."""
     values = None
     if target.values is not None:
         values = pa.table({VALUE_COLUMN: target.values.column(column)})

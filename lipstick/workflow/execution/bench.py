@@ -75,7 +75,7 @@ class Answer:
 
 
 def captured_answer(engine: Engine, table: pa.Table) -> Answer:
-    """Return the answer that a capture in memory has, whose rows are those of a table."""
+    """Return the answer of a capture in memory, with its rows as a table."""
     return Answer(table, engine, repeated(engine.base(engine.root.name)))
 
 
@@ -218,14 +218,14 @@ class Bench(Session):
     spark
         A Spark session that nobody else uses: names of relations are those of its views.
     folder
-        For files of the moment.
+        The folder of temporary files.
     tracked
-        Whether queries are captured.
+        True if queries are captured.
 
     Raises
     ------
     ModuleQueryError
-        When a query's columns are not those that are declared.
+        When a query's columns differ from the declared ones.
     rewriter.errors.QueryError, pyspark.errors.AnalysisException
         For SQL that is not understood.
     """
@@ -301,7 +301,7 @@ class Bench(Session):
         )
 
     def _show(self, name: str, frame: DataFrame, rows: DataFrame) -> None:
-        """Make a relation readable; `rows` are those of the frame with their numbers."""
+        """Make a relation readable; `rows` is the frame with the numbers of its rows."""
         if not self.provenance or self._deletes or self._volatile:
             self._views.put(frame, name)
         if self.provenance:

@@ -104,9 +104,9 @@ class Benches:
     Parameters
     ----------
     spark
-        Its settings are those of the sessions.
+        The session whose settings the sessions of benches have.
     tracked
-        Whether queries are captured.
+        True if queries are captured.
     """
 
     def __init__(self, spark: SparkSession, *, tracked: bool) -> None:

@@ -99,7 +99,7 @@ def matching(table: pa.Table, keys: pa.Table) -> Array:
 
 
 def difference(old: pa.Table, new: pa.Table) -> tuple[Array, Array]:
-    """The rows of `old` that are not in `new`, and those of `new` that are not in `old`, as bags.
+    """Return the rows of `old` that are not in `new`, and vice versa, as bags.
 
     Of equal rows as many stay as both have.
     """

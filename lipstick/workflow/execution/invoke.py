@@ -161,7 +161,7 @@ class _Running:
         self.bench.bind(step.name, table)
 
     def _key_of(self, table: pa.Table) -> tuple[str, ...]:
-        """A key of the module's relations that also tells the tuples of a temporary one apart."""
+        """Return a key of the module's relations that identifies a temporary relation's tuples."""
         declared = (*self.module.inputs.values(), *self.module.state.values())
         keys = (relation.key for relation in declared if relation.key)
         return next((key for key in keys if is_key(table, key)), ())
@@ -294,7 +294,7 @@ class _Running:
 
 
 def _both(before: Tuples, came: Tuples) -> Tuples:
-    """The tuples of a state relation: those that stayed, then those that came."""
+    """Return the tuples of a state relation: the old tuples that stayed, then the new ones."""
     counts = len(before.nodes), len(came.nodes)
     values = {}
     for column in dict.fromkeys([*before.values, *came.values]):

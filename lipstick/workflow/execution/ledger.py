@@ -100,7 +100,7 @@ def put_tokens(
     module: str | None = None,
     execution: int | None = None,
 ) -> None:
-    """Store tuples that come from outside; those that another store exported are imported."""
+    """Store tuples that come from outside; import the tuples that another store exported."""
     if not table.num_rows:
         return
     segment = Segment(

@@ -161,9 +161,9 @@ class Runner:
     Parameters
     ----------
     spark
-        Its settings are those of the sessions that queries run in.
+        The session whose settings the sessions of queries have.
     writer
-        Of the store.
+        The writer of the store.
     """
 
     def __init__(
