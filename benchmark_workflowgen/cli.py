@@ -72,7 +72,7 @@ def run(
     cache: Path | None,
 ) -> None:
     """Measure a grid. What is in OUTPUT already is not measured again."""
-    from benchmark_workflowgen.runner import Runner
+    from benchmark_workflowgen.runner import CaseRunner
     from benchmark_workflowgen.sessions import Sparks
 
     if (name is None) == (grid is None):
@@ -87,7 +87,7 @@ def run(
         results = Results(output)
         results.begin(path)
         with Sparks(master, remote, memory) as sparks:
-            Runner(sparks, results, cache or output / "data").run(cases, console)
+            CaseRunner(sparks, results, cache or output / "data").run(cases, console)
     except (GridError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     console.print(f"{results.write_table()}", highlight=False)

@@ -35,7 +35,7 @@ from graphquery import ProvenanceGraph
 from lipstick.workflow import open_run
 
 
-class Runner:
+class CaseRunner:
     """Measures cases.
 
     Parameters

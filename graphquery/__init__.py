@@ -16,8 +16,8 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
 from graphquery.operations.delete import delete
 from graphquery.operations.depends import dependents, depends
-from graphquery.operations.difference import Difference, difference
-from graphquery.operations.evaluate import Evaluation, evaluate
+from graphquery.operations.difference import ExecutionDifference, difference
+from graphquery.operations.evaluate import GraphEvaluation, evaluate
 from graphquery.operations.inputs import inputs
 from graphquery.operations.paths import paths
 from graphquery.operations.reach import ancestors, descendants
@@ -30,12 +30,12 @@ from graphquery.values import stale, value, values
 __all__ = [
     "Annotations",
     "Around",
-    "Difference",
     "EdgeSet",
-    "Evaluation",
+    "ExecutionDifference",
     "GraphDataError",
     "GraphEngine",
     "GraphError",
+    "GraphEvaluation",
     "Kind",
     "NodeSelection",
     "NotInGraphError",

@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphquery.csr import Block, compress, index_type
+from graphquery.csr import EdgeBlock, compress, index_type
 from graphquery.errors import GraphDataError, UnknownNameError, closest
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
-from graphquery.storage import Columns, Storage, bases_of, sliced
+from graphquery.storage import Columns, GraphStorage, bases_of, sliced
 from semiring.base import Array
 from semiring.door import checked
 
@@ -45,7 +45,7 @@ def build(
     edge_sets: Iterable[EdgeSet],
     columns: Columns,
     around: Around | None = None,
-) -> Storage:
+) -> GraphStorage:
     """Build the edges of a graph in both directions.
 
     Parameters
@@ -87,12 +87,12 @@ def build(
             _ordinals(edges, edges.targets, "target", segments[target].count, read),
         )
         a, b = bases[source], bases[target]
-        forward.append(Block(edges.count, a, ends[0], b, ends[1], edges.port))
-        backward.append(Block(edges.count, b, ends[1], a, ends[0], edges.port))
+        forward.append(EdgeBlock(edges.count, a, ends[0], b, ends[1], edges.port))
+        backward.append(EdgeBlock(edges.count, b, ends[1], a, ends[0], edges.port))
     links = {(position[edges.source], position[edges.target]) for edges in edge_sets if edges.count}
     outgoing = compress(size, forward)
     forward.clear()
-    return Storage(segments, tuple(sorted(links)), outgoing, compress(size, backward), columns)
+    return GraphStorage(segments, tuple(sorted(links)), outgoing, compress(size, backward), columns)
 
 
 def positions(segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...]) -> dict[str, int]:

@@ -47,7 +47,7 @@ class Csr:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class EdgeBlock:
     """Edges from nodes of one range to nodes of another.
 
     Parameters
@@ -72,7 +72,7 @@ def index_type(largest: int) -> np.dtype[np.int32] | np.dtype[np.int64]:
     return np.dtype(np.int32) if largest < 2**31 else np.dtype(np.int64)
 
 
-def compress(size: int, blocks: Sequence[Block]) -> Csr:
+def compress(size: int, blocks: Sequence[EdgeBlock]) -> Csr:
     """Sort the edges of all blocks by their own end.
 
     Ranges of different blocks are disjoint or the same, so that what is sorted at a time are the
@@ -130,13 +130,13 @@ def positions(csr: Csr, ids: Array) -> tuple[slice | Array, Array]:
     return spread, degrees
 
 
-def _runs(blocks: list[Block]) -> Iterator[tuple[list[Block], bool]]:
+def _runs(blocks: list[EdgeBlock]) -> Iterator[tuple[list[EdgeBlock], bool]]:
     """Runs of blocks that share no range with another run, and whether one is aligned.
 
     Most sets have one edge at every node of a range, and need no sorting then: of a range with k
     such sets, every k-th neighbour is of the same set.
     """
-    run: list[Block] = []
+    run: list[EdgeBlock] = []
     count = 0
     for _, group in groupby((block for block in blocks if block.count), lambda block: block.own):
         same = list(group)
@@ -156,7 +156,7 @@ def _runs(blocks: list[Block]) -> Iterator[tuple[list[Block], bool]]:
         yield run, False
 
 
-def _align(run: list[Block], nodes: Array, ports: Array | None, degrees: Array) -> None:
+def _align(run: list[EdgeBlock], nodes: Array, ports: Array | None, degrees: Array) -> None:
     """Write the edges of sets that all have one at every node of a range."""
     degrees[: run[0].count] = len(run)
     for offset, block in enumerate(run):
@@ -165,7 +165,7 @@ def _align(run: list[Block], nodes: Array, ports: Array | None, degrees: Array) 
             ports[offset :: len(run)] = block.port
 
 
-def _gather(run: list[Block], nodes: Array, ports: Array | None, degrees: Array) -> None:
+def _gather(run: list[EdgeBlock], nodes: Array, ports: Array | None, degrees: Array) -> None:
     """Write the edges of any sets, and sort them."""
     owners = np.empty(len(nodes), dtype=np.int64)
     start = 0

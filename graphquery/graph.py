@@ -29,17 +29,17 @@ from graphquery.operations import (
 from graphquery.protocol import GraphEngine, Nodes, OfStale
 from graphquery.select import Selection
 from graphquery.select import select as select_nodes
-from graphquery.storage import Columns, Storage
-from graphquery.values import Effects
+from graphquery.storage import Columns, GraphStorage
+from graphquery.values import DeletionEffects
 from graphquery.values import stale as stale_nodes
 from graphquery.values import values as values_of
-from graphquery.view import Neighbours, Overlay, Step, View, merged, reason
+from graphquery.view import GraphStep, GraphView, Neighbours, Overlay, merged, reason
 from semiring.base import Array, Semiring, TokenValuation
 from semiring.door import checked
 
 if TYPE_CHECKING:
-    from graphquery.operations.difference import Difference
-    from graphquery.operations.evaluate import Evaluation
+    from graphquery.operations.difference import ExecutionDifference
+    from graphquery.operations.evaluate import GraphEvaluation
     from graphquery.operations.paths import Path
 
 
@@ -53,12 +53,15 @@ class ProvenanceGraph(GraphEngine[Selection]):
     """
 
     def __init__(
-        self, storage: Storage, view: View | None = None, parent: ProvenanceGraph | None = None
+        self,
+        storage: GraphStorage,
+        view: GraphView | None = None,
+        parent: ProvenanceGraph | None = None,
     ) -> None:
         self.storage = storage
-        self.view = view or View()
+        self.view = view or GraphView()
         self.parent = parent
-        self.effects: Effects[Array] | None = None
+        self.effects: DeletionEffects[Array] | None = None
 
     @classmethod
     def build(
@@ -71,7 +74,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         """Build a graph from what is stored; see :func:`graphquery.build.build`."""
         return cls(build(segments, edge_sets, columns, around))
 
-    def viewed(self, view: View) -> ProvenanceGraph:
+    def viewed(self, view: GraphView) -> ProvenanceGraph:
         """Another graph over the same arrays, made of this one."""
         return ProvenanceGraph(self.storage, view, self)
 
@@ -92,7 +95,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         return self.view.overlay
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[GraphStep, ...]:
         """The operations that led from the built graph to this one."""
         return self.view.steps
 
@@ -253,7 +256,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
     def inputs(self, nodes: Nodes) -> pa.Table:
         return inputs.inputs(self, nodes)
 
-    def difference(self, left: int, right: int) -> Difference[Selection]:
+    def difference(self, left: int, right: int) -> ExecutionDifference[Selection]:
         return difference.difference(self, left, right)
 
     def evaluate(
@@ -261,7 +264,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         semiring: Semiring[Any],
         valuation: TokenValuation[Any] = None,
         nodes: Nodes | None = None,
-    ) -> Evaluation[Any]:
+    ) -> GraphEvaluation[Any]:
         return evaluate.evaluate(self, semiring, valuation, nodes)
 
     def select(self, **conditions: Any) -> Selection:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from graphquery.errors import GraphError, NotInGraphError, UnknownNameError, closest
 from graphquery.model import Segment
-from graphquery.storage import Storage
+from graphquery.storage import GraphStorage
 from semiring.arrow import decoded
 from semiring.base import Array
 from semiring.token import format_value
@@ -27,7 +27,7 @@ _COMPARED = 10_000
 """Keys among which one like an unknown one is looked for."""
 
 
-def names(storage: Storage, ids: Array) -> list[str]:
+def names(storage: GraphStorage, ids: Array) -> list[str]:
     """The names of nodes, in the order of `ids`; vectorised by segment."""
     named = np.empty(len(ids), dtype=object)
     zoomed = np.flatnonzero(ids >= storage.count)
@@ -41,7 +41,7 @@ def names(storage: Storage, ids: Array) -> list[str]:
     return result
 
 
-def find(storage: Storage, name: str) -> int:
+def find(storage: GraphStorage, name: str) -> int:
     """Return the id of the node with a name; ``segment[ordinal]`` distinguishes nodes with one key.
 
     Raises
@@ -69,7 +69,7 @@ def find(storage: Storage, name: str) -> int:
     return _by_key(storage, name)
 
 
-def numbers(storage: Storage, nodes: Any) -> Array:
+def numbers(storage: GraphStorage, nodes: Any) -> Array:
     """Ids, names, or arrays and collections of these as int64 ids, in the order given.
 
     Raises
@@ -99,7 +99,7 @@ def numbers(storage: Storage, nodes: Any) -> Array:
     return result
 
 
-def check_range(storage: Storage, ids: Array) -> None:
+def check_range(storage: GraphStorage, ids: Array) -> None:
     """Refuse ids that no stored or zoomed node has.
 
     Raises
@@ -114,7 +114,7 @@ def check_range(storage: Storage, ids: Array) -> None:
         )
 
 
-def module_names(storage: Storage, modules: Iterable[str | Iterable[str]]) -> frozenset[str]:
+def module_names(storage: GraphStorage, modules: Iterable[str | Iterable[str]]) -> frozenset[str]:
     """Names of modules, given one by one or in collections, checked.
 
     Raises
@@ -133,13 +133,13 @@ def module_names(storage: Storage, modules: Iterable[str | Iterable[str]]) -> fr
     return frozenset(ids_given)
 
 
-def key_texts(storage: Storage, segment: Segment) -> pa.Array:
+def key_texts(storage: GraphStorage, segment: Segment) -> pa.Array:
     """The keys of a segment's nodes as text, by ordinal."""
     parts = [_texts(storage.column(segment, column)) for column in segment.key]
     return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "|")
 
 
-def _segment_names(storage: Storage, segment: Segment, ordinals: Array) -> list[str]:
+def _segment_names(storage: GraphStorage, segment: Segment, ordinals: Array) -> list[str]:
     if segment.key:
         texts = [_texts(storage.column(segment, c).take(pa.array(ordinals))) for c in segment.key]
         key = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, "|")
@@ -150,7 +150,7 @@ def _segment_names(storage: Storage, segment: Segment, ordinals: Array) -> list[
     return [f"{segment.name}[{ordinal}]" for ordinal in ordinals.tolist()]
 
 
-def _only(storage: Storage, name: str) -> int:
+def _only(storage: GraphStorage, name: str) -> int:
     position = storage.position[name]
     segment = storage.segments[position]
     if segment.count == 1 and not segment.key:
@@ -164,7 +164,7 @@ def _only(storage: Storage, name: str) -> int:
     )
 
 
-def _by_key(storage: Storage, name: str) -> int:
+def _by_key(storage: GraphStorage, name: str) -> int:
     hint = closest(name, storage.position)
     for match in re.finditer(":", name):
         head, key = name[: match.start()], name[match.end() :]

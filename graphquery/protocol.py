@@ -19,9 +19,9 @@ from semiring.base import Array, Semiring
 from semiring.door import checked
 
 if TYPE_CHECKING:
-    from graphquery.operations.difference import Difference
+    from graphquery.operations.difference import ExecutionDifference
     from graphquery.operations.paths import Path
-    from graphquery.storage import Storage
+    from graphquery.storage import GraphStorage
 
 S_co = TypeVar("S_co", bound="NodeSelection", covariant=True)
 
@@ -122,7 +122,7 @@ class GraphEngine(Protocol[S_co]):
         What graphs made of one another share: segments, and names of nodes.
     """
 
-    storage: Storage
+    storage: GraphStorage
 
     # -- what there is ---------------------------------------------------------------------------
 
@@ -231,7 +231,7 @@ class GraphEngine(Protocol[S_co]):
     def inputs(self, nodes: Nodes) -> pa.Table:
         """Return the inputs behind nodes; see :func:`graphquery.operations.inputs.inputs`."""
 
-    def difference(self, left: int, right: int) -> Difference[S_co]:
+    def difference(self, left: int, right: int) -> ExecutionDifference[S_co]:
         """Compare two executions; see :func:`graphquery.operations.difference.difference`."""
 
     def evaluate(

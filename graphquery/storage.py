@@ -40,7 +40,7 @@ def role(segment: Segment) -> Kind:
     return segment.kind
 
 
-class Storage:
+class GraphStorage:
     """The arrays of a graph; never changed once built.
 
     A node's id is its segment's base and its ordinal. Behind the last stored node every m-node has

@@ -39,7 +39,7 @@ _AGGREGATE = re.compile(r"(COUNT|SUM|MIN|MAX|AVG)( DISTINCT)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Effects(Generic[N]):
+class DeletionEffects(Generic[N]):
     """The effects of deletions on the remaining nodes; `N` is the engine's type of sets of nodes:
     Boolean arrays over all ids in memory, `NodeSet` on Spark.
 
@@ -158,7 +158,7 @@ def current(graph: ProvenanceGraph, segment: Segment, ids: Array) -> pa.Array:
     return pa.compute.if_else(known, column, pa.scalar(None, column.type))
 
 
-def effects(graph: ProvenanceGraph) -> Effects[Array] | None:
+def effects(graph: ProvenanceGraph) -> DeletionEffects[Array] | None:
     """Return the effects of the deletions that led to a graph; None without any. Computed once."""
     if graph.parent is None:
         return None
@@ -168,16 +168,16 @@ def effects(graph: ProvenanceGraph) -> Effects[Array] | None:
 
 
 def _effects(
-    graph: ProvenanceGraph, parent: ProvenanceGraph, before: Effects[Array] | None
-) -> Effects[Array] | None:
+    graph: ProvenanceGraph, parent: ProvenanceGraph, before: DeletionEffects[Array] | None
+) -> DeletionEffects[Array] | None:
     operation = graph.steps[-1].operation
     if operation is not Operation.DELETE and before is None:
         return None
     size = graph.storage.size
     if before is None:
-        marks = Effects(np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_))
+        marks = DeletionEffects(np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_))
     else:
-        marks = Effects(before.changed.copy(), before.stale.copy())
+        marks = DeletionEffects(before.changed.copy(), before.stale.copy())
     if operation is Operation.DELETE:
         _mark(graph, parent, marks)
     elif graph.overlay is not None:
@@ -187,7 +187,7 @@ def _effects(
     return marks
 
 
-def _mark(graph: ProvenanceGraph, parent: ProvenanceGraph, marks: Effects[Array]) -> None:
+def _mark(graph: ProvenanceGraph, parent: ProvenanceGraph, marks: DeletionEffects[Array]) -> None:
     """Add what a deletion did to the nodes that it left."""
     from graphquery.operations.reach import reached
 

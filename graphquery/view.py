@@ -29,7 +29,7 @@ class Operation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class GraphStep:
     """One operation, so that it can be done again on the graph with a module zoomed in.
 
     Attributes
@@ -83,7 +83,7 @@ class Overlay:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class GraphView:
     """Masks and zoomed nodes over shared arrays.
 
     Attributes
@@ -101,7 +101,7 @@ class View:
     visible: Array | None = None
     zoomed: Mapping[str, Array] = field(default_factory=_nothing)
     overlay: Overlay | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[GraphStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

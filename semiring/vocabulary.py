@@ -21,7 +21,7 @@ _LARGEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class TokenScan:
     """The tokens that one scan of a relation contributes, row by row.
 
     Attributes
@@ -40,13 +40,13 @@ class Scan:
     absent: Array | None = None
 
     @classmethod
-    def of(cls, relation: str, columns: Sequence[pa.Array], length: int) -> Scan:
+    def of(cls, relation: str, columns: Sequence[pa.Array], length: int) -> TokenScan:
         """A scan that is absent from rows whose key columns are all NULL."""
         return cls(relation, columns, length, all_null(columns))
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TokenPart:
     """The tokens of one relation with keys of one width, in order.
 
     Attributes
@@ -91,7 +91,7 @@ class Vocabulary:
         Their numbers go on from one part to the next.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[TokenPart]) -> None:
         self.parts = parts
         self._length = sum(map(len, parts))
         self._texts: pa.Array | None = None
@@ -109,7 +109,7 @@ class Vocabulary:
 
 
 def number_tokens(
-    scans: Sequence[Scan], given: Iterable[Token] = ()
+    scans: Sequence[TokenScan], given: Iterable[Token] = ()
 ) -> tuple[list[Array], dict[Token, int], Vocabulary]:
     """Number the tokens of scans, and given tokens.
 
@@ -133,7 +133,7 @@ def number_tokens(
         alike.setdefault((token.relation, len(token.key)), ([], []))[1].append(token)
     codes: dict[int, Array] = {}
     numbers: dict[Token, int] = {}
-    parts: list[Part] = []
+    parts: list[TokenPart] = []
     count = 0
     for (relation, _), (places, other_tokens) in sorted(alike.items(), key=lambda item: item[0]):
         own_scans = [scans[number] for number in places]
@@ -153,11 +153,11 @@ def number_tokens(
 
 
 def _numbered(
-    relation: str, scans: Sequence[Scan], other_tokens: Sequence[Token]
-) -> tuple[Array, Part]:
+    relation: str, scans: Sequence[TokenScan], other_tokens: Sequence[Token]
+) -> tuple[Array, TokenPart]:
     """The numbers of all scanned rows of one relation, then of its other tokens."""
     if not scans:
-        part = Part(relation, np.zeros(len(other_tokens), dtype=np.bool_), (), other_tokens)
+        part = TokenPart(relation, np.zeros(len(other_tokens), dtype=np.bool_), (), other_tokens)
         return np.arange(len(other_tokens)), part
     columns = [
         _plain(parts[0] if len(parts) == 1 else pa.concat_arrays(map(_plain, parts)))
@@ -168,7 +168,7 @@ def _numbered(
     scanned = first < length
     chosen = pa.array(first[scanned])
     given = [other_tokens[row - length] for row in first[~scanned]]
-    return numbers, Part(relation, scanned, [column.take(chosen) for column in columns], given)
+    return numbers, TokenPart(relation, scanned, [column.take(chosen) for column in columns], given)
 
 
 def _combined(columns: Sequence[pa.Array], other_tokens: Sequence[Token], length: int) -> Array:

@@ -33,7 +33,7 @@ PERSISTENCE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class ClimateVariable:
     """A variable's climatology.
 
     Parameters
@@ -69,12 +69,12 @@ class Variable:
 
 
 VARIABLES = (
-    Variable("AirTemperature", -11.0, 15.0, 6.3, 0.25, 2.4, 5.0, -60.0, 25.0, 1),
-    Variable("SeaLevelPressure", 1012.5, 3.0, 3.5, -0.2, 4.0, 2.0, 960.0, 1060.0, 1),
-    Variable("TotalCloud", 7.0, 1.2, 8.0, 0.03, 0.7, 0.6, 0.0, 10.0, 1),
-    Variable("LowCloud", 4.2, 2.0, 8.0, 0.03, 0.8, 0.6, 0.0, 10.0, 1),
-    Variable("Precipitation", 24.0, 11.0, 7.3, 0.4, 8.0, 8.0, 0.0, 200.0, 1),
-    Variable("RelativeHumidity", 85.0, 4.0, 7.5, 0.1, 2.5, 3.0, 40.0, 100.0, 0),
+    ClimateVariable("AirTemperature", -11.0, 15.0, 6.3, 0.25, 2.4, 5.0, -60.0, 25.0, 1),
+    ClimateVariable("SeaLevelPressure", 1012.5, 3.0, 3.5, -0.2, 4.0, 2.0, 960.0, 1060.0, 1),
+    ClimateVariable("TotalCloud", 7.0, 1.2, 8.0, 0.03, 0.7, 0.6, 0.0, 10.0, 1),
+    ClimateVariable("LowCloud", 4.2, 2.0, 8.0, 0.03, 0.8, 0.6, 0.0, 10.0, 1),
+    ClimateVariable("Precipitation", 24.0, 11.0, 7.3, 0.4, 8.0, 8.0, 0.0, 200.0, 1),
+    ClimateVariable("RelativeHumidity", 85.0, 4.0, 7.5, 0.1, 2.5, 3.0, 40.0, 100.0, 0),
 )
 """Degrees Celsius, hectopascal, tenths, tenths, millimetres, percent."""
 
@@ -125,7 +125,7 @@ def season(month: Array) -> Array:
     return seasons
 
 
-def _series(variable: Variable, draws: Draws, elapsed: Array) -> tuple[Array, Array]:
+def _series(variable: ClimateVariable, draws: Draws, elapsed: Array) -> tuple[Array, Array]:
     """Return a variable's values in some months, and which are missing."""
     offset = float(draws.uniform(-variable.spread, variable.spread))
     amplitude = variable.amplitude * float(draws.uniform(0.8, 1.2))

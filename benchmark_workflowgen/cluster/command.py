@@ -38,7 +38,7 @@ def cluster(
 
     Driver and workers share OUTPUT, as machines share a file system.
     """
-    from benchmark_workflowgen.runner import Runner
+    from benchmark_workflowgen.runner import CaseRunner
     from benchmark_workflowgen.sessions import Sparks
 
     path = grid if grid is not None else preset(name)
@@ -62,7 +62,7 @@ def cluster(
             remote = standalone.serve() if connect else None
             master = None if connect else standalone.url
             with Sparks(master, remote, "2g") as sparks:
-                Runner(sparks, results, output / "data").run(read_grid(path), console)
+                CaseRunner(sparks, results, output / "data").run(read_grid(path), console)
             for log in sorted(standalone.folder.glob("*.log")):
                 for line in telling(log):
                     console.print(f"{log.stem}: {line}", markup=False, highlight=False)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from benchmark_workflowgen.events.baseline import DependencyMatrix, accuracy
-from benchmark_workflowgen.events.jobs import Execution, Pair, edges_of, ends_of, partial_of
-from benchmark_workflowgen.events.published import Published, Remembered, Windowed
+from benchmark_workflowgen.events.jobs import JobExecution, Pair, edges_of, ends_of, partial_of
+from benchmark_workflowgen.events.published import Published, Remembered, WindowedReducer
 from graphquery.reduction import Reducer
 from graphquery.reduction.reducer import pairs
 
@@ -27,7 +27,7 @@ def disordered(count: int, fraction: float, displacement: int, seed: int) -> lis
 
 
 def measure(
-    executions: Sequence[Execution], fraction: float, displacement: int, seed: int
+    executions: Sequence[JobExecution], fraction: float, displacement: int, seed: int
 ) -> list[dict[str, Any]]:
     """Recall and precision of every algorithm over one disorder, of messages and of edges."""
     full = edges_of(executions)
@@ -40,8 +40,8 @@ def measure(
     for name, unit, edges in (
         ("grouping", "message", _added(Published(), moved)),
         ("as printed", "edge", _added(Published(), single)),
-        ("window, raw", "edge", _added(Windowed(WINDOW), single)),
-        ("window, deleted", "edge", _added(Windowed(WINDOW, Remembered.DELETED), single)),
+        ("window, raw", "edge", _added(WindowedReducer(WINDOW), single)),
+        ("window, deleted", "edge", _added(WindowedReducer(WINDOW, Remembered.DELETED), single)),
         ("Chen et al.", "edge", _added(DependencyMatrix(), single)),
         ("exact", "message", _exact(whole)),
     ):
@@ -67,7 +67,7 @@ def _added(state: Any, groups: Sequence[Sequence[Pair]]) -> set[Pair]:
     return edges
 
 
-def _exact(executions: Sequence[Execution]) -> set[Pair]:
+def _exact(executions: Sequence[JobExecution]) -> set[Pair]:
     reducer = Reducer(batch=500)
     for start in range(0, len(executions), 100):
         reducer.add(partial_of(executions[start : start + 100]))

@@ -16,7 +16,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class JobExecution:
     """An execution of a function.
 
     Parameters
@@ -52,10 +52,12 @@ class Execution:
         return [(entity, self.name) for entity in self.generates]
 
 
-def hashtag_count(tweets: int, workers: int, seed: int = 0, bare: float = 0.25) -> list[Execution]:
+def hashtag_count(
+    tweets: int, workers: int, seed: int = 0, bare: float = 0.25
+) -> list[JobExecution]:
     """Executions in the order they run: the mappers and combiners of all workers by turns."""
     table = hashtags.tweets(tweets, seed, bare=bare).to_pylist()
-    jobs: list[Execution] = []
+    jobs: list[JobExecution] = []
     groups: dict[str, list[str]] = {}
     size = hashtags.BLOCK
     for start in range(0, len(table), size):
@@ -67,31 +69,31 @@ def hashtag_count(tweets: int, workers: int, seed: int = 0, bare: float = 0.25) 
             for tag, record in zip(tags, records, strict=True):
                 by_tag.setdefault(tag, []).append(record)
             name = f"map/{row['tweet']}"
-            jobs.append(Execution("map", name, worker, (row["tweet"],), records, 1, inputs=True))
+            jobs.append(JobExecution("map", name, worker, (row["tweet"],), records, 1, inputs=True))
         for tag, several in by_tag.items():
             name = f"{start}/{tag}"
             groups.setdefault(tag, []).append(name)
             uses = tuple(several)
-            jobs.append(Execution("combine", f"combine/{name}", worker, uses, (name,), 1))
+            jobs.append(JobExecution("combine", f"combine/{name}", worker, uses, (name,), 1))
     for number, (tag, names) in enumerate(groups.items()):
         uses = tuple(names)
-        jobs.append(Execution("reduce", f"reduce/{tag}", number % workers, uses, (tag,), 0))
+        jobs.append(JobExecution("reduce", f"reduce/{tag}", number % workers, uses, (tag,), 0))
     return jobs
 
 
-def edges_of(executions: Sequence[Execution]) -> list[Pair]:
+def edges_of(executions: Sequence[JobExecution]) -> list[Pair]:
     """All edges, in order."""
     return [edge for each in executions for edge in (*each.used, *each.generated)]
 
 
-def ends_of(executions: Sequence[Execution]) -> tuple[list[str], list[str]]:
+def ends_of(executions: Sequence[JobExecution]) -> tuple[list[str], list[str]]:
     """Outputs and inputs."""
     outputs = [entity for each in executions if not each.readers for entity in each.generates]
     inputs = [entity for each in executions if each.inputs for entity in each.uses]
     return outputs, inputs
 
 
-def partial_of(executions: Sequence[Execution]) -> Partial:
+def partial_of(executions: Sequence[JobExecution]) -> Partial:
     """Executions as a partial graph, with the numbers of edges that they declare."""
     sources: list[str] = []
     dests: list[str] = []
@@ -124,7 +126,7 @@ def bytes_of(pairs: Sequence[Pair]) -> int:
     return sum(len(source.encode()) + len(dest.encode()) + 2 for source, dest in pairs)
 
 
-def batches(executions: Sequence[Execution], size: int) -> Iterator[Sequence[Execution]]:
+def batches(executions: Sequence[JobExecution], size: int) -> Iterator[Sequence[JobExecution]]:
     """Executions in groups of about so many edges."""
     edges = np.cumsum([len(each.uses) + len(each.generates) for each in executions])
     group = edges // size

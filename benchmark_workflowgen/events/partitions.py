@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark_workflowgen.events.jobs import (
-    Execution,
+    JobExecution,
     Pair,
     batches,
     bytes_of,
@@ -21,7 +21,7 @@ from graphquery.reduction.reducer import pairs
 PARTITIONINGS = ("horizontal", "vertical", "random")
 
 
-def partition_of(execution: Execution, partitioning: str, count: int) -> int:
+def partition_of(execution: JobExecution, partitioning: str, count: int) -> int:
     """Return the partition of an execution's messages: by function, worker, or hash of its name."""
     if partitioning == "vertical":
         return execution.worker % count
@@ -30,17 +30,17 @@ def partition_of(execution: Execution, partitioning: str, count: int) -> int:
 
 
 def parts_of(
-    executions: Sequence[Execution], partitioning: str, count: int
-) -> list[list[Execution]]:
+    executions: Sequence[JobExecution], partitioning: str, count: int
+) -> list[list[JobExecution]]:
     """The executions of every partition."""
-    parts: list[list[Execution]] = [[] for _ in range(count)]
+    parts: list[list[JobExecution]] = [[] for _ in range(count)]
     for each in executions:
         parts[partition_of(each, partitioning, count)].append(each)
     return parts
 
 
 def measure(
-    executions: Sequence[Execution], partitioning: str, size: int, count: int
+    executions: Sequence[JobExecution], partitioning: str, size: int, count: int
 ) -> dict[str, Any]:
     """Edges that local reducers emit, and that are left in the end."""
     parts = parts_of(executions, partitioning, count)
@@ -58,7 +58,7 @@ def measure(
 
 
 def exact_locally(
-    parts: Sequence[Sequence[Execution]], size: int
+    parts: Sequence[Sequence[JobExecution]], size: int
 ) -> tuple[tuple[list[Partial], set[Pair]], int]:
     """Return the flushes and final edges of exact local reducers, and the number of edges
     flushed.
@@ -83,7 +83,7 @@ def globally(flushes: Sequence[Partial], final: set[Pair]) -> set[Pair]:
     return final | pairs(reducer.take_final())
 
 
-def published_locally(parts: Sequence[Sequence[Execution]], size: int) -> list[int]:
+def published_locally(parts: Sequence[Sequence[JobExecution]], size: int) -> list[int]:
     """Return the number of edges that reducers of the algorithm as printed emit in each flush."""
     emitted = []
     for part in parts:
@@ -97,7 +97,7 @@ def published_locally(parts: Sequence[Sequence[Execution]], size: int) -> list[i
     return emitted
 
 
-def table_one(executions: Sequence[Execution], size: int, count: int) -> list[dict[str, Any]]:
+def table_one(executions: Sequence[JobExecution], size: int, count: int) -> list[dict[str, Any]]:
     """Edges and bytes in one encoding: of the input, after local and after global reduction.
 
     Dead ends, executions that nothing comes of, are apart: the paper does not say how many it has.

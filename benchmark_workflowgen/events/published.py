@@ -145,7 +145,7 @@ class Remembered(StrEnum):
     """The last edges that arrived; what is composed with them is matched with them again."""
 
 
-class Windowed:
+class WindowedReducer:
     """Algorithm 1 whose arriving edges are also matched with a sliding window.
 
     Parameters

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmark_workflowgen.events.jobs import Execution, edges_of, partial_of
+from benchmark_workflowgen.events.jobs import JobExecution, edges_of, partial_of
 from graphquery.reduction import Final, Reducer
 from graphquery.store import Store
 from lipstick.systems.events.graph import ReducedGraph
 from lipstick.systems.events.store import ReducedWriter
 
 
-def measure(executions: Sequence[Execution], folder: Path, questions: int) -> list[dict[str, Any]]:
+def measure(
+    executions: Sequence[JobExecution], folder: Path, questions: int
+) -> list[dict[str, Any]]:
     """Write the full graph and the reduced one into stores, and trace the same outputs in both."""
     whole = partial_of(executions)
     reducer = Reducer()

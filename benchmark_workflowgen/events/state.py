@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmark_workflowgen.events.jobs import Execution, batches, partial_of
+from benchmark_workflowgen.events.jobs import JobExecution, batches, partial_of
 from graphquery.reduction import Reducer
 
 
-def measure(executions: Sequence[Execution], computations: int, batch: int) -> dict[str, Any]:
+def measure(executions: Sequence[JobExecution], computations: int, batch: int) -> dict[str, Any]:
     """Reduce so many computations, each with entities of its own; the peak of the state."""
     reducer = Reducer(batch=batch)
     kept = 0
@@ -30,7 +30,7 @@ def measure(executions: Sequence[Execution], computations: int, batch: int) -> d
     }
 
 
-def renamed(execution: Execution, prefix: str) -> Execution:
+def renamed(execution: JobExecution, prefix: str) -> JobExecution:
     """The same execution in another computation."""
     return replace(
         execution,

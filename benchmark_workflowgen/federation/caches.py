@@ -13,11 +13,11 @@ from typing import Any, get_args
 
 import numpy as np
 
-from benchmark_workflowgen.federation.stores import Exchange
+from benchmark_workflowgen.federation.stores import GeneratedStores
 from benchmark_workflowgen.federation.ways import BATCHED, Network
 from graphquery.federation import Federation
 from graphquery.federation.members.cache import Cache, Worth
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 
 EXPONENTS = (0.8, 1.1)
 SHARES = (0.05, 0.2)
@@ -37,13 +37,13 @@ class _Noted(Cache):
         super().__init__(0)
         self.requests: list[_Request] = []
 
-    def put(self, key: bytes, message: Message, size: int, channels: Any = ()) -> None:
+    def put(self, key: bytes, message: WireMessage, size: int, channels: Any = ()) -> None:
         """See `Cache`."""
         self.requests.append(_Request(key, size, tuple(channels)))
 
 
 def compared(
-    exchange: Exchange, paths: Mapping[str, Path], targets: int, questions: int, seed: int
+    exchange: GeneratedStores, paths: Mapping[str, Path], targets: int, questions: int, seed: int
 ) -> list[dict[str, Any]]:
     """Return the bytes that each cache fetches for ancestors of rows, drawn by a Zipf distribution.
 
@@ -84,7 +84,7 @@ def compared(
 
 
 def _asked(
-    federation: Federation, noted: _Noted, exchange: Exchange, random: np.random.Generator
+    federation: Federation, noted: _Noted, exchange: GeneratedStores, random: np.random.Generator
 ) -> list[_Request]:
     noted.requests = []
     store, epoch = random.integers(exchange.stores), random.integers(1, exchange.epochs)
@@ -101,4 +101,4 @@ def _fetched(cache: Cache, requests_by_target: Sequence[Sequence[_Request]]) -> 
     return cache.fetched / max(1, cache.answered)
 
 
-_NOTHING = Message({})
+_NOTHING = WireMessage({})

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from benchmark_workflowgen.federation.caches import compared
 from benchmark_workflowgen.federation.measured import measured
-from benchmark_workflowgen.federation.stores import Exchange
+from benchmark_workflowgen.federation.stores import GeneratedStores
 
 
 @click.command("federation")
@@ -70,7 +70,7 @@ def federation(
                 continue
             with _folder(keep, count, size, given["seed"]) as folder:
                 if caches:
-                    exchange = Exchange(folder, count, size, seed=given["seed"])
+                    exchange = GeneratedStores(folder, count, size, seed=given["seed"])
                     several = (given["questions"], 10 * given["questions"], given["seed"])
                     paths = exchange.paths() if exchange.is_there() else exchange.run()
                     rows += compared(exchange, paths, *several)

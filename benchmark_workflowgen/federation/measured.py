@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmark_workflowgen.federation.stores import Exchange
+from benchmark_workflowgen.federation.stores import GeneratedStores
 from benchmark_workflowgen.federation.ways import (
     BATCHED,
     BOUNDARY,
@@ -24,7 +24,7 @@ from benchmark_workflowgen.federation.ways import (
 )
 from graphquery.federation import Federation
 from graphquery.federation.crossings.boundary import relation_of_table
-from graphquery.federation.crossings.relation import Relation
+from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.store import Store
 from graphquery.store.crossing import exports, imports
 
@@ -34,7 +34,7 @@ _DRAWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class QuestionPair:
     """A question, its answer, and how many stores have a node on a path."""
 
     source: str
@@ -64,7 +64,7 @@ def measured(
     naive
         The number of these that are also asked with a request per crossing row.
     """
-    exchange = Exchange(folder, stores, nodes, seed=seed)
+    exchange = GeneratedStores(folder, stores, nodes, seed=seed)
     started = time.perf_counter()
     paths = exchange.paths() if exchange.is_there() else exchange.run()
     built = time.perf_counter() - started
@@ -83,7 +83,7 @@ def measured(
     for wait in latency:
         for way, federation in federations.items():
             network.seconds = wait
-            by_verdict: dict[str, list[tuple[Pair, Asked]]] = {}
+            by_verdict: dict[str, list[tuple[QuestionPair, Asked]]] = {}
             for pair in pairs:
                 if way != NAIVE or len(by_verdict.get(pair.verdict, ())) < naive:
                     answered = ask(federation, way, pair.source, pair.target)
@@ -95,8 +95,8 @@ def measured(
 
 
 def _pairs(
-    exchange: Exchange, federations: dict[str, Federation], questions: int, seed: int
-) -> Iterator[Pair]:
+    exchange: GeneratedStores, federations: dict[str, Federation], questions: int, seed: int
+) -> Iterator[QuestionPair]:
     """Pairs of a node of the first two epochs and one of the last, as many of each verdict."""
     random = np.random.default_rng(seed)
     left = {"yes": questions, "no": questions}
@@ -109,12 +109,12 @@ def _pairs(
         if left[verdict]:
             left[verdict] -= 1
             on_paths = stores_on_paths(federations[BATCHED], source, target)
-            yield Pair(source, target, verdict, on_paths)
+            yield QuestionPair(source, target, verdict, on_paths)
         if not any(left.values()):
             return
 
 
-def _row(verdict: str, answers: Sequence[tuple[Pair, Asked]]) -> dict[str, Any]:
+def _row(verdict: str, answers: Sequence[tuple[QuestionPair, Asked]]) -> dict[str, Any]:
     requests = [answered.cost.requests for _, answered in answers]
     kilobytes = [answered.cost.bytes / 1000 for _, answered in answers]
     return {
@@ -154,7 +154,7 @@ def summary_bytes(paths: dict[str, Path]) -> dict[str, float]:
     }
 
 
-def least_bytes(relation: Relation, sources: int) -> float:
+def least_bytes(relation: BoundaryRelation, sources: int) -> float:
     """Bytes that it takes at least to say which random rows of so many each row is made of.
 
     That is log2 of the number of ways to choose them, where how many they are is known.

@@ -25,8 +25,8 @@ from graphquery.federation.crossings.hashing import Hashes, row_hashes
 from graphquery.federation.crossings.rows import Rows
 from graphquery.federation.questions import flow
 from graphquery.federation.questions.question import Question
-from graphquery.federation.wire.messages import REQUEST, Message, reader, received
-from graphquery.federation.wire.transport import Incoming, Transport
+from graphquery.federation.wire.messages import REQUEST, WireMessage, reader, received
+from graphquery.federation.wire.transport import Incoming, StoreTransport
 from graphquery.store import Store
 from graphquery.store.crossing import exports
 from semiring.base import Array
@@ -40,7 +40,7 @@ Filters = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Column:
+class ReleasedFilters:
     """Filters of some rows, to be asked as `Sketches` are."""
 
     filters: Filters
@@ -48,9 +48,9 @@ class Column:
     def __len__(self) -> int:
         return len(self.filters)
 
-    def take(self, rows: Array) -> Column:
+    def take(self, rows: Array) -> ReleasedFilters:
         """The filters of some rows."""
-        return Column(self.filters[rows])
+        return ReleasedFilters(self.filters[rows])
 
     def may_contain(self, hashes: Hashes) -> Array:
         """Boolean array: which filters may contain any of some hashes."""
@@ -100,13 +100,13 @@ class Released:
 
     remote = True
 
-    def __init__(self, origin: Transport, filters: Mapping[str, Filters]) -> None:
+    def __init__(self, origin: StoreTransport, filters: Mapping[str, Filters]) -> None:
         self._origin = origin
         self._filters = filters
 
     @contextlib.contextmanager
     def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
-        """See `Transport`."""
+        """See `StoreTransport`."""
         header = received(reader(request), REQUEST).header
         with self._origin.exchange(request, timeout) as incoming:
             if not header.get("sketched"):
@@ -121,11 +121,11 @@ class Released:
         buffers = [None, pa.py_buffer(np.ascontiguousarray(column))]
         array = pa.Array.from_buffers(pa.binary(_BYTES), len(column), buffers)
         tables = {name: each for name, each in reply.tables.items() if name != "sketches"}
-        told = Message(reply.header, {**tables, _TABLE: pa.table({"filter": array})})
+        told = WireMessage(reply.header, {**tables, _TABLE: pa.table({"filter": array})})
         yield Incoming(io.BytesIO(told.to_bytes()).read)
 
     def close(self) -> None:
-        """See `Transport`."""
+        """See `StoreTransport`."""
         self._origin.close()
 
 
@@ -134,9 +134,9 @@ def reading() -> contextlib.AbstractContextManager[object]:
     return patch.object(flow, "_sketches", _column)
 
 
-def _column(question: Question, reply: Message, rows: Rows) -> Column | None:
+def _column(question: Question, reply: WireMessage, rows: Rows) -> ReleasedFilters | None:
     if _TABLE not in reply.tables:
         return None
     array = reply.tables[_TABLE].column("filter").combine_chunks()
     data = np.frombuffer(array.buffers()[1], dtype=np.uint8)
-    return Column(data[array.offset * _BYTES :][: len(array) * _BYTES].reshape(-1, _BYTES))
+    return ReleasedFilters(data[array.offset * _BYTES :][: len(array) * _BYTES].reshape(-1, _BYTES))

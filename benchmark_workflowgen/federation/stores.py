@@ -23,7 +23,7 @@ _MADE = "made"
 
 
 @dataclass(slots=True)
-class Exchange:
+class GeneratedStores:
     """Makes the stores of a federation in a folder.
 
     Parameters

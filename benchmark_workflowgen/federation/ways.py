@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmark_workflowgen.federation.released import Released, filters_of_stores, reading
-from graphquery.federation import Cache, Cost, Federation, LocalTransport, Options, Verdict
+from graphquery.federation import Cache, Federation, LocalTransport, Options, QuestionCost, Verdict
 from graphquery.federation.crossings.rows import difference, union
 from graphquery.federation.wire import requests as messages
-from graphquery.federation.wire.messages import Message
-from graphquery.federation.wire.transport import Exchange, Incoming, Transport
+from graphquery.federation.wire.messages import WireMessage
+from graphquery.federation.wire.transport import Incoming, RequestExchange, StoreTransport
 from semiring.base import Array
 
 BATCHED = "batched per store and round"
@@ -49,7 +49,7 @@ class Network:
 
     def federation(self, way: str, cache: Cache | None = None) -> Federation:
         """A federation to be asked in a way; stores are read once for all of them."""
-        transports: dict[str, Transport] = {
+        transports: dict[str, StoreTransport] = {
             alias: _Delayed(store, self, self._working) for alias, store in self._stores.items()
         }
         if way == RELEASED:
@@ -69,13 +69,13 @@ class _Delayed:
 
     @contextlib.contextmanager
     def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
-        """See `Transport`."""
+        """See `StoreTransport`."""
         time.sleep(self.network.seconds)
         with self.working, self.store.exchange(request, timeout) as incoming:
             yield incoming
 
     def close(self) -> None:
-        """See `Transport`."""
+        """See `StoreTransport`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Asked:
     """The outcome of one question."""
 
     verdict: str
-    cost: Cost
+    cost: QuestionCost
     seconds: float
 
 
@@ -110,20 +110,22 @@ def stores_on_paths(federation: Federation, source: str, target: str) -> int:
     return len(stores)
 
 
-def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, Cost]:
+def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, QuestionCost]:
     """Walk back from a node with a request for every crossing row, until the other is reached."""
     directory = federation.directory
-    exchange: Exchange = federation._exchange
+    exchange: RequestExchange = federation._exchange
     before = exchange.cost
     (home, name), (away, other) = target.split("::", 1), source.split("::", 1)
     seen: dict[str, Array] = {}
-    batch: list[tuple[str, Message]] = [(home, _step(federation, home, [name], {}, away, other))]
+    batch: list[tuple[str, WireMessage]] = [
+        (home, _step(federation, home, [name], {}, away, other))
+    ]
     hit = False
     while batch and not hit:
         replies = exchange.round(batch)
         reached: list[dict[str, Array]] = []
         for reply in replies:
-            assert isinstance(reply, Message)
+            assert isinstance(reply, WireMessage)
             hit |= bool(reply.header["hit"])
             rows, numbers = reply.header["channels"], reply.tables["rows"]
             channels = numbers.column("channel").to_numpy()
@@ -147,7 +149,7 @@ def _step(
     rows: Mapping[str, Array],
     away: str,
     other: str,
-) -> Message:
+) -> WireMessage:
     return messages.reach(
         federation.directory.versions[alias],
         names,

@@ -14,7 +14,7 @@ _SIZE = (7.2, 3.6)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FigureLine:
     """A line or a cloud of points.
 
     Parameters
@@ -36,7 +36,7 @@ class Line:
     dashed: bool = False
 
 
-def lines(drawn: Sequence[Line], x: str, y: str, *, logarithmic: bool = False) -> str:
+def lines(drawn: Sequence[FigureLine], x: str, y: str, *, logarithmic: bool = False) -> str:
     """Return lines as a picture.
 
     Parameters

@@ -37,7 +37,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PagePicture:
     """A picture.
 
     Parameters
@@ -65,7 +65,7 @@ class Section:
     """
 
     title: str
-    content: Sequence[str | Picture | Table]
+    content: Sequence[str | PagePicture | Table]
 
 
 def page(results: Sequence[Result], page_sections: Iterable[Section]) -> str:
@@ -99,10 +99,10 @@ def environments(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def _shown(item: str | Picture | Table) -> str:
+def _shown(item: str | PagePicture | Table) -> str:
     if isinstance(item, str):
         return f'<p class="note">{escape(item)}</p>'
-    if isinstance(item, Picture):
+    if isinstance(item, PagePicture):
         data = base64.b64encode(item.svg.encode()).decode()
         caption = escape(item.caption)
         return (

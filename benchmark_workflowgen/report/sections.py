@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchmark_workflowgen.report import paper
-from benchmark_workflowgen.report.figures import Line, bars, lines
-from benchmark_workflowgen.report.page import Picture, Section, Table
+from benchmark_workflowgen.report.figures import FigureLine, bars, lines
+from benchmark_workflowgen.report.page import PagePicture, Section, Table
 from benchmark_workflowgen.report.summary import Setting, geometric_mean, label, settings, varied
 from benchmark_workflowgen.results import Result
 
@@ -44,7 +44,7 @@ def _executions(experiment: str, of_experiment: Sequence[Setting]) -> Section:
             x, y = setting.series("execution", variant)
             if x:
                 dashed = variant == "plain"
-                drawn.append(Line(f"{called}, {variant}", x, y, number, dashed))
+                drawn.append(FigureLine(f"{called}, {variant}", x, y, number, dashed))
         rows.append(
             (
                 called,
@@ -62,11 +62,11 @@ def _executions(experiment: str, of_experiment: Sequence[Setting]) -> Section:
         *("setting", "runs", "executions", "plain before, s", "tracked before, s"),
         *("plain s", "tracked s", "ratio", "paper", "store B"),
     )
-    content: list[str | Picture | Table] = []
+    content: list[str | PagePicture | Table] = []
     if len(drawn) <= _LINES:
         caption = "Seconds per execution, by the number of executions before it; means of all runs."
         picture = lines(drawn, "prior executions", "seconds per execution")
-        content.append(Picture(picture, caption))
+        content.append(PagePicture(picture, caption))
     note = "Before: what is done once, before the first execution."
     return Section(experiment, [*content, Table(columns, rows), note])
 
@@ -86,7 +86,7 @@ def _improvement(experiment: str, of_experiment: Sequence[Setting]) -> Section:
     return Section(
         f"{experiment}: parallelism",
         [
-            Picture(
+            PagePicture(
                 bars(called, heights, "% better", 0),
                 f"Improvement of an execution over {label(first, names)}.",
             ),
@@ -105,10 +105,10 @@ def _graphs(experiment: str, of_experiment: Sequence[Setting]) -> Section:
     shaped = [name for name in names if name in ("topology", "selectivity", "fan_out")]
     for setting in sorted(of_experiment, key=lambda setting: setting.mean("nodes") or 0):
         grouped.setdefault(label(setting, shaped), []).append(setting)
-    content: list[str | Picture | Table] = []
+    content: list[str | PagePicture | Table] = []
     for question in questions:
         drawn = [
-            Line(
+            FigureLine(
                 called,
                 [setting.mean("nodes") or 0 for setting in same],
                 [max(1e3 * (setting.mean(question) or 0), _SHORTEST) for setting in same],
@@ -117,7 +117,7 @@ def _graphs(experiment: str, of_experiment: Sequence[Setting]) -> Section:
             for number, (called, same) in enumerate(grouped.items())
         ]
         picture = lines(drawn, "nodes", "milliseconds", logarithmic=True)
-        content.append(Picture(picture, f"{question}, by the size of the graph."))
+        content.append(PagePicture(picture, f"{question}, by the size of the graph."))
     rows = [
         (
             label(setting, names),
@@ -146,10 +146,10 @@ def _queries(experiment: str, setting: Setting) -> Section:
         for variant in variants
     }
     title = f"{experiment}, scale {setting.parameters.get('scale', 0.1)}"
-    content: list[str | Picture | Table] = []
+    content: list[str | PagePicture | Table] = []
     if queries and variants:
         caption = "Time of each query over that of the plain query."
-        content.append(Picture(bars(queries, ratios, "× plain", 1), caption))
+        content.append(PagePicture(bars(queries, ratios, "× plain", 1), caption))
         means = [
             (
                 variant,

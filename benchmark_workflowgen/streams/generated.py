@@ -25,7 +25,7 @@ Generate = Callable[[int, np.random.Generator], Columns]
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class StreamQuery:
     """A query over streams, in its plain form and in a hand-written form that collects members.
 
     Attributes
@@ -52,7 +52,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class StreamWorkload:
     """Streams, relations that are none, and queries over them.
 
     Attributes
@@ -65,7 +65,7 @@ class Workload:
     """
 
     streams: Mapping[str, tuple[float, Generate]]
-    queries: Mapping[str, Query]
+    queries: Mapping[str, StreamQuery]
     relations: Mapping[str, tuple[pa.Table, str]] = field(default_factory=dict)
 
 
@@ -144,15 +144,15 @@ def _of(relation: str, key: str = "id") -> str:
     return f"concat('{relation}:', {key})"
 
 
-LINEAR_ROAD = Workload(
+LINEAR_ROAD = StreamWorkload(
     {"positions": (1.0, _positions)},
     {
-        "speed of segments": Query(
+        "speed of segments": StreamQuery(
             "SELECT window.end, direction, segment, avg(speed) AS speed{members} FROM positions "
             "GROUP BY window(at, '5 minutes', '1 minute'), direction, segment",
             f"collect_list({_of('positions')})",
         ),
-        "accidents": Query(
+        "accidents": StreamQuery(
             "SELECT window.end, car, segment, place, count(*) AS reports{members} FROM positions "
             "WHERE speed = 0 GROUP BY window(at, '2 minutes'), car, segment, place "
             "HAVING count(*) >= 4",
@@ -161,10 +161,10 @@ LINEAR_ROAD = Workload(
     },
 )
 
-YAHOO = Workload(
+YAHOO = StreamWorkload(
     {"events": (1.0, _advertised)},
     {
-        "views of campaigns": Query(
+        "views of campaigns": StreamQuery(
             "SELECT window.end, c.campaign, count(*) AS views{members} FROM events e "
             "JOIN campaigns c ON e.ad = c.ad WHERE e.kind = 'view' "
             "GROUP BY window(e.at, '10 seconds'), c.campaign",
@@ -179,28 +179,28 @@ YAHOO = Workload(
     },
 )
 
-NEXMARK = Workload(
+NEXMARK = StreamWorkload(
     {"bids": (46 / 50, _bids), "auctions": (3 / 50, _auctions), "persons": (1 / 50, _persons)},
     {
-        "1, currency": Query(
+        "1, currency": StreamQuery(
             "SELECT id, auction, price * 89 AS price{members} FROM bids", f"array({_of('bids')})"
         ),
-        "3, local items": Query(
+        "3, local items": StreamQuery(
             "SELECT p.id AS person, p.state, a.id AS auction{members} FROM auctions a "
             "JOIN persons p ON a.seller = p.id WHERE a.category = 1 AND p.state IN ('OR', 'ID')",
             f"array({_of('auctions', 'a.id')}, {_of('persons', 'p.id')})",
         ),
-        "5, hot items": Query(
+        "5, hot items": StreamQuery(
             "SELECT window.end, auction, count(*) AS bids{members} FROM bids "
             "GROUP BY window(at, '10 seconds', '5 seconds'), auction HAVING count(*) > 5",
             f"collect_list({_of('bids')})",
         ),
-        "7, highest bid": Query(
+        "7, highest bid": StreamQuery(
             "SELECT window.end, max(price) AS price{members} FROM bids "
             "GROUP BY window(at, '10 seconds')",
             f"collect_list({_of('bids')})",
         ),
-        "8, new sellers": Query(
+        "8, new sellers": StreamQuery(
             "SELECT p.id AS person, a.id AS auction{members} FROM persons p JOIN auctions a "
             "ON p.id = a.seller AND a.at BETWEEN p.at AND p.at + INTERVAL 10 SECONDS",
             f"array({_of('persons', 'p.id')}, {_of('auctions', 'a.id')})",
@@ -208,15 +208,15 @@ NEXMARK = Workload(
     },
 )
 
-TAXI = Workload(
+TAXI = StreamWorkload(
     {"rides": (1.0, _rides)},
     {
-        "frequent routes": Query(
+        "frequent routes": StreamQuery(
             "SELECT window.end, pickup, dropoff, count(*) AS rides{members} FROM rides "
             "GROUP BY window(at, '30 minutes', '15 minutes'), pickup, dropoff HAVING count(*) > 3",
             f"collect_list({_of('rides')})",
         ),
-        "profit of areas": Query(
+        "profit of areas": StreamQuery(
             "SELECT window.end, pickup, avg(fare + tip) AS profit{members} FROM rides "
             "GROUP BY window(at, '15 minutes'), pickup",
             f"collect_list({_of('rides')})",
@@ -224,7 +224,7 @@ TAXI = Workload(
     },
 )
 
-WORKLOADS: Mapping[str, tuple[Workload, float]] = {
+WORKLOADS: Mapping[str, tuple[StreamWorkload, float]] = {
     "Linear Road": (LINEAR_ROAD, 1_800),
     "Yahoo": (YAHOO, 120),
     "Nexmark": (NEXMARK, 120),

@@ -28,7 +28,7 @@ from pyspark.sql import functions as F
 
 import lipstick
 from benchmark_workflowgen.sessions import Sparks
-from benchmark_workflowgen.streams.generated import WORKLOADS, Query, Workload, events
+from benchmark_workflowgen.streams.generated import WORKLOADS, StreamQuery, StreamWorkload, events
 from lipstick.capture.capture import Capture
 from lipstick.systems.streaming.definition import AnnotatedStream
 from lipstick.systems.streaming.runs import StreamRun
@@ -88,7 +88,7 @@ def compared(
             yield {"query": title} | _run_in_turns(ls, query, folder / str(number), sizes)
 
 
-def _write(workload: Workload, folder: Path, sizes: Sizes, seconds: float) -> None:
+def _write(workload: StreamWorkload, folder: Path, sizes: Sizes, seconds: float) -> None:
     for seed, (name, (share, generate)) in enumerate(workload.streams.items()):
         (folder / name).mkdir(parents=True)
         count = max(int(sizes.events * share), sizes.batches)
@@ -98,7 +98,7 @@ def _write(workload: Workload, folder: Path, sizes: Sizes, seconds: float) -> No
             pq.write_table(table.slice(start, end - start), folder / name / f"{number:04}.parquet")
 
 
-def _track(ls: lipstick.Session, workload: Workload, folder: Path) -> None:
+def _track(ls: lipstick.Session, workload: StreamWorkload, folder: Path) -> None:
     for name in workload.streams:
         schema = ls.spark.read.parquet(str(folder / name)).schema
         stream = ls.spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
@@ -107,7 +107,9 @@ def _track(ls: lipstick.Session, workload: Workload, folder: Path) -> None:
         ls.track(name, ls.spark.createDataFrame(table), key=key)
 
 
-def _run_in_turns(ls: lipstick.Session, query: Query, folder: Path, sizes: Sizes) -> dict[str, Any]:
+def _run_in_turns(
+    ls: lipstick.Session, query: StreamQuery, folder: Path, sizes: Sizes
+) -> dict[str, Any]:
     stream = ls.sql(query.plain)
     assert isinstance(stream, AnnotatedStream)
     frames: dict[str, Any] = {

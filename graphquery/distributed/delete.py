@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reduced import check_outgoing
-from graphquery.distributed.view import Rounds, View
+from graphquery.distributed.view import Rounds, SparkView
 from graphquery.spark import Frame
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def removed(graph: SparkGraph, seeds: NodeSet) -> NodeSet:
 
 
 def _dying(
-    view: View, links: frozenset[Link], gone: NodeSet, at_once: frozenset[int]
+    view: SparkView, links: frozenset[Link], gone: NodeSet, at_once: frozenset[int]
 ) -> Frame | None:
     """The nodes at the ends of links that cannot be without what is gone."""
     tables, level = view.tables, view.levels.level
@@ -89,7 +89,7 @@ def _dying(
     return tables.exhausted(lost, operands, at_once)
 
 
-def _wholly(view: View, links: frozenset[Link], whole: frozenset[int]) -> frozenset[int]:
+def _wholly(view: SparkView, links: frozenset[Link], whole: frozenset[int]) -> frozenset[int]:
     """The segments that nothing is left of since all of others is gone, known without reading."""
     levels = view.levels
     dead_segments: set[int] = set()
@@ -113,7 +113,7 @@ def _wholly(view: View, links: frozenset[Link], whole: frozenset[int]) -> frozen
         dead_segments |= more
 
 
-def _without(view: View, nodes: NodeSet, whole: frozenset[int], level: int) -> NodeSet:
+def _without(view: SparkView, nodes: NodeSet, whole: frozenset[int], level: int) -> NodeSet:
     """A set without the rows of some segments of a level."""
     frame = nodes.frame({level})
     if frame is None:

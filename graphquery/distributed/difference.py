@@ -8,14 +8,14 @@ import numpy as np
 
 from graphquery.distributed.selection import SparkSelection
 from graphquery.errors import GraphError
-from graphquery.operations.difference import Difference, check_executions, unmatched
+from graphquery.operations.difference import ExecutionDifference, check_executions, unmatched
 from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
 
 
-def difference(graph: SparkGraph, left: int, right: int) -> Difference[SparkSelection]:
+def difference(graph: SparkGraph, left: int, right: int) -> ExecutionDifference[SparkSelection]:
     """The nodes of two executions that have no counterpart in the other.
 
     Segments that are shown whole are compared without asking Spark.
@@ -51,6 +51,6 @@ def difference(graph: SparkGraph, left: int, right: int) -> Difference[SparkSele
 
     only_left, only_right, summary = unmatched(storage, left, right, shown)
     left_nodes, right_nodes = (graph.view.given(ids) for ids in (only_left, only_right))
-    return Difference(
+    return ExecutionDifference(
         SparkSelection(graph, left_nodes), SparkSelection(graph, right_nodes), summary
     )

@@ -12,9 +12,9 @@ from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached
 from graphquery.distributed.reduced import check_whole
-from graphquery.distributed.view import Rounds, View
+from graphquery.distributed.view import Rounds, SparkView
 from graphquery.errors import GraphError
-from graphquery.spark import Frame, Tables
+from graphquery.spark import Frame, GraphTables
 from semiring.base import Array, Semiring
 from semiring.errors import CapabilityError
 from semiring.semirings import Counting
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts:
+class NodeCounts:
     """The multiplicity of each node of a graph.
 
     Attributes
@@ -59,7 +59,7 @@ def evaluate(
     semiring: Semiring[Any],
     valuation: Mapping[Any, int] | None,
     nodes: Nodes | None,
-) -> Counts:
+) -> NodeCounts:
     """Annotations in N; see :func:`graphquery.operations.evaluate.evaluate`.
 
     Parameters
@@ -89,7 +89,7 @@ def evaluate(
     if nodes is not None:
         seeds = graph.resolve(nodes).nodes
         wanted = graph.tables.distinct(seeds, reached(graph.view, seeds, forwards=False))
-    return Counts(graph, count_nodes(graph, leaf_values(graph, checked), wanted))
+    return NodeCounts(graph, count_nodes(graph, leaf_values(graph, checked), wanted))
 
 
 def count_nodes(graph: SparkGraph, given: Mapping[int, int], wanted: NodeSet | None) -> Frame:
@@ -165,7 +165,7 @@ def count_nodes(graph: SparkGraph, given: Mapping[int, int], wanted: NodeSet | N
     )
 
 
-def _among(view: View, nodes: NodeSet, wanted: NodeSet, level: int) -> NodeSet:
+def _among(view: SparkView, nodes: NodeSet, wanted: NodeSet, level: int) -> NodeSet:
     rows = view.tables.rows(nodes)
     return view.tables.stored(view.tables.within(rows, wanted, {level}))
 
@@ -184,7 +184,7 @@ def leaf_values(graph: SparkGraph, valuation: Mapping[Any, int]) -> dict[int, in
     return values
 
 
-def _stored(tables: Tables, counts: Frame) -> Frame:
+def _stored(tables: GraphTables, counts: Frame) -> Frame:
     """Compute the counts of a level now."""
     frame, large = tables.store_counts(counts)
     if large:

@@ -17,7 +17,7 @@ from graphquery.csr import Csr, distinct
 from graphquery.distributed import steps
 from graphquery.distributed.delete import removed
 from graphquery.distributed.difference import difference
-from graphquery.distributed.evaluate import Counts, evaluate
+from graphquery.distributed.evaluate import NodeCounts, evaluate
 from graphquery.distributed.levels import Levels
 from graphquery.distributed.local import brought, paths_between
 from graphquery.distributed.nodes import NodeSet
@@ -30,16 +30,16 @@ from graphquery.distributed.selection import (
     ordered,
 )
 from graphquery.distributed.values import effects, values
-from graphquery.distributed.view import Step, View
+from graphquery.distributed.view import SparkStep, SparkView
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.naming import module_names
-from graphquery.operations.difference import Difference
+from graphquery.operations.difference import ExecutionDifference
 from graphquery.operations.inputs import listed
 from graphquery.protocol import GraphEngine, Nodes, OfStale
-from graphquery.spark import Frame, Session, Tables, read_edges
-from graphquery.storage import Columns, Storage
-from graphquery.values import Effects
+from graphquery.spark import Frame, GraphTables, Session, read_edges
+from graphquery.storage import Columns, GraphStorage
+from graphquery.values import DeletionEffects
 from semiring.base import Array, Semiring
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class SparkGraph(GraphEngine[SparkSelection]):
 
     def __init__(
         self,
-        view: View,
-        storage: Storage,
+        view: SparkView,
+        storage: GraphStorage,
         columns: Columns,
         bring: int,
         parent: SparkGraph | None = None,
@@ -71,7 +71,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         self.bring = bring
         self.parent = parent
         self.gone: NodeSet | None = None
-        self.effects: Effects[NodeSet] | None = None
+        self.effects: DeletionEffects[NodeSet] | None = None
 
     @classmethod
     def build(
@@ -117,7 +117,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         segments, edge_sets = tuple(segments), tuple(edge_sets)
         positions(segments, edge_sets)
         levels = Levels(segments, edge_sets)
-        tables = Tables(spark, folder, levels)
+        tables = GraphTables(spark, folder, levels)
         edges = read_edges(tables, path)
 
         def from_path(file: str, name: str) -> Any:
@@ -125,17 +125,17 @@ class SparkGraph(GraphEngine[SparkSelection]):
 
         read = columns or from_path
         nothing = Csr(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64), None)
-        storage = Storage(segments, (), nothing, nothing, read)
-        return cls(View(tables, (edges,), rounds), storage, read, bring)
+        storage = GraphStorage(segments, (), nothing, nothing, read)
+        return cls(SparkView(tables, (edges,), rounds), storage, read, bring)
 
-    def viewed(self, view: View) -> SparkGraph:
+    def viewed(self, view: SparkView) -> SparkGraph:
         """Another graph over the same datasets, made of this one."""
         return SparkGraph(view, self.storage, self.columns, self.bring, self)
 
     # -- what there is ---------------------------------------------------------------------------
 
     @property
-    def tables(self) -> Tables:
+    def tables(self) -> GraphTables:
         """The frames that graphs made of one another share."""
         return self.view.tables
 
@@ -144,7 +144,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         return self.view.zoomed
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[SparkStep, ...]:
         """The operations that led from the built graph to this one."""
         return self.view.steps
 
@@ -287,7 +287,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         behind = self.tables.distinct(seeds.nodes, reached(self.view, seeds.nodes, forwards=False))
         return listed(self.storage, SparkSelection(self, behind).select(kind=Kind.TOKEN).ids)
 
-    def difference(self, left: int, right: int) -> Difference[SparkSelection]:
+    def difference(self, left: int, right: int) -> ExecutionDifference[SparkSelection]:
         """Compare two executions; see :func:`graphquery.operations.difference.difference`.
 
         The remaining nodes of executions that a deletion or a zoom has changed are collected on the
@@ -300,7 +300,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         semiring: Semiring[Any],
         valuation: Mapping[Any, int] | None = None,
         nodes: Nodes | None = None,
-    ) -> Counts:
+    ) -> NodeCounts:
         """Annotations in N; see :func:`graphquery.distributed.evaluate.evaluate`."""
         return evaluate(self, semiring, valuation, nodes)
 

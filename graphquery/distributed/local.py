@@ -10,14 +10,13 @@ import numpy as np
 
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached, within_distance
-from graphquery.distributed.view import View
+from graphquery.distributed.view import SparkView
 from graphquery.errors import GraphError
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.operations.paths import paths
 from graphquery.storage import Columns
-from graphquery.view import NO_IDS, Overlay
-from graphquery.view import View as LocalView
+from graphquery.view import NO_IDS, GraphView, Overlay
 from semiring.base import Array
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _MEMORY = "memory"
 
 
-def brought(view: View, nodes: NodeSet, columns: Columns, limit: int) -> ProvenanceGraph:
+def brought(view: SparkView, nodes: NodeSet, columns: Columns, limit: int) -> ProvenanceGraph:
     """Some nodes of a graph and the edges between them as a graph in memory.
 
     Parameters
@@ -79,11 +78,11 @@ def brought(view: View, nodes: NodeSet, columns: Columns, limit: int) -> Provena
     visible[here(ids)] = True
     overlay = Overlay(here(edges[~plain][:, :2])) if len(view.zoomed) else None
     zoomed = MappingProxyType(dict.fromkeys(sorted(view.zoomed), NO_IDS))
-    return ProvenanceGraph(graph.storage, LocalView(visible, zoomed, overlay))
+    return ProvenanceGraph(graph.storage, GraphView(visible, zoomed, overlay))
 
 
 def paths_between(
-    view: View,
+    view: SparkView,
     starts: NodeSet,
     ends: NodeSet,
     columns: Columns,
@@ -118,7 +117,7 @@ def paths_between(
     return [tuple(back[node] for node in path) for path in named]
 
 
-def _checked(view: View, nodes: NodeSet, limit: int) -> Array:
+def _checked(view: SparkView, nodes: NodeSet, limit: int) -> Array:
     size = view.tables.count(nodes)
     if size > limit:
         raise GraphError(
@@ -128,7 +127,7 @@ def _checked(view: View, nodes: NodeSet, limit: int) -> Array:
     return view.tables.ids(view.tables.rows(nodes))
 
 
-def _edges(view: View, nodes: NodeSet, limit: int) -> Array:
+def _edges(view: SparkView, nodes: NodeSet, limit: int) -> Array:
     """The edges between nodes: columns of sources, targets and ports."""
     levels = {view.levels.level[n] for n in nodes.whole} | set(nodes.parts)
     level = view.levels.level
@@ -147,7 +146,7 @@ def _edges(view: View, nodes: NodeSet, limit: int) -> Array:
     return np.column_stack([column.to_numpy().astype(np.int64) for column in table.columns])
 
 
-def _edge_sets(view: View, edges: Array) -> tuple[list[EdgeSet], dict[str, dict[str, Array]]]:
+def _edge_sets(view: SparkView, edges: Array) -> tuple[list[EdgeSet], dict[str, dict[str, Array]]]:
     """Edges between stored nodes as edge sets, and their ordinals by file."""
     levels = view.levels
     source, target = levels.segment_of(edges[:, 0]), levels.segment_of(edges[:, 1])

@@ -7,13 +7,13 @@ from collections.abc import Set as AbstractSet
 
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
-from graphquery.distributed.view import Rounds, View
+from graphquery.distributed.view import Rounds, SparkView
 from graphquery.errors import GraphError
 from graphquery.spark import Frame
 
 
 def reached(
-    view: View, seeds: NodeSet, *, forwards: bool, links: AbstractSet[Link] | None = None
+    view: SparkView, seeds: NodeSet, *, forwards: bool, links: AbstractSet[Link] | None = None
 ) -> NodeSet:
     """Return the nodes at the ends of non-empty paths from nodes of a graph.
 
@@ -40,13 +40,13 @@ def reached(
     return nodes_reached
 
 
-def step(view: View, nodes: NodeSet, *, forwards: bool) -> NodeSet:
+def step(view: SparkView, nodes: NodeSet, *, forwards: bool) -> NodeSet:
     """The neighbours of nodes of a graph, each once."""
     nodes_reached = _pulled(view, view.links, nodes, forwards)
     return view.tables.stored(nodes_reached)
 
 
-def within_distance(view: View, seeds: NodeSet, distance: int, *, forwards: bool) -> NodeSet:
+def within_distance(view: SparkView, seeds: NodeSet, distance: int, *, forwards: bool) -> NodeSet:
     """The nodes at the ends of paths of at most so many edges, and at least one."""
     if distance < 0:
         raise GraphError(f"A distance of {distance} edges is none.\nGive 0 or more, or None.")
@@ -64,7 +64,7 @@ def within_distance(view: View, seeds: NodeSet, distance: int, *, forwards: bool
     return nodes_reached
 
 
-def _by_level(view: View, links: Iterable[Link], forwards: bool) -> dict[int, frozenset[Link]]:
+def _by_level(view: SparkView, links: Iterable[Link], forwards: bool) -> dict[int, frozenset[Link]]:
     """Links by the level that is gone to."""
     by_level: dict[int, set[Link]] = {}
     for link in links:
@@ -73,7 +73,7 @@ def _by_level(view: View, links: Iterable[Link], forwards: bool) -> dict[int, fr
 
 
 def _at(
-    view: View,
+    view: SparkView,
     level: int,
     links: frozenset[Link],
     seeds: NodeSet,
@@ -107,7 +107,7 @@ def _at(
 
 
 def _wholly(
-    view: View, links: frozenset[Link], whole: frozenset[int], forwards: bool
+    view: SparkView, links: frozenset[Link], whole: frozenset[int], forwards: bool
 ) -> frozenset[int]:
     """The segments that all of are reached because all of another is, known without reading."""
     whole_segments: set[int] = set()
@@ -126,12 +126,12 @@ def _wholly(
         whole_segments |= more
 
 
-def _covers(view: View, link: Link, forwards: bool) -> bool:
+def _covers(view: SparkView, link: Link, forwards: bool) -> bool:
     joining = view.levels.links[link]
     return joining.reaches_all if forwards else joining.leaves_all
 
 
-def _pulled(view: View, links: Iterable[Link], nodes: NodeSet, forwards: bool) -> Frame | None:
+def _pulled(view: SparkView, links: Iterable[Link], nodes: NodeSet, forwards: bool) -> Frame | None:
     """The other ends, in the graph, of the edges of links at nodes, each once."""
     level = view.levels.level
     near, far = ("source", "target") if forwards else ("target", "source")
@@ -147,7 +147,9 @@ def _pulled(view: View, links: Iterable[Link], nodes: NodeSet, forwards: bool) -
     return view.shown(view.tables.ends(edges, far), {level[link[forwards]] for link in wanted})
 
 
-def _stored(view: View, rows: Frame | None, level: int, known: NodeSet, rounds: Rounds) -> NodeSet:
+def _stored(
+    view: SparkView, rows: Frame | None, level: int, known: NodeSet, rounds: Rounds
+) -> NodeSet:
     """Rows of a level, computed, without those known."""
     if rows is None:
         return NodeSet()

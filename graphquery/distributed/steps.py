@@ -10,7 +10,7 @@ import numpy as np
 from graphquery.distributed.delete import removed
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached, step
-from graphquery.distributed.view import Step, View
+from graphquery.distributed.view import SparkStep, SparkView
 from graphquery.distributed.zoom import stands_for, zoomed_out
 from graphquery.view import Operation
 from semiring.base import Array
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
 
 
-def around(view: View, seeds: NodeSet) -> NodeSet:
+def around(view: SparkView, seeds: NodeSet) -> NodeSet:
     """Nodes, their ancestors and descendants, and what shares a predecessor with a descendant."""
     below = reached(view, seeds, forwards=True)
     above = reached(view, seeds, forwards=False)
@@ -31,7 +31,7 @@ def around(view: View, seeds: NodeSet) -> NodeSet:
 def zoom_out(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
     """A graph with some modules zoomed out that are not yet."""
     view = zoomed_out(graph.view, modules)
-    return graph.viewed(view.stepped(Step(Operation.ZOOM_OUT, modules)))
+    return graph.viewed(view.stepped(SparkStep(Operation.ZOOM_OUT, modules)))
 
 
 def zoom_in(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
@@ -49,7 +49,7 @@ def delete(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
     gone = removed(graph, seeds)
     zoomed = _zoomed_among(graph, seeds)
     inside = {node: stands_for(graph.view, node) for node in zoomed.tolist()}
-    step = Step(Operation.DELETE, seeds=seeds, stands_for=inside)
+    step = SparkStep(Operation.DELETE, seeds=seeds, stands_for=inside)
     view = replace(graph.view, absent=graph.view.absent | gone)
     left = graph.viewed(view.stepped(step))
     left.gone = gone
@@ -60,10 +60,10 @@ def subgraph(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
     """Return the subgraph around some nodes of a graph."""
     present = around(graph.view, seeds)
     view = replace(graph.view, present=present, absent=NodeSet())
-    return graph.viewed(view.stepped(Step(Operation.SUBGRAPH, seeds=seeds)))
+    return graph.viewed(view.stepped(SparkStep(Operation.SUBGRAPH, seeds=seeds)))
 
 
-def _repeated(graph: SparkGraph, step: Step, zoomed_in: frozenset[str]) -> SparkGraph:
+def _repeated(graph: SparkGraph, step: SparkStep, zoomed_in: frozenset[str]) -> SparkGraph:
     """A step, on this graph, in which some modules are zoomed in."""
     if step.operation is Operation.ZOOM_OUT:
         modules = step.modules - zoomed_in

@@ -15,7 +15,7 @@ from graphquery.distributed.reach import reached, step
 from graphquery.distributed.view import Rounds
 from graphquery.errors import ValuesError
 from graphquery.model import Kind
-from graphquery.values import Effects, is_opaque
+from graphquery.values import DeletionEffects, is_opaque
 from graphquery.values import values as local_values
 from graphquery.view import Operation
 from semiring.base import Array
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from graphquery.protocol import OfStale
 
 
-def effects(graph: SparkGraph) -> Effects[NodeSet] | None:
+def effects(graph: SparkGraph) -> DeletionEffects[NodeSet] | None:
     """Return the effects of the deletions that led to a graph; None without any. Computed once."""
     if graph.parent is None:
         return None
@@ -61,13 +61,13 @@ def values(graph: SparkGraph, ids: Array, stale: OfStale) -> pa.Array:
             mask[graph_here.ids[np.isin(there, tables.ids(marked))]] = True
             masks.append(mask)
         graph_here.parent = graph_here
-        graph_here.effects = Effects(*masks)
+        graph_here.effects = DeletionEffects(*masks)
     return local_values(graph_here, own_ids, stale)
 
 
 def _effects(
-    graph: SparkGraph, parent: SparkGraph, before: Effects[NodeSet] | None
-) -> Effects[NodeSet] | None:
+    graph: SparkGraph, parent: SparkGraph, before: DeletionEffects[NodeSet] | None
+) -> DeletionEffects[NodeSet] | None:
     operation = graph.steps[-1].operation
     tables = graph.tables
     if operation is Operation.DELETE:
@@ -75,7 +75,7 @@ def _effects(
         if before is None:
             return fresh
         changed = tables.distinct(before.changed, fresh.changed)
-        return Effects(changed, tables.distinct(before.stale, fresh.stale))
+        return DeletionEffects(changed, tables.distinct(before.stale, fresh.stale))
     if before is None or operation is not Operation.ZOOM_OUT:
         return before
     links = {link for edges in graph.view.edges[1:] for link in edges.links}
@@ -89,7 +89,7 @@ def _effects(
     return replace(before, stale=tables.distinct(before.stale, zoomed))
 
 
-def _deleted(graph: SparkGraph, parent: SparkGraph) -> Effects[NodeSet]:
+def _deleted(graph: SparkGraph, parent: SparkGraph) -> DeletionEffects[NodeSet]:
     """Return the effects of the last deletion."""
     view, tables, levels = graph.view, graph.tables, graph.view.levels
     assert graph.gone is not None  # the graph was made by a deletion
@@ -101,7 +101,7 @@ def _deleted(graph: SparkGraph, parent: SparkGraph) -> Effects[NodeSet]:
     }
     edges = parent.view.read(links)
     if edges is None:
-        return Effects(NodeSet(), NodeSet())
+        return DeletionEffects(NodeSet(), NodeSet())
     lost = tables.at(edges, "source", gone, {levels.level[source] for source, _ in links})
     lost = view.shown_edges(lost, "target", {levels.level[target] for _, target in links})
     touched = tables.of_segments(
@@ -113,7 +113,7 @@ def _deleted(graph: SparkGraph, parent: SparkGraph) -> Effects[NodeSet]:
         tables.of_segments(changed, opaque),
         tables.stored(tables.ends(tables.subtrahends(lost), "target")),
     )
-    return Effects(changed, tables.distinct(seeds, reached(view, seeds, forwards=True)))
+    return DeletionEffects(changed, tables.distinct(seeds, reached(view, seeds, forwards=True)))
 
 
 def _not_sums(levels: Levels) -> frozenset[int]:

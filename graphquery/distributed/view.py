@@ -12,13 +12,13 @@ import numpy as np
 from graphquery.distributed.levels import Levels, Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.errors import GraphError
-from graphquery.spark import Edges, Frame, Tables
+from graphquery.spark import EdgeFrame, Frame, GraphTables
 from graphquery.view import NO_IDS, Operation
 from semiring.base import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class SparkStep:
     """One operation, so that it can be done again on the graph with a module zoomed in."""
 
     operation: Operation
@@ -28,7 +28,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class SparkView:
     """The nodes and edges of a graph.
 
     Attributes
@@ -49,15 +49,15 @@ class View:
         The limit on an operation's rounds over the edges.
     """
 
-    tables: Tables
-    edges: tuple[Edges, ...]
+    tables: GraphTables
+    edges: tuple[EdgeFrame, ...]
     limit: int
     present: NodeSet | None = None
     absent: NodeSet = field(default_factory=NodeSet)
     hidden: NodeSet = field(default_factory=NodeSet)
     zoomed: frozenset[str] = frozenset()
     zoomed_nodes: Array = field(default_factory=lambda: NO_IDS)
-    steps: tuple[Step, ...] = ()
+    steps: tuple[SparkStep, ...] = ()
 
     @property
     def levels(self) -> Levels:
@@ -156,7 +156,7 @@ class View:
         zoomed = np.unique(self.levels.segment_of(self.zoomed_nodes)).tolist()
         return self.of([*range(len(self.levels.stored)), *zoomed])
 
-    def stepped(self, step: Step) -> View:
+    def stepped(self, step: SparkStep) -> SparkView:
         """The view with another step behind it."""
         return replace(self, steps=(*self.steps, step))
 

@@ -10,16 +10,16 @@ import numpy as np
 from graphquery.distributed.levels import Levels, Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached
-from graphquery.distributed.view import Rounds, View
+from graphquery.distributed.view import Rounds, SparkView
 from graphquery.model import Kind, Segment
-from graphquery.spark import Edges, Frame
+from graphquery.spark import EdgeFrame, Frame
 from graphquery.storage import role
 from semiring.base import Array
 
 _COMPUTED = (Kind.DERIVED, Kind.VALUE)
 
 
-def zoomed_out(view: View, modules: frozenset[str]) -> View:
+def zoomed_out(view: SparkView, modules: frozenset[str]) -> SparkView:
     """A view with some modules zoomed out that are not yet; their steps are the caller's."""
     levels, tables = view.levels, view.tables
     inside = _inside(levels, modules)
@@ -47,7 +47,7 @@ def zoomed_out(view: View, modules: frozenset[str]) -> View:
     )
 
 
-def stands_for(view: View, zoomed: int) -> NodeSet:
+def stands_for(view: SparkView, zoomed: int) -> NodeSet:
     """Return the nodes of the invocation that a zoomed node stands for."""
     levels = view.levels
     shown = levels.segments[int(levels.segment_of(np.array([zoomed]))[0])]
@@ -96,7 +96,7 @@ def _within_modules(
     )
 
 
-def _tokens(view: View, states: NodeSet) -> NodeSet:
+def _tokens(view: SparkView, states: NodeSet) -> NodeSet:
     """The tokens that state nodes are made of."""
     levels = view.levels
     of_state = states.whole | {n for level in states.parts for n in levels.at[level]}
@@ -112,7 +112,7 @@ def _tokens(view: View, states: NodeSet) -> NodeSet:
     return view.tables.stored(view.tables.ends(used, "source"))
 
 
-def _unused(view: View, modules: frozenset[str]) -> NodeSet:
+def _unused(view: SparkView, modules: frozenset[str]) -> NodeSet:
     """State tuples of modules that no invocation has used."""
     levels = view.levels
     tokens = _segments(levels, modules, Kind.TOKEN)
@@ -130,7 +130,7 @@ def _unused(view: View, modules: frozenset[str]) -> NodeSet:
 
 
 def _constants(
-    view: View, segments: frozenset[int], hidden: NodeSet, inside: frozenset[Link]
+    view: SparkView, segments: frozenset[int], hidden: NodeSet, inside: frozenset[Link]
 ) -> NodeSet:
     """The nodes of some segments, not hidden, that serve hidden nodes only.
 
@@ -177,7 +177,7 @@ def _touched(levels: Levels, segment: int, nodes: NodeSet) -> bool:
     return segment in nodes.whole or levels.level[segment] in nodes.parts
 
 
-def _overlay(view: View, modules: frozenset[str]) -> tuple[Array, tuple[Edges, ...]]:
+def _overlay(view: SparkView, modules: frozenset[str]) -> tuple[Array, tuple[EdgeFrame, ...]]:
     """The zoomed nodes of modules' invocations, and their edges."""
     levels, tables = view.levels, view.tables
     numbers = _segments(levels, modules, Kind.INVOCATION)

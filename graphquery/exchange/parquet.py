@@ -25,7 +25,7 @@ from graphquery.exchange.graph_tables import edge_table, has_value, located, nod
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.values import VALUE_COLUMN, current
-from graphquery.view import View
+from graphquery.view import GraphView
 from semiring.base import Array
 
 _SEGMENTS = pa.schema(
@@ -123,7 +123,7 @@ def read_parquet(path: str | os.PathLike[str]) -> ProvenanceGraph:
     visible[graph.storage.bases[segment_numbers] + ordinals] = True
     if bool(visible[: graph.storage.count].all()):
         return graph
-    return ProvenanceGraph(graph.storage, View(visible))
+    return ProvenanceGraph(graph.storage, GraphView(visible))
 
 
 def _shown(

@@ -28,11 +28,11 @@ from graphquery.federation.members.cache import Cache
 from graphquery.federation.members.members import Member, read_members
 from graphquery.federation.members.opening import open_federation
 from graphquery.federation.questions.answer import (
-    Answer,
-    Cost,
-    Missing,
+    FederationAnswer,
+    MissingPart,
     NodesAnswer,
     PathsAnswer,
+    QuestionCost,
     ValuesAnswer,
     Verdict,
     VerdictAnswer,
@@ -40,27 +40,27 @@ from graphquery.federation.questions.answer import (
 from graphquery.federation.questions.merged import merged_graph
 from graphquery.federation.questions.question import Options
 from graphquery.federation.serving.disclosure import Disclosure
-from graphquery.federation.wire.transport import LocalTransport, Transport, TransportError
+from graphquery.federation.wire.transport import LocalTransport, StoreTransport, TransportError
 
 __all__ = [
-    "Answer",
     "Cache",
-    "Cost",
     "CrossingError",
     "CutOffError",
     "Disclosure",
     "Federation",
+    "FederationAnswer",
     "FederationError",
     "IncompleteError",
     "LocalTransport",
     "Member",
-    "Missing",
+    "MissingPart",
     "NodesAnswer",
     "Offer",
     "Options",
     "PathsAnswer",
+    "QuestionCost",
+    "StoreTransport",
     "Summaries",
-    "Transport",
     "TransportError",
     "ValuesAnswer",
     "Verdict",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
-    from graphquery.federation.questions.answer import Missing
+    from graphquery.federation.questions.answer import MissingPart
 
 __all__ = [
     "CrossingError",
@@ -43,6 +43,6 @@ class IncompleteError(FederationError):
         What of it is missing, and why.
     """
 
-    def __init__(self, message: str, missing: tuple[Missing, ...]) -> None:
+    def __init__(self, message: str, missing: tuple[MissingPart, ...]) -> None:
         super().__init__(message)
         self.missing = missing

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphquery.federation.copies.copies import CopiedTransport, ObjectTransport
 from graphquery.federation.crossings.boundary import BoundaryGraph
-from graphquery.federation.crossings.relation import Relation
+from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.errors import FederationError
 from graphquery.federation.members.cache import Cache, lineage_ranks
 from graphquery.federation.members.directory import Directory
 from graphquery.federation.members.refresh import fetch_boundary, fetch_directory
 from graphquery.federation.questions import closure, flow, paths, values
 from graphquery.federation.questions.answer import (
-    Answer,
-    Cost,
-    Missing,
+    FederationAnswer,
+    MissingPart,
     NodesAnswer,
     PathsAnswer,
+    QuestionCost,
     ValuesAnswer,
     Verdict,
     VerdictAnswer,
@@ -29,7 +29,7 @@ from graphquery.federation.questions.merged import SEPARATOR, merged_graph, merg
 from graphquery.federation.questions.question import Options, Question
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.messages import REPLY, Limits
-from graphquery.federation.wire.transport import Exchange, LocalTransport, Transport
+from graphquery.federation.wire.transport import LocalTransport, RequestExchange, StoreTransport
 from graphquery.graph import ProvenanceGraph
 from graphquery.store import Snapshot, Store
 from semiring.base import Semiring, TokenValuation
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Names = str | Iterable[str]
 """One node or several, ``alias::name``."""
 
-A = TypeVar("A", bound=Answer)
+A = TypeVar("A", bound=FederationAnswer)
 
 
 class Federation:
@@ -72,7 +72,7 @@ class Federation:
 
     def __init__(
         self,
-        transports: Mapping[str, Transport],
+        transports: Mapping[str, StoreTransport],
         expected: Mapping[str, str | None] | None = None,
         *,
         options: Options | None = None,
@@ -89,8 +89,8 @@ class Federation:
         self._options = options or Options()
         self._cache = cache
         self._noted = noted
-        self._exchange = Exchange(self._transports, timeout, limits, home, cache)
-        self._relations: dict[str, Relation] = {}
+        self._exchange = RequestExchange(self._transports, timeout, limits, home, cache)
+        self._relations: dict[str, BoundaryRelation] = {}
         self._boundary = BoundaryGraph([])
         self._zoomed: Mapping[str, frozenset[str]] = MappingProxyType({})
         self._directory = Directory({}, {}, {})
@@ -125,7 +125,7 @@ class Federation:
         return self._boundary
 
     @property
-    def cost(self) -> Cost:
+    def cost(self) -> QuestionCost:
         """Of everything asked so far, refreshing included."""
         return self._exchange.cost
 
@@ -379,7 +379,7 @@ class Federation:
         return answer
 
 
-def _account(question: Question) -> tuple[Mapping[str, int], tuple[Missing, ...], Cost]:
+def _account(question: Question) -> tuple[Mapping[str, int], tuple[MissingPart, ...], QuestionCost]:
     question.note()
     return question.directory.versions, tuple(question.missing.values()), question.cost
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphquery.model import Port
 from graphquery.reduced import check_whole, is_reduced
-from graphquery.view import Neighbours, Operation, Step, View
+from graphquery.view import GraphStep, GraphView, Neighbours, Operation
 from semiring.base import Array
 from semiring.door import checked
 
@@ -84,9 +84,9 @@ def delete_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
     visible[gone] = False
     zoomed = seeds[seeds >= graph.storage.count]
     stands_for = {int(node): _inside(graph, int(node)) for node in zoomed}
-    step = Step(Operation.DELETE, seeds=seeds, stands_for=MappingProxyType(stands_for))
+    step = GraphStep(Operation.DELETE, seeds=seeds, stands_for=MappingProxyType(stands_for))
     view = graph.view
-    return graph.viewed(View(visible, view.zoomed, view.overlay, (*view.steps, step)))
+    return graph.viewed(GraphView(visible, view.zoomed, view.overlay, (*view.steps, step)))
 
 
 def removed(graph: ProvenanceGraph, seeds: Array) -> Array:

@@ -16,7 +16,7 @@ from graphquery.model import Segment
 from graphquery.naming import key_texts
 from graphquery.protocol import S_co
 from graphquery.select import Selection
-from graphquery.storage import Storage
+from graphquery.storage import GraphStorage
 from semiring.base import Array
 from semiring.door import checked
 
@@ -31,7 +31,7 @@ execution, kind, label, and the end of its name after the invocation.
 
 @checked
 @dataclass(frozen=True, slots=True)
-class Difference(Generic[S_co]):
+class ExecutionDifference(Generic[S_co]):
     """The difference of two executions; `S_co` is the engine's type of selections.
 
     Attributes
@@ -55,7 +55,7 @@ class Difference(Generic[S_co]):
 
 
 @checked
-def difference(graph: ProvenanceGraph, left: int, right: int) -> Difference[Selection]:
+def difference(graph: ProvenanceGraph, left: int, right: int) -> ExecutionDifference[Selection]:
     """The nodes of two executions that have no counterpart in the other.
 
     Segments correspond that are of the same kind, label, module and relation in the same
@@ -79,11 +79,11 @@ def difference(graph: ProvenanceGraph, left: int, right: int) -> Difference[Sele
         return ids[graph.has(ids)]
 
     alone, missing, summary = unmatched(graph.storage, left, right, shown)
-    return Difference(Selection(graph, alone), Selection(graph, missing), summary)
+    return ExecutionDifference(Selection(graph, alone), Selection(graph, missing), summary)
 
 
 def unmatched(
-    storage: Storage, left: int, right: int, shown: Callable[[int], Array]
+    storage: GraphStorage, left: int, right: int, shown: Callable[[int], Array]
 ) -> tuple[Array, Array, pa.Table]:
     """The ids of nodes of either execution without a counterpart, and the summary.
 
@@ -114,7 +114,7 @@ def unmatched(
     return _joined(alone), _joined(missing), _table(rows)
 
 
-def check_executions(storage: Storage, *executions: int) -> None:
+def check_executions(storage: GraphStorage, *executions: int) -> None:
     """Refuse executions that a graph does not have."""
     known = sorted({s.execution for s in storage.segments if s.execution is not None})
     for execution in executions:
@@ -125,7 +125,7 @@ def check_executions(storage: Storage, *executions: int) -> None:
             )
 
 
-def _roles(storage: Storage, execution: int) -> dict[_Role, int]:
+def _roles(storage: GraphStorage, execution: int) -> dict[_Role, int]:
     """The segments of an execution by their role in it."""
     ranks: dict[str | None, list[int]] = defaultdict(list)
     chosen = [
@@ -153,7 +153,7 @@ def _role(segment: Segment, order: dict[str | None, dict[int, int]]) -> _Role:
 
 
 def _nodes(
-    storage: Storage, position: int | None, shown: Callable[[int], Array]
+    storage: GraphStorage, position: int | None, shown: Callable[[int], Array]
 ) -> tuple[Array, pa.Array]:
     """Return the nodes of a segment and the texts that identify them: keys, or numbers."""
     if position is None:

@@ -14,7 +14,7 @@ from graphquery.model import Kind, Port
 from graphquery.operations.reach import reached
 from graphquery.reduced import check_whole, is_reduced
 from graphquery.segment_order import layers
-from graphquery.storage import Storage
+from graphquery.storage import GraphStorage
 from graphquery.view import Neighbours
 from semiring.base import Array, Semiring, TokenValuation
 from semiring.door import checked
@@ -33,7 +33,7 @@ _OPERATIONS = {"+": _SUM, "⊖": _MONUS}
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Evaluation(Generic[K]):
+class GraphEvaluation(Generic[K]):
     """The annotations of a graph's nodes.
 
     Attributes
@@ -62,7 +62,7 @@ def evaluate(
     semiring: Semiring[K],
     valuation: TokenValuation[K] = None,
     nodes: Nodes | None = None,
-) -> Evaluation[K]:
+) -> GraphEvaluation[K]:
     """Return the annotations of nodes under a valuation of the tokens.
 
     `·`, `⊗`, and the nodes of inputs, outputs and state are products, `+` is a sum, `⊖` a monus;
@@ -115,7 +115,7 @@ def evaluate(
             part = neighbours if bool(chosen.all()) else _of(neighbours, chosen)
             values = _combined(semiring, int(operation), annotations, part)
             annotations = _store(annotations, ids[chosen], values)
-    return Evaluation(graph, semiring, annotations)
+    return GraphEvaluation(graph, semiring, annotations)
 
 
 def _with_ancestors(graph: ProvenanceGraph, ids: Array) -> Array:
@@ -193,7 +193,7 @@ def _store(annotations: Array, ids: Array, values: Array) -> Array:
     return annotations
 
 
-def _operations(storage: Storage) -> Array:
+def _operations(storage: GraphStorage) -> Array:
     """Return a code by id for the operation that combines the annotations of a node's
     predecessors.
     """

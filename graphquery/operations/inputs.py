@@ -11,7 +11,7 @@ from graphquery.csr import distinct
 from graphquery.model import Kind
 from graphquery.naming import names
 from graphquery.operations.reach import reached
-from graphquery.storage import Storage
+from graphquery.storage import GraphStorage
 from semiring.base import Array
 from semiring.door import checked
 
@@ -53,7 +53,7 @@ def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
     return listed(storage, behind[tokens[storage.segment_of(behind)]])
 
 
-def listed(storage: Storage, tokens: Array) -> pa.Table:
+def listed(storage: GraphStorage, tokens: Array) -> pa.Table:
     """Tokens given by ascending ids, as :func:`inputs` lists them."""
     positions, inverse = np.unique(storage.segment_of(tokens), return_inverse=True)
     segments = [storage.segments[position] for position in positions]

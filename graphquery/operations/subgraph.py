@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphquery.operations.reach import reached
-from graphquery.view import Operation, Step, View
+from graphquery.view import GraphStep, GraphView, Operation
 from semiring.base import Array
 from semiring.door import checked
 
@@ -49,5 +49,5 @@ def subgraph_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
     for part in (seeds, reached(graph, seeds, forwards=False), below, siblings):
         visible[part] = True
     view = graph.view
-    step = Step(Operation.SUBGRAPH, seeds=seeds)
-    return graph.viewed(View(visible, view.zoomed, view.overlay, (*view.steps, step)))
+    step = GraphStep(Operation.SUBGRAPH, seeds=seeds)
+    return graph.viewed(GraphView(visible, view.zoomed, view.overlay, (*view.steps, step)))

@@ -15,7 +15,7 @@ from graphquery.operations.delete import delete_ids
 from graphquery.operations.subgraph import subgraph_ids
 from graphquery.segment_order import staged
 from graphquery.storage import role
-from graphquery.view import NO_IDS, Operation, Overlay, Step, View
+from graphquery.view import NO_IDS, GraphStep, GraphView, Operation, Overlay
 from semiring.base import Array
 from semiring.door import checked
 from semiring.exact import reduce_segments
@@ -115,7 +115,7 @@ def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenance
 
 
 def _repeated(
-    graph: ProvenanceGraph, step: Step, zoomed_in: frozenset[str], known: Mapping[str, Array]
+    graph: ProvenanceGraph, step: GraphStep, zoomed_in: frozenset[str], known: Mapping[str, Array]
 ) -> ProvenanceGraph:
     """A step, on a graph in which some modules are zoomed in."""
     if step.operation is Operation.ZOOM_OUT:
@@ -155,11 +155,11 @@ def _zoom_out(
     shared = _constants(graph, _shared(graph), hidden)
     visible[shared] = False
     steps = list(graph.steps)
-    step = Step(Operation.ZOOM_OUT, modules)
+    step = GraphStep(Operation.ZOOM_OUT, modules)
     if steps and steps[-1].operation is Operation.ZOOM_OUT:
-        step = Step(Operation.ZOOM_OUT, modules | steps.pop().modules)
+        step = GraphStep(Operation.ZOOM_OUT, modules | steps.pop().modules)
     overlay = Overlay(np.concatenate(pairs))
-    return graph.viewed(View(visible, MappingProxyType(zoomed), overlay, (*steps, step)))
+    return graph.viewed(GraphView(visible, MappingProxyType(zoomed), overlay, (*steps, step)))
 
 
 def _hidden(graph: ProvenanceGraph, module: str) -> Array:

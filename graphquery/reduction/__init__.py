@@ -9,28 +9,28 @@ from __future__ import annotations
 
 from graphquery.reduction.closure import Evidence
 from graphquery.reduction.edges import Edges
-from graphquery.reduction.errors import CycleError, LabelError, ReductionError
-from graphquery.reduction.function_inputs import Function
+from graphquery.reduction.errors import LabelError, ReductionCycleError, ReductionError
+from graphquery.reduction.function_inputs import FunctionCounts
 from graphquery.reduction.partial import EdgeType, Partial, merge
-from graphquery.reduction.reduce import Final, Reduced, reduce
+from graphquery.reduction.reduce import Final, ReducedParts, reduce
 from graphquery.reduction.reducer import Reducer, Report, final_table
-from graphquery.reduction.vertices import UNKNOWN, Role, Vertices
+from graphquery.reduction.vertices import UNKNOWN, VertexRole, Vertices
 
 __all__ = [
     "UNKNOWN",
-    "CycleError",
     "EdgeType",
     "Edges",
     "Evidence",
     "Final",
-    "Function",
+    "FunctionCounts",
     "LabelError",
     "Partial",
-    "Reduced",
+    "ReducedParts",
     "Reducer",
+    "ReductionCycleError",
     "ReductionError",
     "Report",
-    "Role",
+    "VertexRole",
     "Vertices",
     "final_table",
     "merge",

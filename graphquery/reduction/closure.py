@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphquery.reduction.partial import Partial
-from graphquery.reduction.vertices import UNKNOWN, Role, has
+from graphquery.reduction.vertices import UNKNOWN, VertexRole, has
 from semiring.base import Array
 
 
@@ -71,7 +71,7 @@ def closed(partial: Partial, evidence: Evidence) -> Closed:
     due_in, due_out = known.due_entering, known.due_leaving
     entering = (due_in != UNKNOWN) & (known.entering >= due_in)
     leaving = (due_out != UNKNOWN) & (known.leaving >= due_out)
-    is_activity = has(known.roles, Role.ACTIVITY) & ~has(known.roles, Role.ENTITY)
+    is_activity = has(known.roles, VertexRole.ACTIVITY) & ~has(known.roles, VertexRole.ENTITY)
     # An input may have been forgotten in between, and with it how often it was read.
     is_input = ~is_activity & (known.leaving == 0) & (due_out <= 0)
     short = ((due_in > known.entering) & ~is_input) | (due_out > known.leaving)
@@ -82,7 +82,7 @@ def closed(partial: Partial, evidence: Evidence) -> Closed:
         entering[:] = True
         leaving[:] = True
     entity = ~is_activity
-    final = has(known.roles, Role.KEPT | Role.HUB)
+    final = has(known.roles, VertexRole.KEPT | VertexRole.HUB)
     final |= entity & entering & (known.entering == 0)
     final |= entity & leaving & (known.leaving == 0)
     excess = (due_in != UNKNOWN) & (known.entering > due_in)

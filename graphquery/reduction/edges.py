@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphquery.reduction.errors import CycleError, LabelError
+from graphquery.reduction.errors import LabelError, ReductionCycleError
 from semiring.base import Array, Semiring
 
 
@@ -157,7 +157,7 @@ def without_loops(edges: Edges, *, strict: bool = True) -> tuple[Edges, Array | 
 
     Raises
     ------
-    CycleError
+    ReductionCycleError
         There is a loop; `args` has the message and the numbers of the first such vertices.
     """
     loops = edges.source == edges.dest
@@ -168,6 +168,6 @@ def without_loops(edges: Edges, *, strict: bool = True) -> tuple[Edges, Array | 
     return edges.take(~loops), ~loops
 
 
-def cycle(vertices: Array) -> CycleError:
-    """Return the CycleError for these vertices; the caller adds their names."""
-    return CycleError("A cycle leads through the vertices", vertices[:5])
+def cycle(vertices: Array) -> ReductionCycleError:
+    """Return the ReductionCycleError for these vertices; the caller adds their names."""
+    return ReductionCycleError("A cycle leads through the vertices", vertices[:5])

@@ -9,7 +9,7 @@ class ReductionError(GraphError):
     """A stream of provenance edges that cannot be reduced as asked."""
 
 
-class CycleError(ReductionError):
+class ReductionCycleError(ReductionError):
     """Edges that lead from a vertex back to it: no provenance graph has them."""
 
 

@@ -11,7 +11,7 @@ from graphquery.reduction.vertices import UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionCounts:
     """A function of a data-intensive computation.
 
     Parameters
@@ -51,11 +51,11 @@ def _all(counted: int, due: int, ended: int, watermark: int | None) -> bool:
     return watermark is not None and ended != UNKNOWN and ended < watermark
 
 
-def merge_functions(parts: Iterable[Function]) -> Function:
+def merge_functions(parts: Iterable[FunctionCounts]) -> FunctionCounts:
     """Merge the records of one function: counts are added, the larger declarations hold."""
     parts = list(parts)
     declared = [part.read_by for part in parts if part.read_by is not None]
-    return Function(
+    return FunctionCounts(
         sum(part.used for part in parts),
         sum(part.generated for part in parts),
         max((part.due_used for part in parts), default=UNKNOWN),

@@ -16,10 +16,10 @@ import pyarrow as pa
 from graphquery.reduction.contract import contract
 from graphquery.reduction.cycles import condensed
 from graphquery.reduction.edges import Edges, joined, no_edges, without_loops
-from graphquery.reduction.errors import CycleError
+from graphquery.reduction.errors import ReductionCycleError
 from graphquery.reduction.hubs import eliminate
 from graphquery.reduction.partial import Partial, encoded
-from graphquery.reduction.vertices import Role, has, unknown
+from graphquery.reduction.vertices import VertexRole, has, unknown
 from semiring.base import Array, Semiring
 
 
@@ -58,7 +58,7 @@ def repair(
 
     Raises
     ------
-    CycleError
+    ReductionCycleError
         When late edges close a cycle, and cycles are not broken as by `reduce`.
 
     Notes
@@ -80,8 +80,8 @@ def repair(
         is_open[opened] = True
     stays = is_open | _ends(joined([before, after], semiring), size, activities)
     stays[reduced] = True
-    stays[known[has(raw.vertices.roles, Role.KEPT)]] = True
-    stays[around[has(late.vertices.roles, Role.KEPT)]] = True
+    stays[known[has(raw.vertices.roles, VertexRole.KEPT)]] = True
+    stays[around[has(late.vertices.roles, VertexRole.KEPT)]] = True
     try:
         if semiring is None:
             edges = _through(joined([before, after], None), after, stays, not break_cycles)
@@ -93,9 +93,9 @@ def repair(
                 edges = joined([edges, crossed], semiring)
                 before = joined([before, edge], semiring)
             edges = edges.merged()
-    except CycleError as error:
+    except ReductionCycleError as error:
         names = ", ".join(str(keys[int(v) % size].as_py()) for v in error.args[1])
-        raise CycleError(f"Late edges close a cycle through {names}.") from None
+        raise ReductionCycleError(f"Late edges close a cycle through {names}.") from None
     vertices = replace(
         unknown(size),
         entering=np.where(is_open, np.bincount(after.dest, minlength=size), 0),
@@ -103,7 +103,7 @@ def repair(
         due_entering=np.where(is_open, -1, 0),
         due_leaving=np.where(is_open, -1, 0),
         # A vertex that is not open may be counted beside these edges: nothing is to be said of it.
-        roles=np.where(is_open, roles, Role.KEPT | Role.EXCESS).astype(np.uint8),
+        roles=np.where(is_open, roles, VertexRole.KEPT | VertexRole.EXCESS).astype(np.uint8),
     )
     return _compacted(Partial(keys, edges, vertices), is_open)
 
@@ -113,14 +113,14 @@ def _roles(raw: Partial, late: Partial, known: Array, around: Array, size: int) 
     roles = np.zeros(size, dtype=np.uint8)
     roles[known] |= raw.vertices.roles
     roles[around] |= late.vertices.roles
-    known_roles: Array = roles & np.uint8(Role.ACTIVITY | Role.ENTITY | Role.KEPT)
+    known_roles: Array = roles & np.uint8(VertexRole.ACTIVITY | VertexRole.ENTITY | VertexRole.KEPT)
     return known_roles
 
 
 def _are_activities(roles: Array) -> Array:
     """Return a mask of the vertices that are activities alone."""
-    both = np.uint8(Role.ACTIVITY | Role.ENTITY)
-    activities: Array = (roles & both) == np.uint8(Role.ACTIVITY)
+    both = np.uint8(VertexRole.ACTIVITY | VertexRole.ENTITY)
+    activities: Array = (roles & both) == np.uint8(VertexRole.ACTIVITY)
     return activities
 
 
@@ -149,7 +149,7 @@ def _through(edges: Edges, late: Edges, stays: Array, strict: bool) -> Edges:
     try:
         contracted = contract(whole, gone)
         crossed = eliminate(contracted.edges, contracted.blocked)
-    except CycleError:
+    except ReductionCycleError:
         if strict:
             raise
         whole, _ = condensed(whole, gone)

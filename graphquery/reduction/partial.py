@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.reduction.edges import Edges, joined, no_edges
-from graphquery.reduction.function_inputs import Function, merge_functions
-from graphquery.reduction.vertices import UNKNOWN, Role, Vertices, merged, unknown
+from graphquery.reduction.function_inputs import FunctionCounts, merge_functions
+from graphquery.reduction.vertices import UNKNOWN, VertexRole, Vertices, merged, unknown
 from semiring.base import Array, Semiring
 
 
@@ -33,8 +33,12 @@ class EdgeType(IntEnum):
     """A collection had an entity as a member."""
 
 
-_SOURCE_ROLE = np.array([Role.ACTIVITY, Role.ENTITY, Role.ENTITY, Role.ENTITY], dtype=np.uint8)
-_DEST_ROLE = np.array([Role.ENTITY, Role.ACTIVITY, Role.ENTITY, Role.ENTITY], dtype=np.uint8)
+_SOURCE_ROLE = np.array(
+    [VertexRole.ACTIVITY, VertexRole.ENTITY, VertexRole.ENTITY, VertexRole.ENTITY], dtype=np.uint8
+)
+_DEST_ROLE = np.array(
+    [VertexRole.ENTITY, VertexRole.ACTIVITY, VertexRole.ENTITY, VertexRole.ENTITY], dtype=np.uint8
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Partial:
     keys: pa.Array
     edges: Edges
     vertices: Vertices
-    functions: Mapping[str, Function] = field(default_factory=dict)
+    functions: Mapping[str, FunctionCounts] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:
@@ -91,7 +95,7 @@ class Partial:
         source_entering, source_leaving, dest_entering, dest_leaving
             The declared degrees at the ends of each edge, or of all; `UNKNOWN` if undeclared.
         source_roles
-            Roles of sources (:class:`Role`) beside the ones that follow from the types.
+            Roles of sources (:class:`VertexRole`) beside the ones that follow from the types.
         """
         if semiring is not None and label is None:
             label = semiring.ones(len(source))
@@ -140,7 +144,7 @@ class Partial:
         entering, leaving
             The declared degrees; `UNKNOWN` if undeclared.
         roles
-            Roles of the vertices (:class:`Role`).
+            Roles of the vertices (:class:`VertexRole`).
         function
             The function that is the scope of all vertices.
         """
@@ -157,14 +161,14 @@ class Partial:
         )
         functions = {}
         if function is not None:
-            functions = {function: Function()}
+            functions = {function: FunctionCounts()}
             vertices = replace(vertices, scope=np.zeros(size, dtype=np.int64))
         return cls(unique, no_edges(semiring), vertices, functions)
 
     @classmethod
     def about(
         cls,
-        functions: Mapping[str, Function],
+        functions: Mapping[str, FunctionCounts],
         key_type: pa.DataType,
         semiring: Semiring[Any] | None = None,
     ) -> Partial:
@@ -220,7 +224,7 @@ def merge(parts: Sequence[Partial], semiring: Semiring[Any] | None = None) -> Pa
     if len(parts) == 1:
         return parts[0]
     keys, places = encoded([part.keys for part in parts])
-    functions: dict[str, list[Function]] = {}
+    functions: dict[str, list[FunctionCounts]] = {}
     for part in parts:
         for name, function in part.functions.items():
             functions.setdefault(name, []).append(function)

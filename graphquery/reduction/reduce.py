@@ -16,10 +16,10 @@ from graphquery.reduction.closure import Closed, Evidence, closed
 from graphquery.reduction.contract import contract
 from graphquery.reduction.cycles import condensed
 from graphquery.reduction.edges import Edges
-from graphquery.reduction.errors import CycleError
+from graphquery.reduction.errors import ReductionCycleError
 from graphquery.reduction.hubs import decide, eliminate
 from graphquery.reduction.partial import Partial
-from graphquery.reduction.vertices import Role, Vertices, has
+from graphquery.reduction.vertices import VertexRole, Vertices, has
 from semiring.base import Array
 
 
@@ -34,7 +34,7 @@ class Final:
     edges
         Between places of `keys`. All edges that leave a vertex come at once, each pair once.
     roles
-        uint8, of :class:`Role`, for every key.
+        uint8, of :class:`VertexRole`, for every key.
     """
 
     keys: pa.Array
@@ -43,7 +43,7 @@ class Final:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
+class ReducedParts:
     """The result of a reduction.
 
     Parameters
@@ -74,7 +74,7 @@ def reduce(
     *,
     hubs: bool = True,
     break_cycles: bool = False,
-) -> Reduced:
+) -> ReducedParts:
     """Eliminate what is closed, and take out what is final.
 
     Parameters
@@ -89,7 +89,7 @@ def reduce(
 
     Raises
     ------
-    CycleError
+    ReductionCycleError
         When a cycle leads through closed vertices, and cycles are not broken; it names some of
         them.
 
@@ -101,24 +101,24 @@ def reduce(
     cyclic = np.zeros(len(partial.keys), dtype=np.bool_)
     try:
         edges, dead, fixed = _eliminated(partial.edges, sides, hubs)
-    except CycleError as error:
+    except ReductionCycleError as error:
         if not break_cycles:
             raise _named(error, partial.keys) from None
         edges, cyclic = condensed(partial.edges, sides.eliminable)
         edges, dead, fixed = _eliminated(edges, sides, hubs, strict=False)
     vertices = partial.vertices
     stays = sides.final | fixed
-    excess = sides.excess & ~has(vertices.roles, Role.EXCESS)
+    excess = sides.excess & ~has(vertices.roles, VertexRole.EXCESS)
     if fixed.any() or excess.any():
         roles = vertices.roles.copy()
-        roles[fixed] |= np.uint8(Role.HUB)
-        roles[excess] |= np.uint8(Role.EXCESS)
+        roles[fixed] |= np.uint8(VertexRole.HUB)
+        roles[excess] |= np.uint8(VertexRole.EXCESS)
         vertices = replace(vertices, roles=roles)
     whole = _whole(edges, stays, sides.leaving)
     done = whole[edges.source]
     final = edges.take(done)
     left = edges.take(~done)
-    return Reduced(
+    return ReducedParts(
         _compact(partial, left, vertices, sides),
         _final(partial.keys, final, vertices.roles),
         dead,
@@ -160,7 +160,7 @@ def _compact(partial: Partial, edges: Edges, vertices: Vertices, sides: Closed) 
     """A partial graph without vertices that nothing more is to be known of."""
     needed = ~(sides.entering & sides.leaving)
     # Whoever reads an input says again that it is one: it may be forgotten in between.
-    is_input = sides.leaving & (vertices.leaving == 0) & ~has(vertices.roles, Role.KEPT)
+    is_input = sides.leaving & (vertices.leaving == 0) & ~has(vertices.roles, VertexRole.KEPT)
     needed &= ~(is_input & sides.final)
     needed[edges.source] = True
     needed[edges.dest] = True
@@ -177,10 +177,10 @@ def _final(keys: pa.Array, edges: Edges, roles: Array) -> Final:
     return Final(keys.filter(pa.array(present)), edges.renumbered(numbers), roles[present])
 
 
-def _named(error: CycleError, keys: pa.Array) -> CycleError:
+def _named(error: ReductionCycleError, keys: pa.Array) -> ReductionCycleError:
     numbers = error.args[1]
     names = ", ".join(str(keys[int(number)].as_py()) for number in numbers)
-    return CycleError(
+    return ReductionCycleError(
         f"The edges have a cycle through {names}: nothing can be the cause of itself.\n"
         "Give versions of an entity that is written again identifiers of their own."
     )

@@ -19,12 +19,12 @@ import pyarrow as pa
 
 from graphquery.reduction.closure import Evidence, closed
 from graphquery.reduction.edges import Edges, joined, no_edges
-from graphquery.reduction.function_inputs import Function
+from graphquery.reduction.function_inputs import FunctionCounts
 from graphquery.reduction.hashing import shard_of
 from graphquery.reduction.partial import Partial
 from graphquery.reduction.reduce import Final
 from graphquery.reduction.shares import Share, joined_shares
-from graphquery.reduction.vertices import Role, Vertices, has, unknown
+from graphquery.reduction.vertices import VertexRole, Vertices, has, unknown
 from semiring.base import Array, Semiring
 
 
@@ -62,7 +62,7 @@ def step(
     shard: int,
     count: int,
     evidence: Evidence,
-    functions: Mapping[str, Function],
+    functions: Mapping[str, FunctionCounts],
     semiring: Semiring[Any] | None = None,
     *,
     hubs: bool = True,
@@ -93,7 +93,7 @@ class _Step:
         shard: int,
         count: int,
         evidence: Evidence,
-        functions: Mapping[str, Function],
+        functions: Mapping[str, FunctionCounts],
         hubs: bool,
     ) -> None:
         self.share, self.shard, self.hubs = share, shard, hubs
@@ -103,7 +103,7 @@ class _Step:
         self.leaving, self.settled = share.leaving, share.settled
         self.requests = _without(share.requests, share.cancelled, self.size).merged()
         self.roles = share.vertices.roles.copy()
-        known = {name: functions.get(name, Function()) for name in share.functions}
+        known = {name: functions.get(name, FunctionCounts()) for name in share.functions}
         sides = closed(Partial(share.keys, share.leaving, share.vertices, known), evidence)
         self.sides = sides
         self.final = sides.final & self.own
@@ -128,9 +128,9 @@ class _Step:
         if grown:
             self._merge_settled()
         told = self._deliveries(semiring)
-        excess = self.sides.excess & self.own & ~has(self.roles, Role.EXCESS)
-        missing = self.sides.missing & self.own & ~has(self.roles, Role.EXCESS)
-        self.roles[excess | missing] |= np.uint8(Role.EXCESS)
+        excess = self.sides.excess & self.own & ~has(self.roles, VertexRole.EXCESS)
+        missing = self.sides.missing & self.own & ~has(self.roles, VertexRole.EXCESS)
+        self.roles[excess | missing] |= np.uint8(VertexRole.EXCESS)
         keys = self.share.keys
         final, cyclic = self._finals(semiring)
         return Stepped(
@@ -196,7 +196,7 @@ class _Step:
         if inner.any():
             self.leaving, self.settled = self.leaving.take(~rows), self.settled[~rows]
             hub = self._hubs(inner, causes)
-            self.roles[hub] |= np.uint8(Role.HUB)
+            self.roles[hub] |= np.uint8(VertexRole.HUB)
             self.final |= hub
             stay = hub[causes.source]
             self.emitted.append(causes.take(stay))
@@ -205,7 +205,7 @@ class _Step:
             self.gone |= inner
         self._emit(resolved & self.final)
         no_cause = self.sides.leaving & (self.share.vertices.leaving == 0)
-        itself = self.final & (no_cause | has(self.roles, Role.KEPT | Role.HUB))
+        itself = self.final & (no_cause | has(self.roles, VertexRole.KEPT | VertexRole.HUB))
         return self._answer(handed, causes, itself)
 
     def _hubs(self, inner: Array, causes: Edges) -> Array:
@@ -284,7 +284,7 @@ class _Step:
         needed |= self._marked(empty) | self._marked(cancelled.source)
         needed |= self._marked(cancelled.dest)
         numbers = np.cumsum(needed) - 1
-        lasting = np.uint8(Role.KEPT | Role.HUB | Role.EXCESS)
+        lasting = np.uint8(VertexRole.KEPT | VertexRole.HUB | VertexRole.EXCESS)
         roles = np.where(self._marked(answers.dest), self.roles & lasting, np.uint8(0))
         nothing = no_edges(answers.semiring)
         return Share(
@@ -312,7 +312,7 @@ class _Step:
         known = self.share.vertices
         # Whoever reads an input says again that it is one: it may be forgotten in between.
         is_input = self.final & self.sides.leaving & (known.leaving == 0)
-        is_input &= ~has(self.roles, Role.KEPT)
+        is_input &= ~has(self.roles, VertexRole.KEPT)
         needed = self.own & ~self.closed & ~is_input
         for edges in (self.leaving, self.requests):
             needed |= self._marked(edges.source) | self._marked(edges.dest)

@@ -18,7 +18,15 @@ from graphquery.reduction.closure import Evidence, closed
 from graphquery.reduction.edges import Edges, joined, no_edges
 from graphquery.reduction.hashing import shard_of
 from graphquery.reduction.partial import Partial, encoded
-from graphquery.reduction.vertices import SEVERAL, UNKNOWN, Role, Vertices, has, merged, unknown
+from graphquery.reduction.vertices import (
+    SEVERAL,
+    UNKNOWN,
+    VertexRole,
+    Vertices,
+    has,
+    merged,
+    unknown,
+)
 from semiring.base import Array, Semiring
 
 
@@ -99,7 +107,7 @@ def split(partial: Partial, count: int) -> list[Share]:
     sides = closed(partial, Evidence(partial=True))
     known = partial.vertices
     is_input = sides.final & sides.leaving & (known.leaving == 0)
-    is_input &= ~has(known.roles, Role.KEPT | Role.HUB)
+    is_input &= ~has(known.roles, VertexRole.KEPT | VertexRole.HUB)
     owner = shard_of(partial.keys, count)
     edges, settled = partial.edges, is_input[partial.edges.dest]
     ends = Edges(edges.source, edges.dest)

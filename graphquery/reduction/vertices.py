@@ -17,7 +17,7 @@ SEVERAL = -2
 """The scope of a vertex that several functions claim."""
 
 
-class Role(IntFlag):
+class VertexRole(IntFlag):
     """The roles of a vertex by its edges and declarations."""
 
     ACTIVITY = 1
@@ -46,7 +46,7 @@ class Vertices:
     due_entering, due_leaving
         int64: how many there will be in all, as declared; `UNKNOWN` if nobody has.
     roles
-        uint8, of :class:`Role`.
+        uint8, of :class:`VertexRole`.
     scope
         int64: the place of the function that generates an entity, or that an activity is an
         execution of, in the partial graph's functions; `UNKNOWN`, or `SEVERAL`.
@@ -75,7 +75,7 @@ class Vertices:
         return Vertices(*(getattr(self, each.name)[which] for each in fields(self)))
 
 
-def has(roles: Array, role: Role) -> Array:
+def has(roles: Array, role: VertexRole) -> Array:
     """Boolean array: which of some roles have one of the bits of another."""
     shared: Array = (roles & np.uint8(role)) != 0
     return shared

@@ -10,7 +10,7 @@ levels of their ends.
 from __future__ import annotations
 
 from graphquery.spark.edge_frames import read_edges
-from graphquery.spark.folder import Edges, Frame, Session
-from graphquery.spark.tables import Tables
+from graphquery.spark.folder import EdgeFrame, Frame, Session
+from graphquery.spark.tables import GraphTables
 
-__all__ = ["Edges", "Frame", "Session", "Tables", "read_edges"]
+__all__ = ["EdgeFrame", "Frame", "GraphTables", "Session", "read_edges"]

@@ -10,11 +10,11 @@ from pyspark.sql import functions as F
 
 from graphquery.distributed.placing import IMPLIED, placing
 from graphquery.errors import GraphDataError
-from graphquery.spark.folder import EDGE, Edges
-from graphquery.spark.tables import Tables
+from graphquery.spark.folder import EDGE, EdgeFrame
+from graphquery.spark.tables import GraphTables
 
 
-def read_edges(tables: Tables, path: Callable[[str], str]) -> Edges:
+def read_edges(tables: GraphTables, path: Callable[[str], str]) -> EdgeFrame:
     """All edges of a graph from the files of its edge sets, written by the levels they join.
 
     Parameters
@@ -47,7 +47,7 @@ def read_edges(tables: Tables, path: Callable[[str], str]) -> Edges:
         frames.append(numbers.select(F.lit(IMPLIED), "id", nothing, nothing).toDF(*columns))
     schema = f"{EDGE}, link BIGINT, wrong BOOLEAN"
     if not frames:
-        return Edges(spark.createDataFrame([], f"{EDGE}, link BIGINT"), frozenset())
+        return EdgeFrame(spark.createDataFrame([], f"{EDGE}, link BIGINT"), frozenset())
     placed = functools.reduce(DataFrame.union, frames).mapInArrow(placing(levels, path), schema)
     observed = Observation()
     checked = placed.observe(

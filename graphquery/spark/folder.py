@@ -27,7 +27,7 @@ _FEW = 4_096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edges:
+class EdgeFrame:
     """Stored edges, and the links they are of."""
 
     frame: Frame
@@ -106,7 +106,7 @@ class Folder:
             return self.spark.createDataFrame([], schema)
         return self.spark.createDataFrame(rows, schema)
 
-    def store_edges(self, edges: Frame, links: Iterable[Link]) -> Edges:
+    def store_edges(self, edges: Frame, links: Iterable[Link]) -> EdgeFrame:
         """Write edges, which may be larger than memory, by the levels that they join."""
         path = f"{self.folder}/edges/{next(self._numbers)}"
         spread = F.floor(F.col("target") / F.lit(1 << 24))
@@ -116,7 +116,9 @@ class Folder:
             .write.partitionBy("link")
             .parquet(path)
         )
-        return Edges(self.spark.read.schema(f"{EDGE}, link BIGINT").parquet(path), frozenset(links))
+        return EdgeFrame(
+            self.spark.read.schema(f"{EDGE}, link BIGINT").parquet(path), frozenset(links)
+        )
 
     def given(self, ids: Array) -> NodeSet:
         """Nodes given by ids, each once."""

@@ -13,13 +13,13 @@ from pyspark.sql import functions as F
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.model import Port
-from graphquery.spark.folder import EDGE, Edges, Folder, Frame
+from graphquery.spark.folder import EDGE, EdgeFrame, Folder, Frame
 from semiring.base import Array
 
 _CHUNK = 1 << 16
 
 
-class Tables(Folder):
+class GraphTables(Folder):
     """Nodes and edges of one graph as frames, and what is asked of them."""
 
     # -- nodes -----------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class Tables(Folder):
 
     # -- edges -----------------------------------------------------------------------------------
 
-    def edges(self, stored: Sequence[Edges], links: Iterable[Link]) -> Frame | None:
+    def edges(self, stored: Sequence[EdgeFrame], links: Iterable[Link]) -> Frame | None:
         """The edges of links; None if none are stored."""
         wanted = frozenset(links)
         parts = []

@@ -9,7 +9,7 @@ from graphquery.store.errors import (
     StoreFormatError,
     StoreLockedError,
 )
-from graphquery.store.file_system import Files
+from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import Migration, migrate
 from graphquery.store.fsck import Damage, fsck
 from graphquery.store.maintenance import Compaction
@@ -22,12 +22,12 @@ __all__ = [
     "Compaction",
     "Damage",
     "FileEntry",
-    "Files",
     "Migration",
     "Snapshot",
     "Store",
     "StoreDamagedError",
     "StoreError",
+    "StoreFiles",
     "StoreFormatError",
     "StoreLockedError",
     "Transaction",

@@ -14,10 +14,10 @@ from typing import Any, TypedDict
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import StoreDamagedError
-from graphquery.store.file_system import Files
+from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import CHECKPOINTS
 from graphquery.store.sealed import seal, unseal
-from graphquery.store.state import State
+from graphquery.store.state import StoreState
 from semiring.document import check_shape
 from semiring.errors import LipstickError
 
@@ -48,7 +48,7 @@ def checkpoint_versions(root: Path) -> list[int]:
     return sorted(int(name) for name in names if name.isdecimal())
 
 
-def write_checkpoint(root: Path, state: State, files: Files) -> None:
+def write_checkpoint(root: Path, state: StoreState, files: StoreFiles) -> None:
     """Write the checkpoint of a state, and remove all older ones but one."""
     data, _ = seal(_to_json(state))
     files.replace(checkpoint_path(root, state.version), data)
@@ -56,7 +56,7 @@ def write_checkpoint(root: Path, state: State, files: Files) -> None:
         files.remove(checkpoint_path(root, version))
 
 
-def read_checkpoint(root: Path, version: int) -> State:
+def read_checkpoint(root: Path, version: int) -> StoreState:
     """Read the checkpoint of a version.
 
     Raises
@@ -76,7 +76,7 @@ def read_checkpoint(root: Path, version: int) -> State:
         raise StoreDamagedError(f"The checkpoint {path} cannot be understood: {error}.") from error
 
 
-def latest_checkpoint(root: Path, version: int | None = None) -> State | None:
+def latest_checkpoint(root: Path, version: int | None = None) -> StoreState | None:
     """The state of the last sound checkpoint, of `version` at most; None if there is none."""
     for candidate in reversed(checkpoint_versions(root)):
         if version is None or candidate <= version:
@@ -98,7 +98,7 @@ class _Document(TypedDict):
     removed: dict[str, str]
 
 
-def _to_json(state: State) -> Json:
+def _to_json(state: StoreState) -> Json:
     return {
         "version": state.version,
         "checksum": state.checksum,
@@ -111,7 +111,7 @@ def _to_json(state: State) -> Json:
     }
 
 
-def _from_json(document: Json) -> State:
+def _from_json(document: Json) -> StoreState:
     segments = document["segments"]
     kinds = {kind.value: kind for kind in Kind}
     segments["kind"] = [kinds[value] for value in segments["kind"]]
@@ -120,7 +120,7 @@ def _from_json(document: Json) -> State:
     ordinals = {each.value: each for each in Ordinals}
     for end in ("sources", "targets"):
         edges[end] = [ordinals[value] for value in edges[end]]
-    return State(
+    return StoreState(
         version=document["version"],
         checksum=document["checksum"],
         time=document["time"],

@@ -145,7 +145,7 @@ class Export(Crossing):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ImportPart:
     """A segment of imported rows.
 
     Parameters
@@ -173,7 +173,7 @@ class Import(Crossing):
     """
 
     store: str
-    parts: tuple[Part, ...]
+    parts: tuple[ImportPart, ...]
 
     @classmethod
     def _format(cls) -> int:
@@ -181,7 +181,7 @@ class Import(Crossing):
 
     @classmethod
     def _parsed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        return values | {"parts": tuple(Part(**part) for part in values["parts"])}
+        return values | {"parts": tuple(ImportPart(**part) for part in values["parts"])}
 
 
 C = TypeVar("C", bound=Crossing)

@@ -18,7 +18,7 @@ ROW_GROUP = 1 << 17
 """Rows of a row group: what is read at least, and what is gathered before it is written."""
 
 
-class Files:
+class StoreFiles:
     """The steps by which a store changes; each calls `step` first.
 
     A subclass with its own `step` sees, delays or interrupts every change.

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from graphquery.store.errors import StoreDamagedError, StoreError, StoreFormatError
-from graphquery.store.file_system import Files
+from graphquery.store.file_system import StoreFiles
 from graphquery.store.lock import WriterLock
 from semiring.document import check_shape, read_json
 
@@ -64,7 +64,7 @@ class Migration:
     """
 
     description: str
-    apply: Callable[[Path, Files], None]
+    apply: Callable[[Path, StoreFiles], None]
 
 
 MIGRATIONS: Mapping[int, Migration] = {}
@@ -128,7 +128,7 @@ def migrate(
     *,
     target: int = VERSION,
     migrations: Mapping[int, Migration] = MIGRATIONS,
-    files: Files | None = None,
+    files: StoreFiles | None = None,
 ) -> list[str]:
     """Bring a store forward to the present format, one version after the other.
 
@@ -148,7 +148,7 @@ def migrate(
         When a writer holds the store.
     """
     root = Path(path)
-    files = files or Files()
+    files = files or StoreFiles()
     known = read_format(root)
     if known.version > target:
         raise StoreFormatError(

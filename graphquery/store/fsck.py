@@ -20,7 +20,7 @@ from graphquery.store.format import FOLDERS, LOG, STAGING, check_format
 from graphquery.store.lock import LOCK, is_dead, read_holder
 from graphquery.store.maintenance import temporary_files, unnamed_files
 from graphquery.store.staging import describe
-from graphquery.store.state import State
+from graphquery.store.state import StoreState
 from graphquery.store.streams import faults as stream_faults
 
 _RESTORE = "Restore it from a copy of the store."
@@ -80,7 +80,7 @@ def fsck(path: str | Path) -> list[Damage]:
         if not (root / name).is_dir()
     ]
     last = max(log.versions(root), default=0)
-    state = State(layout.store)
+    state = StoreState(layout.store)
     checkpoints, unreadable = _read_checkpoints(root, last)
     damages += unreadable
     damages += _replay(root, state, last, checkpoints)
@@ -94,7 +94,7 @@ def fsck(path: str | Path) -> list[Damage]:
     return sorted(damages, key=lambda damage: damage.garbage)
 
 
-def _read_checkpoints(root: Path, last: int) -> tuple[dict[int, State], list[Damage]]:
+def _read_checkpoints(root: Path, last: int) -> tuple[dict[int, StoreState], list[Damage]]:
     """The checkpoints that can be read, by version, and what is wrong with the others."""
     states = {}
     damages = []
@@ -113,7 +113,7 @@ def _read_checkpoints(root: Path, last: int) -> tuple[dict[int, State], list[Dam
 
 
 def _replay(
-    root: Path, state: State, last: int, checkpoints: Mapping[int, State]
+    root: Path, state: StoreState, last: int, checkpoints: Mapping[int, StoreState]
 ) -> Iterator[Damage]:
     """Apply the intact log to the state, and yield its damage."""
     whole = True
@@ -135,7 +135,7 @@ def _replay(
             yield Damage("The checkpoint does not agree with the log.", where, "Delete it.")
 
 
-def _check_files(root: Path, state: State) -> Iterator[Damage]:
+def _check_files(root: Path, state: StoreState) -> Iterator[Damage]:
     for name, entry in state.files.items():
         what = _file_damage(root / name, entry)
         if what is not None:
@@ -169,7 +169,7 @@ def _file_damage(path: Path, entry: FileEntry) -> str | None:
     return None
 
 
-def _check_segments(state: State) -> Iterator[Damage]:
+def _check_segments(state: StoreState) -> Iterator[Damage]:
     for segment in state.segments.values():
         if segment.file is None:
             continue
@@ -186,7 +186,7 @@ def _check_segments(state: State) -> Iterator[Damage]:
             )
 
 
-def _check_edges(root: Path, state: State) -> Iterator[Damage]:
+def _check_edges(root: Path, state: StoreState) -> Iterator[Damage]:
     by_file: dict[str, list[EdgeSet]] = defaultdict(list)
     for edges in state.edges:
         missing = [name for name in (edges.source, edges.target) if name not in state.segments]
@@ -213,19 +213,19 @@ def _check_edges(root: Path, state: State) -> Iterator[Damage]:
             continue  # reported with the files
 
 
-def _check_crossings(store: str, state: State) -> Iterator[Damage]:
+def _check_crossings(store: str, state: StoreState) -> Iterator[Damage]:
     for name, document in state.records.items():
         for what in faults(name, document, store, state.segments, state.files):
             yield Damage(what, f"record {name}", _RESTORE)
 
 
-def _check_streams(state: State) -> Iterator[Damage]:
+def _check_streams(state: StoreState) -> Iterator[Damage]:
     for name, document in state.records.items():
         for what in stream_faults(name, document, state.files):
             yield Damage(what, f"record {name}", _RESTORE)
 
 
-def _check_implied(state: State, edges: EdgeSet) -> Iterator[Damage]:
+def _check_implied(state: StoreState, edges: EdgeSet) -> Iterator[Damage]:
     for name, given in ((edges.source, edges.sources), (edges.target, edges.targets)):
         count = state.segments[name].count
         needed = {Ordinals.ALL: edges.count, Ordinals.ONE: min(1, edges.count)}.get(given, 0)
@@ -237,7 +237,7 @@ def _check_implied(state: State, edges: EdgeSet) -> Iterator[Damage]:
             )
 
 
-def _check_columns(path: Path, state: State, sets: list[EdgeSet]) -> Iterator[Damage]:
+def _check_columns(path: Path, state: StoreState, sets: list[EdgeSet]) -> Iterator[Damage]:
     table = pq.read_table(path, partitioning=None)
     for edges in sets:
         if edges.offset < 0 or edges.offset + edges.count > len(table):
@@ -282,7 +282,7 @@ def _name(edges: EdgeSet) -> str:
     return f"edges from {edges.source} to {edges.target}"
 
 
-def _garbage(root: Path, state: State) -> Iterator[Damage]:
+def _garbage(root: Path, state: StoreState) -> Iterator[Damage]:
     for path in unnamed_files(root, state):
         yield Damage(
             "No commit names the file: a commit or a vacuum was interrupted, or is at work.",

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 
 from graphquery.store.errors import StoreLockedError
-from graphquery.store.file_system import Files
+from graphquery.store.file_system import StoreFiles
 
 if sys.platform != "win32":
     import fcntl
@@ -67,7 +67,7 @@ class WriterLock:
         On entering, when a living process holds it, or one on another machine.
     """
 
-    def __init__(self, root: Path, files: Files) -> None:
+    def __init__(self, root: Path, files: StoreFiles) -> None:
         self._path = root / LOCK
         self._guard = root / GUARD
         self._files = files

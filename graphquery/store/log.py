@@ -8,10 +8,10 @@ from pathlib import Path
 from graphquery.store.checkpoint import latest_checkpoint
 from graphquery.store.commit import Commit
 from graphquery.store.errors import StoreDamagedError, StoreError
-from graphquery.store.file_system import Files
+from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import LOG, check_format
 from graphquery.store.sealed import seal, unseal
-from graphquery.store.state import State
+from graphquery.store.state import StoreState
 from semiring.document import check_shape
 from semiring.errors import LipstickError
 
@@ -27,7 +27,7 @@ def versions(root: Path) -> list[int]:
     return sorted(int(name) for name in names if name.isdecimal())
 
 
-def append(root: Path, commit: Commit, files: Files, before: Sequence[Path] = ()) -> str:
+def append(root: Path, commit: Commit, files: StoreFiles, before: Sequence[Path] = ()) -> str:
     """Write a commit to the log, all at once, and return its checksum.
 
     Parameters
@@ -72,7 +72,7 @@ def read_entry(root: Path, version: int) -> tuple[Commit, str]:
         ) from error
 
 
-def advance(root: Path, state: State, version: int | None = None) -> None:
+def advance(root: Path, state: StoreState, version: int | None = None) -> None:
     """Apply the commits after a state, up to `version` or all there are.
 
     Raises
@@ -88,7 +88,7 @@ def advance(root: Path, state: State, version: int | None = None) -> None:
         state.apply(commit, checksum)
 
 
-def load(root: Path, version: int | None = None) -> State:
+def load(root: Path, version: int | None = None) -> StoreState:
     """The state after a commit, by default the last one.
 
     Raises
@@ -103,7 +103,7 @@ def load(root: Path, version: int | None = None) -> State:
             f"The store {root} has no folder {LOG}.\nRestore it from a copy of the store."
         )
     before = versions(root)
-    state = latest_checkpoint(root, version) or State(check_format(root).store)
+    state = latest_checkpoint(root, version) or StoreState(check_format(root).store)
     if state.version and not entry_path(root, state.version).exists():
         raise StoreDamagedError(
             f"The log of {root} has lost its end: there is a checkpoint of commit {state.version}, "

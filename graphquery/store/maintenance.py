@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphquery.store.errors import StoreError
-from graphquery.store.file_system import ROW_GROUP, TEMPORARY, Files
+from graphquery.store.file_system import ROW_GROUP, TEMPORARY, StoreFiles
 from graphquery.store.format import CHECKPOINTS, DATA, LOG, STAGING
 from graphquery.store.staging import read_groups
-from graphquery.store.state import State
+from graphquery.store.state import StoreState
 from graphquery.store.streams import BLOCK, stream_files
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Compaction:
     after: int
 
 
-def plan(state: State, small: int, target: int) -> list[list[str]]:
+def plan(state: StoreState, small: int, target: int) -> list[list[str]]:
     """The groups of files to merge, each into one.
 
     Files of fewer than `small` bytes that agree in their columns; files added by name are left
@@ -91,7 +91,7 @@ def merge(writer: Writer, names: Sequence[str]) -> None:
         staging.discard(published=True)
 
 
-def vacuum(writer: Writer, files: Files, older_than: timedelta) -> int:
+def vacuum(writer: Writer, files: StoreFiles, older_than: timedelta) -> int:
     """Delete the files that were merged or removed longer ago than `older_than`.
 
     Snapshots from before that time can no longer read them. The log lists the files before they are
@@ -121,7 +121,7 @@ def vacuum(writer: Writer, files: Files, older_than: timedelta) -> int:
     return deleted
 
 
-def _remove_unnamed(root: Path, state: State, files: Files) -> int:
+def _remove_unnamed(root: Path, state: StoreState, files: StoreFiles) -> int:
     """Remove the files in the data folder that the log does not name, or gave up; return how many.
 
     No transaction is open: it would move its files there before the log names them.
@@ -135,7 +135,7 @@ def _remove_unnamed(root: Path, state: State, files: Files) -> int:
     return len(unnamed)
 
 
-def unnamed_files(root: Path, state: State) -> list[Path]:
+def unnamed_files(root: Path, state: StoreState) -> list[Path]:
     """The files in the data folder that the log does not name, or gave up, sorted."""
     known = set(state.files) | set(state.removed)
     return sorted(
@@ -145,7 +145,7 @@ def unnamed_files(root: Path, state: State) -> list[Path]:
     )
 
 
-def remove_unfinished(root: Path, state: State, files: Files) -> None:
+def remove_unfinished(root: Path, state: StoreState, files: StoreFiles) -> None:
     """Remove what a writer that died was still writing or deleting: no transaction is open."""
     for path in (root / STAGING).iterdir():
         files.remove_tree(path) if path.is_dir() else files.remove(path)

@@ -13,7 +13,7 @@ from graphquery.model import EdgeSet
 from graphquery.store.commit import Commit, Json
 from graphquery.store.crossing import EXPORT, IMPORT, Export, Import, faults
 from graphquery.store.errors import StoreError
-from graphquery.store.state import State
+from graphquery.store.state import StoreState
 
 
 class Seals:
@@ -24,13 +24,13 @@ class Seals:
     time proportional to itself and to what it seals.
     """
 
-    def __init__(self, store: str, state: State) -> None:
+    def __init__(self, store: str, state: StoreState) -> None:
         self._store = store
         self._before: dict[str, set[str]] | None = None
         self._sealed: set[str] = set()
         self._record(state, state.records.items())
 
-    def check(self, state: State, commit: Commit) -> None:
+    def check(self, state: StoreState, commit: Commit) -> None:
         """Refuse a commit that would change what is sealed.
 
         Raises
@@ -66,14 +66,14 @@ class Seals:
             if name.startswith(IMPORT):
                 _check_import(name, document, state, added.keys(), commit.edges)
 
-    def follow(self, state: State, commit: Commit) -> None:
+    def follow(self, state: StoreState, commit: Commit) -> None:
         """Take in a commit that was made; `state` is the one after it."""
         if self._before is not None:
             for edges in commit.edges:
                 self._before.setdefault(edges.target, set()).add(edges.source)
         self._record(state, commit.records.items())
 
-    def _record(self, state: State, records: Iterable[tuple[str, Json]]) -> None:
+    def _record(self, state: StoreState, records: Iterable[tuple[str, Json]]) -> None:
         for name, document in records:
             if name.startswith(EXPORT):
                 self._seal(state, [Export.from_json(document, f"Record {name}").segment])
@@ -81,7 +81,7 @@ class Seals:
                 parts = Import.from_json(document, f"Record {name}").parts
                 self._seal(state, [part.segment for part in parts])
 
-    def _seal(self, state: State, waiting: list[str]) -> None:
+    def _seal(self, state: StoreState, waiting: list[str]) -> None:
         if self._before is None:
             self._before = {}
             for edges in state.edges:
@@ -94,7 +94,7 @@ class Seals:
 
 
 def _check_import(
-    name: str, document: Json, state: State, added: Iterable[str], edges: Iterable[EdgeSet]
+    name: str, document: Json, state: StoreState, added: Iterable[str], edges: Iterable[EdgeSet]
 ) -> None:
     """Check that the new segments of an import's record are added by its commit and have no edges
     into them.

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from graphquery.model import EdgeSet, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import MissingColumnError, StoreDamagedError, StoreError
-from graphquery.store.state import State
+from graphquery.store.state import StoreState
 from graphquery.store.verified import verify
 
 
@@ -51,7 +51,7 @@ class Snapshot:
     files: Mapping[str, FileEntry]
 
     @classmethod
-    def of(cls, root: Path, state: State) -> Snapshot:
+    def of(cls, root: Path, state: StoreState) -> Snapshot:
         """The snapshot of a state, in time proportional to it."""
         return cls(
             root,

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from graphquery.store.commit import FileEntry
 from graphquery.store.errors import StoreError
-from graphquery.store.file_system import ROW_GROUP, Files
+from graphquery.store.file_system import ROW_GROUP, StoreFiles
 from graphquery.store.format import DATA, STAGING
 
 _LARGE = 1 << 24
@@ -33,7 +33,7 @@ class _Pack:
     waiting: list[pa.Table] = field(default_factory=list)
     waiting_rows: int = 0
 
-    def add(self, table: pa.Table, files: Files) -> int:
+    def add(self, table: pa.Table, files: StoreFiles) -> int:
         """Append a table and return the row it starts at."""
         offset = self.rows
         self.rows += len(table)
@@ -43,7 +43,7 @@ class _Pack:
             self.flush(files)
         return offset
 
-    def flush(self, files: Files) -> None:
+    def flush(self, files: StoreFiles) -> None:
         if self.waiting_rows:
             rows = pa.concat_tables(self.waiting)
             files.write_rows(self.path, self.writer, rows, self.row_group)
@@ -62,7 +62,7 @@ class Staging:
         Of the last commit: it makes the folder's name readable.
     """
 
-    def __init__(self, root: Path, version: int, files: Files) -> None:
+    def __init__(self, root: Path, version: int, files: StoreFiles) -> None:
         self._id = f"{version + 1:08d}-{secrets.token_hex(4)}"
         self._root = root
         self._files = files

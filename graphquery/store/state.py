@@ -13,7 +13,7 @@ from graphquery.store.streams import moved as moved_record
 
 
 @dataclass(slots=True)
-class State:
+class StoreState:
     """The content of a store, changed in place by each commit.
 
     Parameters

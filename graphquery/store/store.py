@@ -22,11 +22,11 @@ from pathlib import Path
 
 from graphquery.store import log
 from graphquery.store.errors import StoreError
-from graphquery.store.file_system import TEMPORARY, Files
+from graphquery.store.file_system import TEMPORARY, StoreFiles
 from graphquery.store.format import FOLDERS, FORMAT_FILE, VERSION, Format, check_format
 from graphquery.store.lock import GUARD, LOCK
 from graphquery.store.snapshot import Snapshot
-from graphquery.store.state import State
+from graphquery.store.state import StoreState
 from graphquery.store.writer import Writer
 
 
@@ -36,16 +36,16 @@ class Store:
     Any number of processes may read while one writes. An object may be used by several threads.
     """
 
-    def __init__(self, path: str | os.PathLike[str], files: Files | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], files: StoreFiles | None = None) -> None:
         self.path = Path(path)
         check_format(self.path)
-        self._files = files or Files()
+        self._files = files or StoreFiles()
         self._mutex = threading.Lock()
-        self._state: State | None = None
+        self._state: StoreState | None = None
         self._snapshot: Snapshot | None = None
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], *, files: Files | None = None) -> Store:
+    def create(cls, path: str | os.PathLike[str], *, files: StoreFiles | None = None) -> Store:
         """Make an empty store in a folder that is empty or not there.
 
         Raises
@@ -54,7 +54,7 @@ class Store:
             When the folder has other things in it, or is a store.
         """
         root = Path(path)
-        files = files or Files()
+        files = files or StoreFiles()
         if root.exists() and not root.is_dir():
             raise StoreError(f"{root} is a file; a store needs a folder.")
         if (root / FORMAT_FILE).exists():
@@ -75,7 +75,7 @@ class Store:
         return cls(root, files)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, files: Files | None = None) -> Store:
+    def open(cls, path: str | os.PathLike[str], *, files: StoreFiles | None = None) -> Store:
         """Open a store that exists.
 
         Raises

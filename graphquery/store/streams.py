@@ -25,7 +25,7 @@ BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BatchPart:
     """The events of one stream in one batch: consecutive rows of a file.
 
     Parameters
@@ -123,7 +123,7 @@ class BatchRecord(TypedDict):
     """The record of a batch; its numbers of disorder are by stream."""
 
     format: int
-    parts: list[Part]
+    parts: list[BatchPart]
     disorder: dict[str, dict[str, int]]
 
 
@@ -161,7 +161,7 @@ def checked(document: Json, what: str, shape: Any) -> Json:
     return document
 
 
-def parts(document: Json, what: str) -> list[Part]:
+def parts(document: Json, what: str) -> list[BatchPart]:
     """The parts of a batch.
 
     Raises
@@ -170,7 +170,7 @@ def parts(document: Json, what: str) -> list[Part]:
         When they are not understood; `what` names the record.
     """
     try:
-        return [Part(**part) for part in checked(document, what, BatchRecord)["parts"]]
+        return [BatchPart(**part) for part in checked(document, what, BatchRecord)["parts"]]
     except (KeyError, TypeError) as error:
         raise StoreDamagedError(f"{what} cannot be understood: {error}.") from error
 
@@ -179,7 +179,7 @@ def _shape_of(name: str) -> Any:
     return StateRecord if name.endswith(f"/{_STATE}") else QueryRecord
 
 
-def part_document(part: Part) -> Json:
+def part_document(part: BatchPart) -> Json:
     """A part as JSON."""
     return {name: value for name, value in asdict(part).items() if value is not None}
 
@@ -247,7 +247,9 @@ def faults(name: str, document: Json, files: Mapping[str, FileEntry]) -> Iterato
             yield from _misplaced(part, part.content, part.content_offset or 0, files)
 
 
-def _misplaced(part: Part, file: str, offset: int, files: Mapping[str, FileEntry]) -> Iterator[str]:
+def _misplaced(
+    part: BatchPart, file: str, offset: int, files: Mapping[str, FileEntry]
+) -> Iterator[str]:
     entry = files.get(file)
     if entry is None:
         yield f"The file {file} of stream {part.stream} is not in use."
@@ -262,7 +264,7 @@ __all__ = [
     "BLOCK",
     "STREAM",
     "VERSION",
-    "Part",
+    "BatchPart",
     "QueryRecord",
     "StateRecord",
     "batch_record",

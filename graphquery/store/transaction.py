@@ -32,7 +32,7 @@ IntArray: TypeAlias = npt.NDArray[Any] | pa.Array | pa.ChunkedArray | Sequence[i
 
 
 @dataclass(frozen=True, slots=True)
-class NewEdges:
+class EdgeLimits:
     """An edge set, and the largest ordinal at either end (-1 if it has no edges)."""
 
     edges: EdgeSet
@@ -107,7 +107,7 @@ class Transaction:
         self._writer = writer
         self._staging = staging
         self._segments: dict[str, Segment] = {}
-        self._edges: list[NewEdges] = []
+        self._edges: list[EdgeLimits] = []
         self._puts: dict[str, Json] = {}
         self._dropped: dict[str, None] = {}
         self._kept: set[str] = set()
@@ -242,7 +242,7 @@ class Transaction:
             largest(given, edges, arrays.get(column), column)
             for given, column in ((edges.sources, "source"), (edges.targets, "target"))
         ]
-        self._edges.append(NewEdges(edges, *extremes))
+        self._edges.append(EdgeLimits(edges, *extremes))
         return edges
 
     def add_file(self, path: str | os.PathLike[str]) -> str:

@@ -15,7 +15,7 @@ from graphquery.model import EdgeSet, Segment
 from graphquery.store import checkpoint, log
 from graphquery.store.commit import Commit, FileEntry, Json
 from graphquery.store.errors import StoreError
-from graphquery.store.file_system import Files
+from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import FOLDERS, check_format
 from graphquery.store.lock import WriterLock
 from graphquery.store.maintenance import (
@@ -30,8 +30,8 @@ from graphquery.store.maintenance import (
 from graphquery.store.sealing import Seals
 from graphquery.store.snapshot import Snapshot
 from graphquery.store.staging import Staging
-from graphquery.store.state import State
-from graphquery.store.transaction import NewEdges, Transaction
+from graphquery.store.state import StoreState
+from graphquery.store.transaction import EdgeLimits, Transaction
 from graphquery.store.verified import verify
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ class Writer:
     Transactions may be open in several threads at once; their commits come one after the other.
     """
 
-    def __init__(self, store: Store, files: Files) -> None:
+    def __init__(self, store: Store, files: StoreFiles) -> None:
         self._store = store
         self._files = files
         self._lock = WriterLock(store.path, files)
         self._mutex = threading.RLock()
         self._open: set[Transaction] = set()
-        self._state: State | None = None
+        self._state: StoreState | None = None
         self._snapshot: Snapshot | None = None
         self._seals: Seals | None = None
         self._failed = False
@@ -104,7 +104,7 @@ class Writer:
         return bool(self._open)
 
     @property
-    def state(self) -> State:
+    def state(self) -> StoreState:
         """The content of the store, which only commits may change."""
         self.check_open()
         assert self._state is not None  # check_open
@@ -196,7 +196,7 @@ class Writer:
         operation: str,
         *,
         segments: Sequence[Segment] = (),
-        edges: Sequence[NewEdges] = (),
+        edges: Sequence[EdgeLimits] = (),
         records: Mapping[str, Json] | None = None,
         dropped: Sequence[str] = (),
         kept: Collection[str] = (),
@@ -245,7 +245,7 @@ class Writer:
             staging.discard(published=self._failed)
             raise
 
-    def _write_checkpoint(self, state: State) -> None:
+    def _write_checkpoint(self, state: StoreState) -> None:
         if checkpoint.is_due(state.version, self._checkpoint):
             # It only saves time: without it the log is read from the one before.
             with contextlib.suppress(OSError):
@@ -253,7 +253,7 @@ class Writer:
                 self._checkpoint = state.version
 
 
-def _check(state: State, commit: Commit, edges: Sequence[NewEdges]) -> None:
+def _check(state: StoreState, commit: Commit, edges: Sequence[EdgeLimits]) -> None:
     """Check the content of a commit against the state before it."""
     counts = {segment.name: segment.count for segment in commit.segments}
     for segment in commit.segments:

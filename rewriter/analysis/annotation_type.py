@@ -23,13 +23,13 @@ from semiring.annotation import (
     Alt,
     AnnotationType,
     BlackBox,
-    Compare,
-    Delta,
+    ComparisonOf,
+    DeltaOf,
     Literal,
-    Monus,
+    MonusOf,
     One,
     Ref,
-    Sum,
+    SumOf,
     TensorOf,
     Times,
     TokenOf,
@@ -59,11 +59,11 @@ def _uncut(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> Annotation
     if block.kind is Kind.ROWS:
         return member
     values = tuple(name for name, call in block.aggregates if not isinstance(call.this, exp.Star))
-    members = Sum(member, values)
+    members = SumOf(member, values)
     if block.difference is not None:
-        less = Monus(members, members)
-        return Monus(members, less) if block.difference.common else less
-    root: AnnotationType = Delta(members) if block.keys else One()
+        less = MonusOf(members, members)
+        return MonusOf(members, less) if block.difference.common else less
+    root: AnnotationType = DeltaOf(members) if block.keys else One()
     conditions = uncertain_having(block)
     return _product([root, *(_condition(condition, block, members) for condition in conditions)])
 
@@ -108,11 +108,11 @@ def _condition_on(condition: Scalar, block: Block) -> AnnotationType:
 
 
 def _membership(semi: Semi) -> AnnotationType:
-    member_of = Delta(Ref(semi.block.name, semi.block.identity))
-    return Monus(One(), member_of) if semi.negated else member_of
+    member_of = DeltaOf(Ref(semi.block.name, semi.block.identity))
+    return MonusOf(One(), member_of) if semi.negated else member_of
 
 
-def _condition(condition: Scalar, block: Block, members: Sum) -> AnnotationType:
+def _condition(condition: Scalar, block: Block, members: SumOf) -> AnnotationType:
     """Return a comparison of HAVING; a black box over the members if it is not a simple one."""
     condition = condition.unnest()
     op = COMPARISONS.get(type(condition))
@@ -120,11 +120,11 @@ def _condition(condition: Scalar, block: Block, members: Sum) -> AnnotationType:
         left = _operand(condition.this, block, members)
         right = _operand(condition.expression, block, members)
         if left is not None and right is not None:
-            return Compare(op, left, right)
+            return ComparisonOf(op, left, right)
     return BlackBox(f"[{text(condition)}]", (members,))
 
 
-def _operand(scalar: Scalar, block: Block, members: Sum) -> TensorOf | Literal | None:
+def _operand(scalar: Scalar, block: Block, members: SumOf) -> TensorOf | Literal | None:
     scalar = scalar.unnest()
     if isinstance(scalar, exp.Literal):
         return Literal(scalar.this if scalar.is_string else scalar.to_py())

@@ -6,24 +6,24 @@ A type has the operators, the data only tokens and aggregated values.
 from __future__ import annotations
 
 from semiring.annotation.base import AnnotationType
-from semiring.annotation.comparisons import Compare, Literal, Operand, Scalar, TensorOf
-from semiring.annotation.operations import Alt, BlackBox, Monus, Times
+from semiring.annotation.comparisons import ComparisonOf, Literal, Operand, Scalar, TensorOf
+from semiring.annotation.operations import Alt, BlackBox, MonusOf, Times
 from semiring.annotation.sources import One, Ref, TokenOf
-from semiring.annotation.sums import Delta, Sum
+from semiring.annotation.sums import DeltaOf, SumOf
 
 __all__ = [
     "Alt",
     "AnnotationType",
     "BlackBox",
-    "Compare",
-    "Delta",
+    "ComparisonOf",
+    "DeltaOf",
     "Literal",
-    "Monus",
+    "MonusOf",
     "One",
     "Operand",
     "Ref",
     "Scalar",
-    "Sum",
+    "SumOf",
     "TensorOf",
     "Times",
     "TokenOf",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from semiring.annotation.base import AnnotationType, check_name, check_strings, factor_text
 from semiring.annotation.constants import check_constant
-from semiring.annotation.sums import Sum
+from semiring.annotation.sums import SumOf
 from semiring.comparison import check_operator
 from semiring.errors import AnnotationError
 from semiring.monoid import NAMES
@@ -23,14 +23,14 @@ class TensorOf(AnnotationType):
     aggregate
         SUM, COUNT, MIN, MAX or AVG.
     members
-        The group's `Sum`.
+        The group's `SumOf`.
     value
         Which of ``members.values`` is aggregated; None for ``count(*)``.
     distinct
         Whether the aggregate is over distinct values.
     sibling
-        In a `Compare` that is a factor of a `Times`: the position of the factor, that Sum or its
-        Delta, whose list this tensor shares. The tensor then carries no data of its own.
+        In a `ComparisonOf` that is a factor of a `Times`: the position of the factor, a `SumOf` or
+        its `DeltaOf`, whose list this tensor shares. The tensor then carries no data of its own.
 
     ⟦τ⟧: that of `members`.
     """
@@ -39,7 +39,7 @@ class TensorOf(AnnotationType):
     is_operand: ClassVar[bool] = True
 
     aggregate: str
-    members: Sum
+    members: SumOf
     value: str | None = None
     distinct: bool = False
     sibling: int | None = None
@@ -47,8 +47,8 @@ class TensorOf(AnnotationType):
     def __post_init__(self) -> None:
         if self.aggregate not in NAMES:
             raise AnnotationError(f"unknown aggregate {self.aggregate!r}; use one of {NAMES}")
-        if not isinstance(self.members, Sum):
-            raise AnnotationError("the members of a TensorOf must be a Sum")
+        if not isinstance(self.members, SumOf):
+            raise AnnotationError("the members of a TensorOf must be a SumOf")
         if self.value is None and (self.aggregate != "COUNT" or self.distinct):
             raise AnnotationError(f"{self.aggregate} needs a value; only count(*) has none")
         if self.value is not None and self.value not in self.members.values:
@@ -110,7 +110,7 @@ class Literal(AnnotationType):
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(AnnotationType):
+class ComparisonOf(AnnotationType):
     """[left op right] of tensors, scalars and literals: from HAVING, and filters and joins on
     aggregated values.
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from semiring.annotation.base import AnnotationType, check_name, check_parts, factor_text
-from semiring.annotation.comparisons import Compare, TensorOf
-from semiring.annotation.sums import Delta
+from semiring.annotation.comparisons import ComparisonOf, TensorOf
+from semiring.annotation.sums import DeltaOf
 from semiring.errors import AnnotationError
 
 
@@ -22,7 +22,7 @@ class Times(AnnotationType):
     def __post_init__(self) -> None:
         check_parts(self.factors, "Times", 1)
         for factor in self.factors:
-            for operand in factor.children if isinstance(factor, Compare) else ():
+            for operand in factor.children if isinstance(factor, ComparisonOf) else ():
                 if isinstance(operand, TensorOf) and operand.sibling is not None:
                     _check_sibling(self.factors, operand)
 
@@ -56,7 +56,7 @@ class Alt(AnnotationType):
 
 
 @dataclass(frozen=True, slots=True)
-class Monus(AnnotationType):
+class MonusOf(AnnotationType):
     """left ⊖ right: from EXCEPT, INTERSECT ALL, anti join, NOT EXISTS and NULL-padded rows.
 
     ⟦τ⟧: a struct of the sides that carry data.
@@ -69,7 +69,7 @@ class Monus(AnnotationType):
     right: AnnotationType
 
     def __post_init__(self) -> None:
-        check_parts((self.left, self.right), "Monus", 2)
+        check_parts((self.left, self.right), "MonusOf", 2)
 
     @property
     def children(self) -> tuple[AnnotationType, ...]:
@@ -104,7 +104,7 @@ class BlackBox(AnnotationType):
 def _check_sibling(factors: tuple[AnnotationType, ...], tensor: TensorOf) -> None:
     position = tensor.sibling
     shared = factors[position] if position is not None and 0 <= position < len(factors) else None
-    if isinstance(shared, Delta):
+    if isinstance(shared, DeltaOf):
         shared = shared.operand
     if shared != tensor.members:
-        raise AnnotationError(f"factor {position} is not the Sum that {tensor} is over")
+        raise AnnotationError(f"factor {position} is not the SumOf that {tensor} is over")

@@ -9,7 +9,7 @@ from semiring.annotation.base import AnnotationType, check_parts, check_strings
 
 
 @dataclass(frozen=True, slots=True)
-class Sum(AnnotationType):
+class SumOf(AnnotationType):
     """Σ of the members of a group.
 
     ⟦τ⟧: a list of ⟦member⟧. With `values`, the aggregates' arguments beside each member, a list of
@@ -21,7 +21,7 @@ class Sum(AnnotationType):
     values: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_parts((self.member,), "Sum", 1)
+        check_parts((self.member,), "SumOf", 1)
         check_strings(self.values, "values")
 
     @property
@@ -33,7 +33,7 @@ class Sum(AnnotationType):
 
 
 @dataclass(frozen=True, slots=True)
-class Delta(AnnotationType):
+class DeltaOf(AnnotationType):
     """δ(τ): from GROUP BY, DISTINCT, EXISTS, IN. ⟦τ⟧: that of the operand."""
 
     in_polynomials: ClassVar[bool] = False
@@ -41,7 +41,7 @@ class Delta(AnnotationType):
     operand: AnnotationType
 
     def __post_init__(self) -> None:
-        check_parts((self.operand,), "Delta", 1)
+        check_parts((self.operand,), "DeltaOf", 1)
 
     @property
     def children(self) -> tuple[AnnotationType, ...]:

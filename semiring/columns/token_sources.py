@@ -13,7 +13,7 @@ from semiring.base import Array
 from semiring.columns.transport import Received, Transport
 from semiring.token import Token
 from semiring.valuation import Valuation
-from semiring.vocabulary import Scan, Vocabulary, number_tokens
+from semiring.vocabulary import TokenScan, Vocabulary, number_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Source:
     """
 
     valuation: Valuation[Any]
-    scan: Callable[[], Scan]
+    scan: Callable[[], TokenScan]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from semiring.base import Array
 from semiring.columns.objects import pickled, unpickled
 from semiring.token import Token
-from semiring.vocabulary import Part, Scan, Vocabulary
+from semiring.vocabulary import TokenPart, TokenScan, Vocabulary
 
 _NAMED = pa.field("named", pa.binary())
 
@@ -33,7 +33,7 @@ class Received:
         The place of each among `named`; -1 for those of scans.
     """
 
-    scans: Sequence[tuple[Scan, Array]]
+    scans: Sequence[tuple[TokenScan, Array]]
     named: Sequence[Token]
     numbers: Array
 
@@ -88,7 +88,7 @@ class Transport:
         for (relation, kinds), column in zip(self.keys.items(), columns, strict=True):
             places = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
             keys = column.take(pa.array(places)).flatten() if kinds else []
-            scans.append((Scan(relation, keys, len(places)), places))
+            scans.append((TokenScan(relation, keys, len(places)), places))
         numbers = named.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return Received(scans, [unpickled(text) for text in named.dictionary.to_pylist()], numbers)
 
@@ -99,7 +99,7 @@ class Transport:
         ]
         return [_NAMED, *(pa.field(f"r{number}", key) for number, key in enumerate(keys))]
 
-    def _keys_of(self, part: Part, numbers: Array, size: int) -> pa.Array:
+    def _keys_of(self, part: TokenPart, numbers: Array, size: int) -> pa.Array:
         """The keys of a part's tokens at their numbers, and NULL elsewhere up to a size."""
         kinds = self.keys[part.relation]
         columns = [column.cast(kind) for column, kind in zip(part.columns, kinds, strict=True)]

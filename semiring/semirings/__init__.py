@@ -9,7 +9,7 @@ from semiring.semirings.access import AccessControl, Clearance
 from semiring.semirings.boolean import Boolean
 from semiring.semirings.boolean_polynomials import BooleanPolynomials
 from semiring.semirings.counting import Counting
-from semiring.semirings.defined import Definition, define
+from semiring.semirings.defined import SemiringDefinition, define
 from semiring.semirings.expressions import Expressions
 from semiring.semirings.formula import Formula
 from semiring.semirings.fuzzy import Fuzzy
@@ -61,7 +61,6 @@ __all__ = [
     "BooleanPolynomials",
     "Clearance",
     "Counting",
-    "Definition",
     "Expressions",
     "Formula",
     "Fuzzy",
@@ -73,6 +72,7 @@ __all__ = [
     "Polynomials",
     "PosBool",
     "Semiring",
+    "SemiringDefinition",
     "Sensitivity",
     "Sorp",
     "Trio",

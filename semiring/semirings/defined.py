@@ -19,7 +19,7 @@ K = TypeVar("K")
 
 
 @runtime_checkable
-class Definition(Protocol[K]):
+class SemiringDefinition(Protocol[K]):
     """The operations that define a semiring.
 
     It may also have ``monus(a, b)``, ``delta(a)``, ``check(value)``, ``default(token)``,
@@ -45,7 +45,7 @@ class Definition(Protocol[K]):
 
 
 @checked
-def define(name: str, definition: Definition[K], samples: Sequence[K]) -> Semiring[K]:
+def define(name: str, definition: SemiringDefinition[K], samples: Sequence[K]) -> Semiring[K]:
     """A semiring from its definition, its laws checked on samples.
 
     Parameters

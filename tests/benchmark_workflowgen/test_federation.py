@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from benchmark_workflowgen.cli import main
 from benchmark_workflowgen.federation.measured import WAYS
-from benchmark_workflowgen.federation.released import Column, filters_of_stores
-from benchmark_workflowgen.federation.stores import Exchange
+from benchmark_workflowgen.federation.released import ReleasedFilters, filters_of_stores
+from benchmark_workflowgen.federation.stores import GeneratedStores
 from benchmark_workflowgen.federation.ways import (
     BATCHED,
     BOUNDARY,
@@ -44,7 +44,7 @@ def test_every_way_is_measured_and_the_boundary_graph_takes_two_rounds(tmp_path:
 
 
 def test_released_filters_deny_no_ancestor(tmp_path: Path) -> None:
-    paths = Exchange(tmp_path, 3, 4000).run()
+    paths = GeneratedStores(tmp_path, 3, 4000).run()
     filters = filters_of_stores(paths)
     federation = Network(paths).federation(BOUNDARY)
     random = np.random.default_rng(0)
@@ -54,7 +54,8 @@ def test_released_filters_deny_no_ancestor(tmp_path: Path) -> None:
         behind = federation.boundary.reached({channel: np.array([row])}, forwards=False)
         for other, rows in behind.items():
             assert all(
-                Column(column_filters[[row]]).may_contain(h[None]) for h in row_hashes(other, rows)
+                ReleasedFilters(column_filters[[row]]).may_contain(h[None])
+                for h in row_hashes(other, rows)
             )
             held += len(rows)
     assert held > 50

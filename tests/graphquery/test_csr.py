@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphquery import csr
-from graphquery.csr import Block, Csr, compress, distinct, positions
+from graphquery.csr import Csr, EdgeBlock, compress, distinct, positions
 
 
 @st.composite
-def blocks(draw: st.DrawFn) -> tuple[int, list[Block]]:
+def blocks(draw: st.DrawFn) -> tuple[int, list[EdgeBlock]]:
     """Sets of edges among ranges of nodes, stored and implied."""
     sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))
     bases = [sum(sizes[:i]) for i in range(len(sizes))]
@@ -30,7 +30,7 @@ def blocks(draw: st.DrawFn) -> tuple[int, list[Block]]:
         single = draw(st.booleans())
         port = draw(st.sampled_from([0, 0, 2]))
         blocks_drawn.append(
-            Block(count, bases[a], own_ordinals, bases[b], 0 if single else other, port)
+            EdgeBlock(count, bases[a], own_ordinals, bases[b], 0 if single else other, port)
         )
     return sum(sizes), blocks_drawn
 
@@ -39,7 +39,7 @@ def _ordinals(count: int, size: int) -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(0, size - 1), min_size=count, max_size=count)
 
 
-def edges_of(block: Block) -> list[tuple[int, int, int]]:
+def edges_of(block: EdgeBlock) -> list[tuple[int, int, int]]:
     """The edges of a block, one by one."""
     own_ordinals = range(block.count) if block.own_ordinals is None else block.own_ordinals
     other = [0] * block.count if isinstance(block.other_ordinals, int) else block.other_ordinals
@@ -65,7 +65,7 @@ def rows(adjacency: Csr) -> Counter[tuple[int, int, int]]:
 
 @pytest.mark.parametrize("chunk", [1, 1 << 18])
 @given(drawn=blocks())
-def test_compress(chunk: int, drawn: tuple[int, list[Block]]) -> None:
+def test_compress(chunk: int, drawn: tuple[int, list[EdgeBlock]]) -> None:
     """All edges are there, those of a node in the order of its neighbours, however they are cut."""
     size, parts = drawn
     with pytest.MonkeyPatch.context() as patch:
@@ -81,7 +81,7 @@ def test_compress_nothing() -> None:
     """No edges, and no nodes."""
     assert compress(3, []).offsets.tolist() == [0, 0, 0, 0]
     assert compress(0, []).offsets.tolist() == [0]
-    assert compress(2, [Block(0, 0, None, 1, None, 2)]).ports is None
+    assert compress(2, [EdgeBlock(0, 0, None, 1, None, 2)]).ports is None
 
 
 @pytest.mark.parametrize("ports", [False, True])
@@ -102,7 +102,7 @@ def test_index_type() -> None:
 
 
 @given(blocks(), st.data())
-def test_positions(drawn: tuple[int, list[Block]], data: st.DataObject) -> None:
+def test_positions(drawn: tuple[int, list[EdgeBlock]], data: st.DataObject) -> None:
     """The neighbours of nodes in any order, twice if asked for twice."""
     size, parts = drawn
     adjacency = compress(size, parts)

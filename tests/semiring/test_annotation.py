@@ -10,39 +10,39 @@ from semiring import AnnotationError
 from semiring.annotation import (
     Alt,
     BlackBox,
-    Compare,
-    Delta,
+    ComparisonOf,
+    DeltaOf,
     Literal,
-    Monus,
+    MonusOf,
     One,
     Ref,
     Scalar,
-    Sum,
+    SumOf,
     TensorOf,
     Times,
     TokenOf,
 )
 
 CARS, REQ = TokenOf("cars", ("string",)), TokenOf("req", ("int", "int"))
-GROUP = Sum(Times((CARS, Ref("b1", ("string",)))), ("v",))
+GROUP = SumOf(Times((CARS, Ref("b1", ("string",)))), ("v",))
 
 TYPES = {
     "cars": CARS,
     "Ref(b1)": Ref("b1", ("string",)),
     "1": One(),
     "cars · req": Times((CARS, REQ)),
-    "δ(Σ(cars · Ref(b1)))": Delta(GROUP),
+    "δ(Σ(cars · Ref(b1)))": DeltaOf(GROUP),
     "(cars | 1)": Alt((CARS, One())),
-    "cars · (1 ⊖ δ(Σ(req)))": Times((CARS, Monus(One(), Delta(Sum(REQ))))),
-    "[SUM((cars · Ref(b1)) ⊗ v) > 1.50]": Compare(
+    "cars · (1 ⊖ δ(Σ(req)))": Times((CARS, MonusOf(One(), DeltaOf(SumOf(REQ))))),
+    "[SUM((cars · Ref(b1)) ⊗ v) > 1.50]": ComparisonOf(
         ">", TensorOf("SUM", GROUP, "v"), Literal(Decimal("1.50"))
     ),
-    "[Scalar(b2.c) <=> NULL]": Compare("<=>", Scalar("b2", "c", ("int",)), Literal(None)),
+    "[Scalar(b2.c) <=> NULL]": ComparisonOf("<=>", Scalar("b2", "c", ("int",)), Literal(None)),
     "udf(cars, 1)": BlackBox("udf", (CARS, One())),
     "δ(Σ(cars)) · [COUNT(cars ⊗ 1) > 1]": Times(
         (
-            Delta(Sum(CARS)),
-            Compare(">", TensorOf("COUNT", Sum(CARS), sibling=0), Literal(1)),
+            DeltaOf(SumOf(CARS)),
+            ComparisonOf(">", TensorOf("COUNT", SumOf(CARS), sibling=0), Literal(1)),
         )
     ),
 }
@@ -69,20 +69,20 @@ def test_facts():
         (lambda: Times(()), "at least 1"),
         (lambda: Times([CARS]), "tuple"),
         (lambda: Times((CARS, Literal(1))), "cannot be a part of Times"),
-        (lambda: Sum("cars"), "cannot be a part of Sum"),
+        (lambda: SumOf("cars"), "cannot be a part of SumOf"),
         (lambda: TokenOf("", ("int",)), "non-empty string"),
         (lambda: TokenOf("r", ["int"]), "tuple of strings"),
         (lambda: TensorOf("MEDIAN", GROUP, "v"), "unknown aggregate"),
         (lambda: TensorOf("SUM", GROUP), "needs a value"),
         (lambda: TensorOf("SUM", GROUP, "w"), "not a value of the members"),
-        (lambda: Compare("~", Literal(1), Literal(1)), "not a comparison operator"),
-        (lambda: Compare("=", CARS, Literal(1)), "cannot be compared"),
+        (lambda: ComparisonOf("~", Literal(1), Literal(1)), "not a comparison operator"),
+        (lambda: ComparisonOf("=", CARS, Literal(1)), "cannot be compared"),
         (lambda: Literal(object()), "cannot be a constant"),
         (
             lambda: Times(
-                (CARS, Compare(">", TensorOf("COUNT", Sum(CARS), sibling=0), Literal(1)))
+                (CARS, ComparisonOf(">", TensorOf("COUNT", SumOf(CARS), sibling=0), Literal(1)))
             ),
-            "factor 0 is not the Sum",
+            "factor 0 is not the SumOf",
         ),
     ],
 )

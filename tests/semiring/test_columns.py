@@ -38,7 +38,7 @@ from semiring.semirings import (
 )
 from semiring.token import Token
 from semiring.valuation import Valuation
-from semiring.vocabulary import Scan, number_tokens
+from semiring.vocabulary import TokenScan, number_tokens
 
 NUMBERED = [
     semiring for semiring in semirings.ALL if isinstance(semiring, Quotient | Which | Sensitivity)
@@ -169,7 +169,7 @@ def _count(text: str, numbers: list[int]) -> int:
 def test_formulas_are_known_by_their_whole_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is shown of two may be the same."""
     monkeypatch.setattr("semiring.columns.formulas.PRINTED_TERMS", 2)
-    scan = Scan("r", [pa.array(range(8))], 8)
+    scan = TokenScan("r", [pa.array(range(8))], 8)
     sources = {0: Source(Valuation.compile(Formula(), "r"), lambda: scan)}
     columns = columns_of(Formula(), sources)
     tokens = columns.tokens(0)
@@ -191,7 +191,7 @@ def test_tokens_travel_by_keys_of_any_type_and_width() -> None:
         "days": [pa.array([date(2020, 1, n) for n in range(1, 5)])],
     }
     sources = {
-        name: Source(Valuation.compile(Why(), name), partial(Scan, name, columns_of_scan, 4))
+        name: Source(Valuation.compile(Why(), name), partial(TokenScan, name, columns_of_scan, 4))
         for name, columns_of_scan in scans.items()
     }
     keys = {
@@ -212,7 +212,7 @@ def test_tokens_travel_by_keys_of_any_type_and_width() -> None:
 def test_values_of_a_function_name_any_token() -> None:
     given_ = Valuation.compile(Why(), "r", lambda token: Why().default(Token("q", token.key)))
     travel = Travel(Why(), {"r": given_}, {"r": [pa.int64()]})
-    source = Source(given_, lambda: Scan("r", [pa.array([1, 2])], 2))
+    source = Source(given_, lambda: TokenScan("r", [pa.array([1, 2])], 2))
     here = travel.columns({0: source}, {})
     assert not isinstance(here, ArrayColumns)
     there = travel.columns({}, {0: here.sent(here.tokens(0))})
@@ -222,7 +222,7 @@ def test_values_of_a_function_name_any_token() -> None:
 def test_instants_of_a_function_travel_by_themselves() -> None:
     given_ = Valuation.compile(Validity(), "r", _years)
     travel = Travel(Validity(), {"r": given_}, {"r": [pa.int64()]})
-    source = Source(given_, lambda: Scan("r", [pa.array([2, 3, 9])], 3))
+    source = Source(given_, lambda: TokenScan("r", [pa.array([2, 3, 9])], 3))
     here = travel.columns({0: source}, {})
     assert isinstance(here, IntervalColumns)
     sent = here.sent(here.tokens(0))
@@ -257,10 +257,10 @@ def _sources(
     itself = Valuation.compile(semiring, "r")
     valuations = (itself, itself, Valuation.compile(semiring, "s", given_values))
 
-    def scan(number: int) -> Callable[[], Scan]:
+    def scan(number: int) -> Callable[[], TokenScan]:
         column = pa.array(keys[number], pa.int64())
         absent = column.is_null().to_numpy(zero_copy_only=False)
-        return lambda: Scan("rrs"[number], [column], LENGTH, absent)
+        return lambda: TokenScan("rrs"[number], [column], LENGTH, absent)
 
     return {number: Source(valuation, scan(number)) for number, valuation in enumerate(valuations)}
 
@@ -338,7 +338,7 @@ def test_instants_need_an_order() -> None:
 
 def _two(semiring: Semiring[Any], given_values: Any) -> Any:
     """The values of the tokens r:0, r:1."""
-    scan = Scan("r", [pa.array([0, 1])], 2)
+    scan = TokenScan("r", [pa.array([0, 1])], 2)
     source = Source(Valuation.compile(semiring, "r", given_values), lambda: scan)
     return columns_of(semiring, {"r": source})
 
@@ -368,7 +368,7 @@ def test_of_many_witnesses_the_minimal_ones_are_found() -> None:
 
 
 def test_terms_past_the_limit_are_counted() -> None:
-    (codes,), _, tokens = number_tokens([Scan("r", [pa.array(range(9))], 9)])
+    (codes,), _, tokens = number_tokens([TokenScan("r", [pa.array(range(9))], 9)])
     sums = Derivations.of_tokens(tokens, codes).summed(np.array([0, 5, 9, 9]))
     expected = [
         Polynomial.sum(Polynomial.token(Token("r", i)) for i in rows_of_segment).truncated(2)

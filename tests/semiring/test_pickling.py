@@ -11,7 +11,7 @@ import pytest
 
 import semiring
 from semiring import Polynomial, Token, delta
-from semiring.annotation import Delta, Sum, TokenOf
+from semiring.annotation import DeltaOf, SumOf, TokenOf
 from semiring.folds import fold
 from semiring.semirings import ALL, Expressions
 from semiring.valuation import Valuation
@@ -30,7 +30,7 @@ sys.stdout.write("\\n".join(job()))
 
 def test_worker_without_the_package(tmp_path):
     """Evaluation runs where importing the package fails, in every semiring."""
-    kind = Delta(Sum(TokenOf("r", ("string",)), ("v",)))
+    kind = DeltaOf(SumOf(TokenOf("r", ("string",)), ("v",)))
     tokens, offsets = pa.array(["a", "b"]), np.array([0, 2, 2])
     annotation = delta(Polynomial.token(Token("r", "a")) + 1)
 
@@ -43,7 +43,7 @@ def test_worker_without_the_package(tmp_path):
         lines.append(str(pickled == kind) + str(hash(pickled) == hash(kind)) + repr(annotation))
         return lines
 
-    pickled = Delta(Sum(TokenOf("r", ("string",)), ("v",)))
+    pickled = DeltaOf(SumOf(TokenOf("r", ("string",)), ("v",)))
     # Left so: `lipstick.engines.spark.evaluate` relies on it too.
     cloudpickle.register_pickle_by_value(semiring)
     path = tmp_path / "job.pickle"

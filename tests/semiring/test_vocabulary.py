@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from semiring.token import Token
-from semiring.vocabulary import Scan, number_tokens
+from semiring.vocabulary import TokenScan, number_tokens
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_tokens_are_numbered_in_their_order(column: pa.Array) -> None:
         Token("r", 1),
         Token("q", 1),
     ]
-    scan = Scan("r", [column, second], len(column))
+    scan = TokenScan("r", [column, second], len(column))
     for given in ((), other_tokens[:2], other_tokens):
         (codes,), numbers, vocabulary = number_tokens([scan], given)
         ordered = sorted({*tokens, *given})
@@ -50,7 +50,7 @@ def test_tokens_are_numbered_in_their_order(column: pa.Array) -> None:
 
 def test_the_only_token_of_a_key_of_no_columns() -> None:
     codes, _, vocabulary = number_tokens(
-        [Scan("r", [], 2), Scan("q", [], 2, np.array([True, False]))]
+        [TokenScan("r", [], 2), TokenScan("q", [], 2, np.array([True, False]))]
     )
     assert [code.tolist() for code in codes] == [[1, 1], [-1, 0]]
     assert vocabulary.texts.to_pylist() == ["q:()", "r:()"]
@@ -58,6 +58,6 @@ def test_the_only_token_of_a_key_of_no_columns() -> None:
 
 def test_wide_keys_are_numbered_in_steps() -> None:
     wide = pa.array([2**61, 0, 5], pa.int64())
-    (codes,), _, vocabulary = number_tokens([Scan("r", [wide, wide, wide], 3)])
+    (codes,), _, vocabulary = number_tokens([TokenScan("r", [wide, wide, wide], 3)])
     assert codes.tolist() == [2, 0, 1]
     assert vocabulary.texts[0].as_py() == "r:0|0|0"

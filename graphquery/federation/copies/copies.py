@@ -26,21 +26,21 @@ from graphquery.federation.wire.messages import REQUEST, reader, received
 from graphquery.federation.wire.transport import (
     Incoming,
     LocalTransport,
-    Transport,
+    StoreTransport,
     TransportError,
 )
 from graphquery.store import log
 from graphquery.store.commit import FileEntry
 from graphquery.store.errors import StoreDamagedError, StoreError
-from graphquery.store.file_system import Files
+from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import FOLDERS, FORMAT_FILE, LOG, check_format
-from graphquery.store.state import State
+from graphquery.store.state import StoreState
 from semiring.errors import LipstickError
 
 _UNREADABLE = (OSError, pa.ArrowException)
 
 
-class Source(Protocol):
+class StoreSource(Protocol):
     """A source of files: a `pyarrow.fs.FileSystem`, or a server (`PeerFiles`)."""
 
     def open_input_stream(self, path: str) -> contextlib.AbstractContextManager[Any]:
@@ -48,7 +48,9 @@ class Source(Protocol):
         ...
 
 
-def copy_store(files: Source, location: str, folder: str | Path, head: Head | None = None) -> int:
+def copy_store(
+    files: StoreSource, location: str, folder: str | Path, head: Head | None = None
+) -> int:
     """Copy a store, or bring an earlier copy up to date.
 
     Parameters
@@ -79,7 +81,7 @@ def copy_store(files: Source, location: str, folder: str | Path, head: Head | No
     Files come first, then the commits that name them: a copy that is interrupted is an older one,
     and is continued by calling this again.
     """
-    root, local = Path(folder), Files()
+    root, local = Path(folder), StoreFiles()
     data = _read(files, f"{location}/{FORMAT_FILE}")
     with tempfile.TemporaryDirectory(prefix="lipstick-copy-") as beside:
         (Path(beside) / FORMAT_FILE).write_bytes(data)
@@ -98,9 +100,11 @@ def copy_store(files: Source, location: str, folder: str | Path, head: Head | No
     return _advance(files, location, root, head, local)
 
 
-def _advance(files: Source, location: str, root: Path, head: Head | None, local: Files) -> int:
+def _advance(
+    files: StoreSource, location: str, root: Path, head: Head | None, local: StoreFiles
+) -> int:
     """Copy the commits that a copy lacks, and their files."""
-    state = log.load(root) if log.versions(root) else State(check_format(root).store)
+    state = log.load(root) if log.versions(root) else StoreState(check_format(root).store)
     first = state.version
     entries: dict[int, bytes] = {}
     with tempfile.TemporaryDirectory(prefix="lipstick-copy-") as beside:
@@ -130,7 +134,9 @@ def _advance(files: Source, location: str, root: Path, head: Head | None, local:
     return state.version
 
 
-def _copy_file(files: Source, source: str, target: Path, entry: FileEntry, local: Files) -> None:
+def _copy_file(
+    files: StoreSource, source: str, target: Path, entry: FileEntry, local: StoreFiles
+) -> None:
     try:
         data = _read(files, source)
     except FileNotFoundError as error:
@@ -143,7 +149,7 @@ def _copy_file(files: Source, source: str, target: Path, entry: FileEntry, local
     local.replace(target, data)
 
 
-def _read(files: Source, path: str) -> bytes:
+def _read(files: StoreSource, path: str) -> bytes:
     with files.open_input_stream(path) as stream:
         data: bytes = stream.read()
     return data
@@ -203,7 +209,7 @@ class ObjectTransport:
 
     @contextlib.contextmanager
     def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
-        """See `Transport`; when the newest version is asked for, the copy is brought up to it."""
+        """See `StoreTransport`; a request for the newest version first updates the copy."""
         header = received(reader(request), REQUEST).header
         if header.get("version") is None:
             try:
@@ -219,7 +225,7 @@ class ObjectTransport:
             yield incoming
 
     def close(self) -> None:
-        """See `Transport`."""
+        """See `StoreTransport`."""
         self._local.close()
 
 
@@ -237,7 +243,7 @@ class CopiedTransport:
     """
 
     def __init__(
-        self, origin: Transport, folder: str | Path, level: Disclosure = Disclosure.NODES
+        self, origin: StoreTransport, folder: str | Path, level: Disclosure = Disclosure.NODES
     ) -> None:
         self.origin = origin
         """The way to the store itself."""
@@ -253,7 +259,7 @@ class CopiedTransport:
 
     @contextlib.contextmanager
     def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
-        """See `Transport`."""
+        """See `StoreTransport`."""
         with contextlib.ExitStack() as stack:
             try:
                 incoming = stack.enter_context(self.origin.exchange(request, timeout))
@@ -267,6 +273,6 @@ class CopiedTransport:
             yield incoming
 
     def close(self) -> None:
-        """See `Transport`."""
+        """See `StoreTransport`."""
         self.origin.close()
         self._copy.close()

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pyarrow import fs
 
-from graphquery.federation.copies.copies import Source, copy_store, file_system
+from graphquery.federation.copies.copies import StoreSource, copy_store, file_system
 from graphquery.federation.copies.placement import Placement, nets_of
 from graphquery.federation.copies.usage import held, questions
 from graphquery.federation.errors import FederationError, WireError
@@ -32,8 +32,8 @@ from graphquery.federation.members.opening import transport_to
 from graphquery.federation.questions.question import Options
 from graphquery.federation.serving.files import LARGEST
 from graphquery.federation.wire import requests
-from graphquery.federation.wire.messages import Message
-from graphquery.federation.wire.transport import Exchange, Failure, Transport
+from graphquery.federation.wire.messages import WireMessage
+from graphquery.federation.wire.transport import RequestExchange, RequestFailure, StoreTransport
 from graphquery.store import StoreError
 
 
@@ -48,9 +48,9 @@ class PeerFiles:
         Seconds that one reply may take.
     """
 
-    def __init__(self, transport: Transport, timeout: float | None = None) -> None:
+    def __init__(self, transport: StoreTransport, timeout: float | None = None) -> None:
         self._transport = transport
-        self._exchange = Exchange({"": transport}, timeout)
+        self._exchange = RequestExchange({"": transport}, timeout)
 
     def close(self) -> None:
         """Close connections; reading opens them again."""
@@ -89,9 +89,9 @@ class PeerFiles:
             parts.append(content)
         return io.BytesIO(b"".join(parts))
 
-    def _part(self, name: str, offset: int, size: int) -> Message:
+    def _part(self, name: str, offset: int, size: int) -> WireMessage:
         (reply,) = self._exchange.round([("", requests.file(name, offset, size))])
-        if isinstance(reply, Failure):
+        if isinstance(reply, RequestFailure):
             raise OSError(f"It gives no files: {reply.message}")
         if not isinstance(reply.header.get("bytes"), int) or (
             reply.header.get("there") and "content" not in reply.tables
@@ -150,7 +150,7 @@ def gossip(path: str | os.PathLike[str], *, timeout: float | None = None) -> Gos
     before = frozenset((given.host, alias) for alias in held(given, members))
     sizes = {alias: _size(given.folder / alias) for _, alias in before}
     with contextlib.ExitStack() as stack:
-        sources: dict[str, tuple[Source, str]] = {}
+        sources: dict[str, tuple[StoreSource, str]] = {}
         for alias in heads.keys() - {given.host}:
             try:
                 sources[alias] = stack.enter_context(source_of(members[alias], timeout))
@@ -174,7 +174,7 @@ def gossip(path: str | os.PathLike[str], *, timeout: float | None = None) -> Gos
 
 
 @contextlib.contextmanager
-def source_of(member: Member, timeout: float | None = None) -> Iterator[tuple[Source, str]]:
+def source_of(member: Member, timeout: float | None = None) -> Iterator[tuple[StoreSource, str]]:
     """Yield the source of a member's files, open within the context, and the path of its store in
     it.
 
@@ -213,7 +213,7 @@ def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _size_at(files: Source, location: str) -> int:
+def _size_at(files: StoreSource, location: str) -> int:
     if isinstance(files, PeerFiles):
         return files.size
     assert isinstance(files, fs.FileSystem)  # of `source_of`

@@ -26,9 +26,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphquery.csr import Block, Csr, compress, positions
+from graphquery.csr import Csr, EdgeBlock, compress, positions
 from graphquery.federation.crossings.hashing import row_hashes
-from graphquery.federation.crossings.relation import Relation
+from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.crossings.sketches import Sketches, union
 from graphquery.federation.errors import WireError
 from graphquery.operations.reach import unseen
@@ -214,7 +214,7 @@ _PLAIN = pa.schema([("channel", pa.uint16()), ("source", pa.int64()), ("target",
 """An edge a row: what version 0.2 wrote, and what is too large for the code."""
 
 
-def relation_table(relation: Relation) -> pa.Table:
+def relation_table(relation: BoundaryRelation) -> pa.Table:
     """A relation as a table of one row, its edges in code; its channels are kept in the record."""
     columns = (relation.source_channels, relation.sources, relation.targets)
     data = encoded_edges(len(relation.channels), *columns)
@@ -223,7 +223,7 @@ def relation_table(relation: Relation) -> pa.Table:
     return pa.table({"edges": pa.array([data], pa.binary())})
 
 
-def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> Relation:
+def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> BoundaryRelation:
     """The inverse of `relation_table`; edges are ordered by target, channel and source.
 
     Raises
@@ -247,7 +247,7 @@ def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> R
     if len(target) and int(target.max()) >= count + len(target):
         raise WireError("A boundary graph has more hubs than edges.")
     order = np.lexsort((source, channel, target))
-    return Relation(
+    return BoundaryRelation(
         tuple(channels),
         count,
         channel[order].astype(np.uint16),
@@ -256,7 +256,7 @@ def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> R
     )
 
 
-def relation_bytes(relation: Relation) -> bytes:
+def relation_bytes(relation: BoundaryRelation) -> bytes:
     """A relation as a Parquet file."""
     sink = io.BytesIO()
     pq.write_table(
@@ -270,7 +270,7 @@ def relation_bytes(relation: Relation) -> bytes:
     return sink.getvalue()
 
 
-def sketches_of(relation: Relation, known: Mapping[str, Sketches], blocks: int) -> Sketches:
+def sketches_of(relation: BoundaryRelation, known: Mapping[str, Sketches], blocks: int) -> Sketches:
     """Return sketches of a channel's rows, merged from the rows that they derive from.
 
     Parameters
@@ -336,7 +336,7 @@ class BoundaryGraph:
         known here.
     """
 
-    def __init__(self, relations: Iterable[Relation]) -> None:
+    def __init__(self, relations: Iterable[BoundaryRelation]) -> None:
         listed = list(relations)
         self.known = frozenset(relation.channels[-1] for relation in listed)
         sizes: dict[str, int] = {}
@@ -352,7 +352,7 @@ class BoundaryGraph:
         self._counts = {relation.channels[-1]: relation.count for relation in listed}
         blocks = [block for relation in listed for block in self._blocks(relation)]
         turned = [
-            Block(b.count, b.other, b.other_ordinals, b.own, b.own_ordinals, 0) for b in blocks
+            EdgeBlock(b.count, b.other, b.other_ordinals, b.own, b.own_ordinals, 0) for b in blocks
         ]
         self._forwards = compress(self.size, blocks)
         self._backwards = compress(self.size, turned)
@@ -379,12 +379,12 @@ class BoundaryGraph:
             frontier = unseen(_neighbours(csr, frontier), seen)
         return self._rows(np.flatnonzero(seen))
 
-    def _blocks(self, relation: Relation) -> Iterable[Block]:
+    def _blocks(self, relation: BoundaryRelation) -> Iterable[EdgeBlock]:
         own_base = int(self._bases[self._number[relation.channels[-1]]])
         for number, channel in enumerate(relation.channels):
             chosen = relation.source_channels == number
             base = int(self._bases[self._number[channel]])
-            yield Block(
+            yield EdgeBlock(
                 int(chosen.sum()),
                 base,
                 relation.sources[chosen],

@@ -19,11 +19,11 @@ import pyarrow as pa
 from graphquery.federation.crossings.boundary import relation_bytes, sketches_of
 from graphquery.federation.crossings.filters import check_blocks
 from graphquery.federation.crossings.offer import Offer
-from graphquery.federation.crossings.relation import Relation, relation_of
+from graphquery.federation.crossings.relation import BoundaryRelation, relation_of
 from graphquery.federation.crossings.sketches import BLOCKS, Sketches
 from graphquery.federation.errors import CrossingError
 from graphquery.model import Kind, Segment
-from graphquery.store.crossing import EXPORT, IMPORT, Export, Import, Part, channel_id
+from graphquery.store.crossing import EXPORT, IMPORT, Export, Import, ImportPart, channel_id
 from graphquery.store.crossing import exports as exports_of
 from graphquery.store.crossing import imports as imports_of
 from graphquery.store.format import check_format
@@ -183,7 +183,7 @@ def import_rows(
     known = None if document is None else Import.from_json(document, f"Record {name}")
     if known is not None:
         _check_same(offer, known)
-    part = Part(transaction.add_segment(segment, table).name, rows)
+    part = ImportPart(transaction.add_segment(segment, table).name, rows)
     if known is None:
         imported = _new_import(transaction, offer, part)
     else:
@@ -192,7 +192,7 @@ def import_rows(
     return offer.channel
 
 
-def ancestor_channels(snapshot: Snapshot, relation: Relation) -> tuple[str, ...]:
+def ancestor_channels(snapshot: Snapshot, relation: BoundaryRelation) -> tuple[str, ...]:
     """The channels that rows of a channel are made from, at any distance."""
     exported, taken = exports_of(snapshot.records), imports_of(snapshot.records)
     used = np.unique(relation.source_channels).tolist()
@@ -226,7 +226,7 @@ def _check_same(offer: Offer, known: Import) -> None:
         )
 
 
-def _new_import(transaction: Transaction, offer: Offer, part: Part) -> Import:
+def _new_import(transaction: Transaction, offer: Offer, part: ImportPart) -> Import:
     imported = Import(
         store=offer.store,
         name=offer.name,
@@ -245,7 +245,7 @@ def _new_import(transaction: Transaction, offer: Offer, part: Part) -> Import:
     return imported
 
 
-def _add_boundary(transaction: Transaction, relation: Relation) -> str:
+def _add_boundary(transaction: Transaction, relation: BoundaryRelation) -> str:
     path = transaction.folder / f"boundary-{relation.channels[-1]}.parquet"
     path.write_bytes(relation_bytes(relation))
     return transaction.add_file(path)

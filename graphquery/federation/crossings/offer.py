@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphquery.federation.crossings.boundary import relation_bytes, relation_of_table
-from graphquery.federation.crossings.relation import Relation
+from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.crossings.sketches import Sketches
 from graphquery.federation.errors import CrossingError, WireError
 from graphquery.store.crossing import channel_id, exports
@@ -64,7 +64,7 @@ class Offer:
     channels: tuple[str, ...] = ()
     checksums: Mapping[str, str] = field(default_factory=dict)
     sketches: Sketches | None = None
-    relation: Relation | None = None
+    relation: BoundaryRelation | None = None
 
     def check(self, key: bytes = b"") -> None:
         """Verify that the channel's identity follows from the exporter and the dataset.
@@ -164,7 +164,7 @@ class Offer:
     @classmethod
     def _of_document(cls, document: dict[str, object], root: Path) -> Offer:
         sketches: Sketches | None = None
-        relation: Relation | None = None
+        relation: BoundaryRelation | None = None
         values = {name: document[name] for name in cls.__slots__ if name in document}
         count = int(str(document["count"]))
         summary = document.get("sketches")

@@ -15,7 +15,7 @@ from graphquery.build import build
 from graphquery.federation.crossings.sketches import spread
 from graphquery.graph import ProvenanceGraph
 from graphquery.operations.reach import reached
-from graphquery.store.crossing import Import, Part, exports, imports
+from graphquery.store.crossing import Import, ImportPart, exports, imports
 from graphquery.store.snapshot import Snapshot
 from semiring.base import Array
 
@@ -95,7 +95,7 @@ def _distinct(count: int, sources: Array, targets: Array) -> tuple[Array, Array]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Relation:
+class BoundaryRelation:
     """Edges from crossing rows, and from hubs, to the rows of one channel and to its hubs.
 
     Parameters
@@ -117,7 +117,7 @@ class Relation:
     targets: Array
 
 
-def relation_of(snapshot: Snapshot, segment: str, channel: str) -> Relation:
+def relation_of(snapshot: Snapshot, segment: str, channel: str) -> BoundaryRelation:
     """Return the relation of a segment's nodes, as rows of a channel, to the crossing rows behind
     them.
 
@@ -141,7 +141,7 @@ def relation_of(snapshot: Snapshot, segment: str, channel: str) -> Relation:
     if segment in before:
         rows = np.arange(count, dtype=np.int64)
         nothing = np.zeros(count, dtype=np.uint16)
-        return Relation((before[segment], channel), count, nothing, rows, rows)
+        return BoundaryRelation((before[segment], channel), count, nothing, rows, rows)
     return _walked(snapshot, segment, channel, before, taken)
 
 
@@ -151,7 +151,7 @@ def _walked(
     channel: str,
     before: Mapping[str, str],
     taken: Mapping[str, Import],
-) -> Relation:
+) -> BoundaryRelation:
     parts = {part.segment: (name, part) for name, each in taken.items() for part in each.parts}
     kept = _behind(snapshot, segment, {*before, *parts})
     segments = [each for name, each in snapshot.segments.items() if name in kept]
@@ -177,7 +177,7 @@ def _walked(
     channels = np.where(is_row, owner[clipped], len(names)).astype(np.uint16)
     numbers = np.where(is_row, rows[clipped], hubs[clipped])
     order = np.lexsort((numbers, channels, targets))
-    return Relation(
+    return BoundaryRelation(
         (*names, channel), len(exported_ids), channels[order], numbers[order], targets[order]
     )
 
@@ -247,7 +247,7 @@ def _rows(
     segment: str,
     count: int,
     before: Mapping[str, str],
-    parts: Mapping[str, tuple[str, Part]],
+    parts: Mapping[str, tuple[str, ImportPart]],
 ) -> tuple[str, Array]:
     """The channel that a segment's nodes are rows of, and which."""
     if segment in before:

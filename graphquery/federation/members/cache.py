@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from graphquery.federation.errors import FederationError
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 
 Worth = Literal["frequency", "size", "rank", "recent"]
 """GreedyDual-Size with frequency, without, with LineageRank, or least recently used."""
@@ -66,7 +66,7 @@ class Cache:
         """Bytes of all replies that are kept."""
         return self._size
 
-    def get(self, key: bytes) -> Message | None:
+    def get(self, key: bytes) -> WireMessage | None:
         """The reply to a request, if it is kept."""
         with self._mutex:
             kept = self._kept.get(key)
@@ -77,7 +77,9 @@ class Cache:
             self._value(key, kept)
             return kept.message
 
-    def put(self, key: bytes, message: Message, size: int, channels: Iterable[str] = ()) -> None:
+    def put(
+        self, key: bytes, message: WireMessage, size: int, channels: Iterable[str] = ()
+    ) -> None:
         """Take note of a reply that a store sent, and keep it if that is worth it.
 
         Parameters
@@ -131,7 +133,7 @@ class Cache:
 
 @dataclass(slots=True)
 class _Reply:
-    message: Message
+    message: WireMessage
     size: int
     uses: int
     rank: float

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from graphquery.federation.crossings.head import Exported, Head
 from graphquery.federation.crossings.rows import Rows
-from graphquery.federation.questions.answer import BEHIND, OUTSIDE, UNTRUSTED, Missing
-from graphquery.federation.wire.transport import Failure
+from graphquery.federation.questions.answer import BEHIND, OUTSIDE, UNTRUSTED, MissingPart
+from graphquery.federation.wire.transport import RequestFailure
 from graphquery.store.crossing import channel_id
 from graphquery.store.errors import StoreError
 
@@ -37,7 +37,7 @@ class Directory:
     """
 
     heads: Mapping[str, Head]
-    absent: Mapping[str, Failure]
+    absent: Mapping[str, RequestFailure]
     identities: Mapping[str, str]
     exporters: Mapping[str, str] = field(default_factory=dict)
     importers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Directory:
     def of(
         cls,
         heads: Mapping[str, Head],
-        absent: Mapping[str, Failure],
+        absent: Mapping[str, RequestFailure],
         expected: Mapping[str, str | None],
     ) -> Directory:
         """Return the directory of the heads that fit each other.
@@ -72,7 +72,7 @@ class Directory:
         for alias, head in trusted.items():
             for channel in head.imports:
                 importers.setdefault(channel, []).append(alias)
-        failures = {alias: Failure(UNTRUSTED, text) for alias, text in refuted.items()}
+        failures = {alias: RequestFailure(UNTRUSTED, text) for alias, text in refuted.items()}
         return cls(
             trusted,
             {**absent, **failures},
@@ -109,14 +109,14 @@ class Directory:
         }
         return not owners or self.identities.get(alias) in owners
 
-    def reason(self, importer: str, rows: Rows) -> Iterable[Missing]:
+    def reason(self, importer: str, rows: Rows) -> Iterable[MissingPart]:
         """Why rows that a member imports cannot be followed to who exports them."""
         aliases = {store: alias for alias, store in self.identities.items()}
         for channel, numbers in rows.items():
             taken = self.heads[importer].imports[channel]
             dispute = self.disputes.get((importer, channel))
             if dispute is not None:
-                yield Missing(self.exporters[channel], UNTRUSTED, channel, numbers, dispute)
+                yield MissingPart(self.exporters[channel], UNTRUSTED, channel, numbers, dispute)
                 continue
             alias = aliases.get(taken.store)
             unknown = [each for each in self.absent if each not in self.identities]
@@ -124,24 +124,24 @@ class Directory:
                 # Who has not said which store it is may be this one.
                 for each in unknown:
                     failure = self.absent[each]
-                    yield Missing(each, failure.reason, channel, numbers, failure.message)
+                    yield MissingPart(each, failure.reason, channel, numbers, failure.message)
             elif alias is None:
                 message = f"{taken.name} is of a store that is no member"
-                yield Missing(taken.store, OUTSIDE, channel, numbers, message)
+                yield MissingPart(taken.store, OUTSIDE, channel, numbers, message)
             elif alias in self.absent:
                 failure = self.absent[alias]
-                yield Missing(alias, failure.reason, channel, numbers, failure.message)
+                yield MissingPart(alias, failure.reason, channel, numbers, failure.message)
             else:
                 message = (
                     f"{alias} is at commit {self.heads[alias].version}, and {taken.name} of commit "
                     f"{taken.commit} was imported from it"
                 )
-                yield Missing(alias, BEHIND, channel, numbers, message)
+                yield MissingPart(alias, BEHIND, channel, numbers, message)
 
-    def all_absent(self) -> list[Missing]:
+    def all_absent(self) -> list[MissingPart]:
         """All members without a head: what they import is not known."""
         return [
-            Missing(alias, failure.reason, message=failure.message)
+            MissingPart(alias, failure.reason, message=failure.message)
             for alias, failure in self.absent.items()
         ]
 

@@ -19,7 +19,7 @@ from graphquery.federation.questions.question import Options
 from graphquery.federation.serving.peers import read_token
 from graphquery.federation.wire.client import HttpTransport
 from graphquery.federation.wire.messages import REPLY, Limits
-from graphquery.federation.wire.transport import LocalTransport, Transport
+from graphquery.federation.wire.transport import LocalTransport, StoreTransport
 from semiring.door import checked
 
 
@@ -72,13 +72,13 @@ def open_federation(
     return federation
 
 
-def _key(transport: Transport) -> str | None:
+def _key(transport: StoreTransport) -> str | None:
     """Return the key that a member's server has shown, if it is behind one."""
     origin = transport.origin if isinstance(transport, CopiedTransport) else transport
     return origin.key if isinstance(origin, HttpTransport) else None
 
 
-def transport_to(member: Member, pin: Pin | None = None) -> Transport:
+def transport_to(member: Member, pin: Pin | None = None) -> StoreTransport:
     """Return the transport to a member.
 
     Parameters
@@ -91,7 +91,7 @@ def transport_to(member: Member, pin: Pin | None = None) -> Transport:
     FederationError
         No file system is known for the location.
     """
-    origin: Transport
+    origin: StoreTransport
     if member.remote:
         token = None if member.token_file is None else read_token(member.token_file)
         key = member.key or (None if pin is None else pin.key)

@@ -9,15 +9,15 @@ import pyarrow as pa
 
 from graphquery.federation.crossings.boundary import relation_of_table
 from graphquery.federation.crossings.head import Head
-from graphquery.federation.crossings.relation import Relation
+from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.errors import WireError
 from graphquery.federation.members.directory import Directory
 from graphquery.federation.wire import requests
-from graphquery.federation.wire.messages import Message
-from graphquery.federation.wire.transport import Exchange, Failure
+from graphquery.federation.wire.messages import WireMessage
+from graphquery.federation.wire.transport import RequestExchange, RequestFailure
 
 
-def fetch_directory(exchange: Exchange, expected: Mapping[str, str | None]) -> Directory:
+def fetch_directory(exchange: RequestExchange, expected: Mapping[str, str | None]) -> Directory:
     """Ask members for their newest versions, which requests are about from now on.
 
     Parameters
@@ -32,23 +32,23 @@ def fetch_directory(exchange: Exchange, expected: Mapping[str, str | None]) -> D
     """
     replies = exchange.round([(alias, requests.head()) for alias in expected])
     heads: dict[str, Head] = {}
-    absent: dict[str, Failure] = {}
+    absent: dict[str, RequestFailure] = {}
     for alias, reply in zip(expected, replies, strict=True):
-        if isinstance(reply, Failure):
+        if isinstance(reply, RequestFailure):
             absent[alias] = reply
             continue
         try:
             heads[alias] = Head.from_json(reply.header["head"])
         except (KeyError, WireError) as error:
-            absent[alias] = Failure("damaged", str(error))
+            absent[alias] = RequestFailure("damaged", str(error))
     directory = Directory.of(heads, absent, expected)
     exchange.pinned = {alias: head.checksum for alias, head in heads.items()}
     return directory
 
 
 def fetch_boundary(
-    exchange: Exchange, directory: Directory, known: Container[str]
-) -> dict[str, Relation]:
+    exchange: RequestExchange, directory: Directory, known: Container[str]
+) -> dict[str, BoundaryRelation]:
     """Fetch the boundary relations that members disclose, by channel.
 
     A member that does not answer has none: its rows are followed by asking. So has one whose
@@ -59,14 +59,14 @@ def fetch_boundary(
     known
         The channels whose relations are at hand.
     """
-    batch: list[tuple[str, Message]] = []
+    batch: list[tuple[str, WireMessage]] = []
     for alias, head in directory.heads.items():
         wanted = [c for c, e in head.exports.items() if e.boundary and c not in known]
         if wanted:
             batch.append((alias, requests.boundary(head.version, wanted)))
-    relations: dict[str, Relation] = {}
+    relations: dict[str, BoundaryRelation] = {}
     for (alias, _), reply in zip(batch, exchange.round(batch), strict=True):
-        if isinstance(reply, Failure):
+        if isinstance(reply, RequestFailure):
             continue
         for channel, table in reply.tables.items():
             relation = _fitting(directory, alias, channel, table, reply.header.get("sources"))
@@ -77,7 +77,7 @@ def fetch_boundary(
 
 def _fitting(
     directory: Directory, alias: str, channel: str, table: pa.Table, sources: Any
-) -> Relation | None:
+) -> BoundaryRelation | None:
     """A relation if it fits what heads say of the channels in it, else None."""
     export = directory.heads[alias].exports.get(channel)
     if export is None or not isinstance(sources, dict):

@@ -42,7 +42,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingPart:
     """Something that an answer lacks.
 
     Parameters
@@ -72,7 +72,7 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class QuestionCost:
     """The requests, rounds and bytes of a question.
 
     Parameters
@@ -95,16 +95,16 @@ class Cost:
         """Bytes both ways."""
         return self.sent + self.received
 
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(
+    def __add__(self, other: QuestionCost) -> QuestionCost:
+        return QuestionCost(
             self.requests + other.requests,
             self.rounds + other.rounds,
             self.sent + other.sent,
             self.received + other.received,
         )
 
-    def __sub__(self, other: Cost) -> Cost:
-        return Cost(
+    def __sub__(self, other: QuestionCost) -> QuestionCost:
+        return QuestionCost(
             self.requests - other.requests,
             self.rounds - other.rounds,
             self.sent - other.sent,
@@ -113,7 +113,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FederationAnswer:
     """Base class of all answers.
 
     Parameters
@@ -127,8 +127,8 @@ class Answer:
     """
 
     versions: Mapping[str, int]
-    missing: tuple[Missing, ...]
-    cost: Cost
+    missing: tuple[MissingPart, ...]
+    cost: QuestionCost
 
     @property
     def complete(self) -> bool:
@@ -152,7 +152,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class NodesAnswer(Answer):
+class NodesAnswer(FederationAnswer):
     """Nodes of several stores; if it is not complete, some of them.
 
     Parameters
@@ -168,7 +168,7 @@ class NodesAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictAnswer(Answer):
+class VerdictAnswer(FederationAnswer):
     """Yes, no or unknown; unknown only if something is missing."""
 
     verdict: Verdict
@@ -188,7 +188,7 @@ class PathsAnswer(VerdictAnswer):
 
 
 @dataclass(frozen=True, slots=True)
-class ValuesAnswer(Answer):
+class ValuesAnswer(FederationAnswer):
     """Annotations by the name of the node; none if they depend on what is missing."""
 
     values: Mapping[str, Any]

@@ -15,13 +15,13 @@ from graphquery.federation.questions.answer import DAMAGED
 from graphquery.federation.questions.node_sets import StoredNodes
 from graphquery.federation.questions.question import Question
 from graphquery.federation.wire import requests
-from graphquery.federation.wire.messages import Message
-from graphquery.federation.wire.transport import Failure
+from graphquery.federation.wire.messages import WireMessage
+from graphquery.federation.wire.transport import RequestFailure
 from semiring.base import Array
 
 
 @dataclass(slots=True)
-class Reached:
+class ReachedNodes:
     """The nodes and rows reached by a walk through stores.
 
     Attributes
@@ -41,13 +41,13 @@ class Reached:
 
 def walk(
     question: Question, names: Iterable[str], *, forwards: bool, want: str = requests.NODES
-) -> Reached:
+) -> ReachedNodes:
     """All that some nodes are made of, or that is made of them, in all stores.
 
     Each store walks its own graph to the end; what is asked in a round are the rows that no round
     before has asked for. O(stores) requests a round, a round per crossing on the longest way.
     """
-    reached = Reached()
+    reached = ReachedNodes()
     named = question.by_alias(names)
     frontier: dict[str, dict[str, Array]] = {alias: {} for alias in named}
     while frontier:
@@ -195,13 +195,13 @@ def removal(
 
 
 def take_nodes(
-    question: Question, nodes_by_alias: dict[str, StoredNodes], alias: str, reply: Message
+    question: Question, nodes_by_alias: dict[str, StoredNodes], alias: str, reply: WireMessage
 ) -> None:
     """Add the nodes of a reply; what cannot be understood is missing."""
     try:
         nodes = stored.from_message(reply.header.get("segments"), reply.tables.get("nodes"))
     except WireError as error:
-        question.lose(alias, Failure(DAMAGED, str(error)))
+        question.lose(alias, RequestFailure(DAMAGED, str(error)))
         return
     nodes_by_alias[alias] = (
         nodes_by_alias[alias].joined(nodes) if alias in nodes_by_alias else nodes

@@ -17,15 +17,15 @@ from graphquery.federation.crossings.hashing import Hashes, row_hashes
 from graphquery.federation.crossings.rows import Rows
 from graphquery.federation.crossings.sketches import Sketches
 from graphquery.federation.errors import FederationError
-from graphquery.federation.questions.answer import OUTSIDE, Missing, Verdict
+from graphquery.federation.questions.answer import OUTSIDE, MissingPart, Verdict
 from graphquery.federation.questions.question import Question
 from graphquery.federation.wire import requests
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 from semiring.base import Array
 
 
 @dataclass(slots=True)
-class Flow:
+class FlowWalk:
     """The progress of a walk from targets to sources.
 
     Attributes
@@ -52,7 +52,7 @@ class Flow:
 
 def flow(
     question: Question, sources: Collection[str], targets: Collection[str], every: bool = False
-) -> tuple[Verdict, Flow]:
+) -> tuple[Verdict, FlowWalk]:
     """Return whether any of `sources` is an ancestor of any of `targets`, and the walk.
 
     Parameters
@@ -68,7 +68,7 @@ def flow(
     flow
         The state of the walk at its end.
     """
-    state = Flow(question.by_alias(sources), question.by_alias(targets))
+    state = FlowWalk(question.by_alias(sources), question.by_alias(targets))
     lost = bool(question.missing)
     state.known = not lost and not _behind(question, state)
     if not lost and not _chained(question, state):
@@ -85,7 +85,7 @@ def flow(
     return (Verdict.UNKNOWN if question.missing else Verdict.NO), state
 
 
-def _chained(question: Question, state: Flow) -> bool:
+def _chained(question: Question, state: FlowWalk) -> bool:
     """Return True if channels lead from a source's store to a target's, by their heads alone."""
     if any(question.zoomed.values()):
         return True
@@ -96,7 +96,7 @@ def _chained(question: Question, state: Flow) -> bool:
     )
 
 
-def _behind(question: Question, state: Flow) -> bool:
+def _behind(question: Question, state: FlowWalk) -> bool:
     """Return True if a source's store may have exported more on the way than its head lists."""
     directory = question.directory
     return any(
@@ -106,7 +106,7 @@ def _behind(question: Question, state: Flow) -> bool:
     )
 
 
-def _behind_targets(question: Question, state: Flow) -> set[str]:
+def _behind_targets(question: Question, state: FlowWalk) -> set[str]:
     """Return the channels that the targets' stores import, and the channels that these derive
     from.
     """
@@ -117,7 +117,7 @@ def _behind_targets(question: Question, state: Flow) -> set[str]:
     return channels
 
 
-def _ends(question: Question, state: Flow) -> Frontier:
+def _ends(question: Question, state: FlowWalk) -> Frontier:
     """Ask the stores of both ends at once; return where the walk begins."""
     batch = {
         alias: requests.ends(
@@ -156,7 +156,7 @@ Arriving = tuple[str, Rows, Sketches | None]
 """Rows that a member imports, and their sketches in that order."""
 
 
-def _arrived(question: Question, state: Flow, arriving: list[Arriving]) -> Frontier:
+def _arrived(question: Question, state: FlowWalk, arriving: list[Arriving]) -> Frontier:
     """Record arriving rows of imports, and return the frontier to follow next."""
     frontier = Frontier()
     for alias, rows, column in arriving:
@@ -181,7 +181,7 @@ def _follow(question: Question, frontier: Frontier, alias: str, rows: Rows) -> N
 
 
 def _promising(
-    question: Question, state: Flow, alias: str, rows: Rows, column: Sketches | None
+    question: Question, state: FlowWalk, alias: str, rows: Rows, column: Sketches | None
 ) -> Rows:
     """The rows that may have been made from rows that sources lead to."""
     if not state.known or any(question.zoomed.values()):
@@ -202,7 +202,7 @@ def _promising(
     return kept
 
 
-def _step(question: Question, state: Flow, frontier: Frontier) -> Frontier:
+def _step(question: Question, state: FlowWalk, frontier: Frontier) -> Frontier:
     """Follow rows one step: through all boundary graphs at hand, and by a round of requests."""
     further = Frontier()
     for rows in frontier.local:
@@ -230,7 +230,7 @@ def _step(question: Question, state: Flow, frontier: Frontier) -> Frontier:
     return further
 
 
-def _by_boundary(question: Question, state: Flow, rows: Rows, further: Frontier) -> None:
+def _by_boundary(question: Question, state: FlowWalk, rows: Rows, further: Frontier) -> None:
     """All rows behind some, as far as boundary graphs at hand go; what is behind waits."""
     behind = question.boundary.reached(rows, forwards=False)
     state.found |= bool(crossing.intersection(behind, state.exported))
@@ -246,7 +246,7 @@ def _by_boundary(question: Question, state: Flow, rows: Rows, further: Frontier)
         elif exporter is not None:
             further.asked.setdefault(exporter, []).append({channel: numbers})
         else:
-            question.add([Missing("?", OUTSIDE, channel, numbers, "no member exports it")])
+            question.add([MissingPart("?", OUTSIDE, channel, numbers, "no member exports it")])
 
 
 def _sketched(question: Question, alias: str) -> bool:
@@ -265,15 +265,15 @@ def at_hand(question: Question) -> frozenset[str]:
 
 
 def _rows(
-    question: Question, alias: str, reply: Message, channels: str, table: str
+    question: Question, alias: str, reply: WireMessage, channels: str, table: str
 ) -> dict[str, Array]:
     """Rows of a reply under names of their own."""
     header = {"channels": reply.header.get(channels)}
     tables = {"rows": reply.tables[table]} if table in reply.tables else {}
-    return question.crossed(alias, Message(header, tables), imported=table == "imports")
+    return question.crossed(alias, WireMessage(header, tables), imported=table == "imports")
 
 
-def _sketches(question: Question, reply: Message, rows: Rows) -> Sketches | None:
+def _sketches(question: Question, reply: WireMessage, rows: Rows) -> Sketches | None:
     """The sketches of a reply's rows, in their order; None without."""
     if not question.options.sketches or "sketches" not in reply.tables:
         return None

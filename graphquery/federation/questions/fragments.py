@@ -13,8 +13,8 @@ from graphquery.federation.errors import WireError
 from graphquery.federation.questions import node_sets as stored
 from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED
 from graphquery.federation.questions.question import SEPARATOR, Question
-from graphquery.federation.wire.messages import Message
-from graphquery.federation.wire.transport import Failure, printable
+from graphquery.federation.wire.messages import WireMessage
+from graphquery.federation.wire.transport import RequestFailure, printable
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.naming import ZOOMED_SUFFIX
@@ -56,7 +56,7 @@ class Joined:
     targets: Mapping[str, Array]
 
 
-def ask_fragments(question: Question, batch: Mapping[str, Message]) -> Joined:
+def ask_fragments(question: Question, batch: Mapping[str, WireMessage]) -> Joined:
     """Ask members for fragments (`requests.between`) and join them.
 
     A member whose reply is no fragment, or has crossing rows that its head does not have, is
@@ -74,17 +74,17 @@ def ask_fragments(question: Question, batch: Mapping[str, Message]) -> Joined:
             try:
                 join({alias: replies[alias]})
             except WireError as error:
-                question.lose(alias, Failure(DAMAGED, printable(str(error))))
+                question.lose(alias, RequestFailure(DAMAGED, printable(str(error))))
                 del replies[alias]
     try:
         return join(replies)
     except WireError as error:  # each is a graph, and together they are none
         for alias in replies:
-            question.lose(alias, Failure(UNTRUSTED, printable(str(error))))
+            question.lose(alias, RequestFailure(UNTRUSTED, printable(str(error))))
         return join({})
 
 
-def _crosses_by_its_head(question: Question, alias: str, reply: Message) -> bool:
+def _crosses_by_its_head(question: Question, alias: str, reply: WireMessage) -> bool:
     """Return whether the crossing rows of a fragment are of its member; else it is missing."""
     head, disputes = question.directory.heads[alias], question.directory.disputes
     imported = [channel for channel in head.imports if (alias, channel) not in disputes]
@@ -94,12 +94,12 @@ def _crosses_by_its_head(question: Question, alias: str, reply: Message) -> bool
             isinstance(channel, str) and channel in known for channel in channels
         ):
             text = "It speaks of crossing rows that its head does not have, or that are disputed."
-            question.lose(alias, Failure(DAMAGED, text))
+            question.lose(alias, RequestFailure(DAMAGED, text))
             return False
     return True
 
 
-def join(replies: Mapping[str, Message]) -> Joined:
+def join(replies: Mapping[str, WireMessage]) -> Joined:
     """Join the fragments in replies to `requests.between`, by alias in the order of members.
 
     Raises
@@ -134,7 +134,7 @@ class _Join:
         self.entries: dict[str, list[tuple[Array, Array]]] = {}
         self.exits: dict[str, list[tuple[Array, Array]]] = {}
 
-    def add_nodes(self, alias: str, reply: Message, zoomed: bool) -> None:
+    def add_nodes(self, alias: str, reply: WireMessage, zoomed: bool) -> None:
         nodes = stored.from_message(reply.header["segments"], reply.tables["nodes"])
         ids = self.ids.setdefault(alias, np.full(len(nodes), -1, dtype=np.int64))
         start = 0
@@ -152,7 +152,7 @@ class _Join:
         number: int,
         ordinals: Array,
         chosen: Array,
-        reply: Message,
+        reply: WireMessage,
         alias: str,
     ) -> None:
         attributes = reply.header["attributes"][str(number)]
@@ -184,7 +184,7 @@ class _Join:
         self.count += len(chosen)
 
     def _name(
-        self, alias: str, name: str, ordinals: Array, keyed: bool, count: int, reply: Message
+        self, alias: str, name: str, ordinals: Array, keyed: bool, count: int, reply: WireMessage
     ) -> None:
         """Record the names of a segment's nodes: its name with their ordinals, or names from the
         reply.
@@ -206,7 +206,7 @@ class _Join:
             raise WireError("A fragment has fewer names than nodes.")
         self.names[self.count] = names
 
-    def add_edges(self, alias: str, reply: Message) -> None:
+    def add_edges(self, alias: str, reply: WireMessage) -> None:
         ids, edges = self.ids[alias], reply.tables["edges"]
         source, target = (edges.column(end).to_numpy() for end in ("source", "target"))
         ports = np.zeros(len(source), dtype=np.uint8)
@@ -234,7 +234,7 @@ class _Join:
                 nothing = np.zeros(int(there.sum()), dtype=np.uint8)
                 self.edges.append((makers[index[there]], node[there], nothing))
 
-    def done(self, replies: Mapping[str, Message]) -> Joined:
+    def done(self, replies: Mapping[str, WireMessage]) -> Joined:
         edge_sets = self._edge_sets()
         graph = ProvenanceGraph.build(
             self.segments, edge_sets, lambda file, column: self.columns[file, column]

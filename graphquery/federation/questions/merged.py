@@ -68,7 +68,7 @@ def merged_graph(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Merged:
+class MergedParts:
     """The parts of the merged graph.
 
     Parameters
@@ -88,7 +88,7 @@ class Merged:
     exporters: Mapping[str, tuple[str, int]]
 
 
-def merged_parts(snapshots: Mapping[str, Snapshot]) -> Merged:
+def merged_parts(snapshots: Mapping[str, Snapshot]) -> MergedParts:
     """Return the parts of the merged graph of snapshots; raise as `merged_graph` does."""
     segments: list[Segment] = []
     edge_sets: list[EdgeSet] = []
@@ -110,7 +110,7 @@ def merged_parts(snapshots: Mapping[str, Snapshot]) -> Merged:
             if edges.file is not None:
                 columns[edges.file] = numbers
             edge_sets.append(edges)
-    return Merged(segments, edge_sets, columns, exporters)
+    return MergedParts(segments, edge_sets, columns, exporters)
 
 
 def merged_on_spark(

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphquery.federation.crossings import rows as crossing
 from graphquery.federation.questions.answer import Verdict
-from graphquery.federation.questions.flow import Flow, at_hand, flow
+from graphquery.federation.questions.flow import FlowWalk, at_hand, flow
 from graphquery.federation.questions.fragments import ask_fragments
 from graphquery.federation.questions.question import Question
 from graphquery.federation.wire import requests
@@ -58,7 +58,7 @@ def paths(
     return verdict, [tuple(joined.names[node] for node in path) for path in node_paths]
 
 
-def _on_the_way(question: Question, state: Flow) -> dict[str, Array]:
+def _on_the_way(question: Question, state: FlowWalk) -> dict[str, Array]:
     """Return the visited rows behind the sources, if boundary graphs know all; else all visited
     rows.
     """

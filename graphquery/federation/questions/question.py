@@ -12,10 +12,10 @@ from graphquery.federation.crossings.boundary import BoundaryGraph
 from graphquery.federation.crossings.rows import Rows
 from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.members.directory import Directory
-from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED, Cost, Missing
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.questions.answer import DAMAGED, UNTRUSTED, MissingPart, QuestionCost
+from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.replies import fault
-from graphquery.federation.wire.transport import Exchange, Failure, printable
+from graphquery.federation.wire.transport import RequestExchange, RequestFailure, printable
 from semiring.base import Array
 
 SEPARATOR = "::"
@@ -59,12 +59,12 @@ class Question:
     """
 
     directory: Directory
-    exchange: Exchange
+    exchange: RequestExchange
     boundary: BoundaryGraph
     options: Options
     zoomed: Mapping[str, frozenset[str]]
-    missing: dict[tuple[str, str, str | None], Missing] = field(default_factory=dict)
-    before: Cost = field(default_factory=Cost)
+    missing: dict[tuple[str, str, str | None], MissingPart] = field(default_factory=dict)
+    before: QuestionCost = field(default_factory=QuestionCost)
     noted: Callable[[Collection[str]], None] | None = None
     needed: set[str] = field(default_factory=set)
     """The aliases of the members that were asked, or were to be."""
@@ -84,7 +84,7 @@ class Question:
         return self.zoomed.get(alias, frozenset())
 
     @property
-    def cost(self) -> Cost:
+    def cost(self) -> QuestionCost:
         """Of the question so far."""
         return self.exchange.cost - self.before
 
@@ -112,35 +112,37 @@ class Question:
                 names_by_alias.setdefault(alias, []).append(own_name)
         return names_by_alias
 
-    def ask(self, requests: Mapping[str, Message]) -> dict[str, Message]:
+    def ask(self, requests: Mapping[str, WireMessage]) -> dict[str, WireMessage]:
         """Send a request to each of some members at once, and return the replies there are."""
         self.needed |= requests.keys()
         replies = self.exchange.round(list(requests.items()))
         replies_by_alias = {}
         for (alias, request), reply in zip(requests.items(), replies, strict=True):
-            wrong = None if isinstance(reply, Failure) else fault(request, reply)
-            failure = reply if isinstance(reply, Failure) else Failure(DAMAGED, wrong or "")
-            if isinstance(reply, Message) and wrong is None:
+            wrong = None if isinstance(reply, RequestFailure) else fault(request, reply)
+            failure = (
+                reply if isinstance(reply, RequestFailure) else RequestFailure(DAMAGED, wrong or "")
+            )
+            if isinstance(reply, WireMessage) and wrong is None:
                 replies_by_alias[alias] = reply
             else:
                 self.lose(alias, failure, _rows_asked(request))
         return replies_by_alias
 
-    def lose(self, alias: str, failure: Failure, rows: Rows | None = None) -> None:
+    def lose(self, alias: str, failure: RequestFailure, rows: Rows | None = None) -> None:
         """Write down that a member did not answer, and which rows were to be followed there."""
         if not rows:
-            self.add([Missing(alias, failure.reason, message=failure.message)])
+            self.add([MissingPart(alias, failure.reason, message=failure.message)])
         for channel, numbers in (rows or {}).items():
-            self.add([Missing(alias, failure.reason, channel, numbers, failure.message)])
+            self.add([MissingPart(alias, failure.reason, channel, numbers, failure.message)])
 
-    def add(self, missing: Iterable[Missing]) -> None:
+    def add(self, missing: Iterable[MissingPart]) -> None:
         """Write down what is missing, each store, reason and channel once."""
         for each in missing:
             key = (each.store, each.reason, each.channel)
             known = self.missing.get(key)
             rows = each.rows if known is None else np.union1d(known.rows, each.rows)
             message = each.message
-            self.missing[key] = Missing(each.store, each.reason, each.channel, rows, message)
+            self.missing[key] = MissingPart(each.store, each.reason, each.channel, rows, message)
 
     def to_exporters(self, alias: str, rows: Rows) -> dict[str, dict[str, Array]]:
         """Rows that a member imports, by the alias of who exports them; others are missing."""
@@ -167,12 +169,12 @@ class Question:
                 if dispute is None:
                     rows_by_importer.setdefault(importer, {})[channel] = numbers
                 else:
-                    self.add([Missing(importer, UNTRUSTED, channel, numbers, dispute)])
+                    self.add([MissingPart(importer, UNTRUSTED, channel, numbers, dispute)])
         if rows:
             self.add(self.directory.all_absent())
         return rows_by_importer
 
-    def crossed(self, alias: str, reply: Message, *, imported: bool) -> dict[str, Array]:
+    def crossed(self, alias: str, reply: WireMessage, *, imported: bool) -> dict[str, Array]:
         """The crossing rows of a reply: of channels that the member imports, or exports.
 
         Others are not followed, and the member is missing as damaged.
@@ -182,7 +184,7 @@ class Question:
         try:
             rows, _ = crossing.from_table(reply.header.get("channels"), reply.tables.get("rows"))
         except WireError as error:
-            self.lose(alias, Failure(DAMAGED, str(error)))
+            self.lose(alias, RequestFailure(DAMAGED, str(error)))
             return {}
         counts = {channel: known[channel].count for channel in rows if channel in known}
         for channel, numbers in rows.items():
@@ -195,7 +197,7 @@ class Question:
                 )
             else:
                 continue
-            self.lose(alias, Failure(DAMAGED, printable(text)))
+            self.lose(alias, RequestFailure(DAMAGED, printable(text)))
         return {
             channel: numbers[numbers < counts[channel]]
             for channel, numbers in rows.items()
@@ -203,7 +205,7 @@ class Question:
         }
 
 
-def _rows_asked(request: Message) -> Rows:
+def _rows_asked(request: WireMessage) -> Rows:
     """The rows that a request asks to follow."""
     header = request.header
     for channels, table in (("channels", "rows"), ("leaving", "exits"), ("entering", "entries")):

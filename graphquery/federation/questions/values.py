@@ -17,13 +17,13 @@ import pyarrow as pa
 from graphquery.errors import UnknownNameError
 from graphquery.federation.crossings.rows import Rows
 from graphquery.federation.questions.answer import DAMAGED, OUTSIDE
-from graphquery.federation.questions.closure import Reached, walk
+from graphquery.federation.questions.closure import ReachedNodes, walk
 from graphquery.federation.questions.fragments import Joined, ask_fragments
 from graphquery.federation.questions.question import SEPARATOR, Question
 from graphquery.federation.serving.evaluation import SEMIRINGS, unpacked
 from graphquery.federation.wire import requests
-from graphquery.federation.wire.messages import Message
-from graphquery.federation.wire.transport import Failure, printable
+from graphquery.federation.wire.messages import WireMessage
+from graphquery.federation.wire.transport import RequestFailure, printable
 from semiring.base import Array, Semiring, TokenValuation
 from semiring.errors import LipstickError
 
@@ -74,7 +74,7 @@ def _by_values(
     semiring: Semiring[Any],
     given: Mapping[str, Any],
     names: list[str],
-    reached: Reached,
+    reached: ReachedNodes,
 ) -> dict[str, Any]:
     """Evaluate channel by channel, those first that others are made of."""
     tokens: dict[str, dict[str, Any]] = {}
@@ -136,7 +136,7 @@ def _by_values(
 
 
 def _column(
-    question: Question, alias: str, semiring: Semiring[Any], reply: Message, table: str
+    question: Question, alias: str, semiring: Semiring[Any], reply: WireMessage, table: str
 ) -> pa.Array | None:
     """Return the values in a reply; None if they are none of the semiring's: they are missing."""
     column = reply.tables[table].column("value").combine_chunks()
@@ -149,12 +149,12 @@ def _column(
             semiring.from_arrow(column)
     except (LipstickError, ArithmeticError, TypeError, ValueError, pa.ArrowException) as error:
         text = printable(f"Its reply has values that are none of {semiring.name}: {error}")
-        question.lose(alias, Failure(DAMAGED, text))
+        question.lose(alias, RequestFailure(DAMAGED, text))
         return None
     return column
 
 
-def _levels(question: Question, reached: Reached) -> list[dict[str, dict[str, Array]]]:
+def _levels(question: Question, reached: ReachedNodes) -> list[dict[str, dict[str, Array]]]:
     """The exported rows needed, by alias, in batches that need only batches before them."""
     needed = {
         channel: (alias, numbers)
@@ -203,7 +203,7 @@ def _by_fragments(
     semiring: Semiring[Any],
     valuation: Any,
     names: list[str],
-    reached: Reached,
+    reached: ReachedNodes,
 ) -> dict[str, Any]:
     """Evaluate over the fragments of all stores, joined here."""
     named = question.by_alias(names)

@@ -14,7 +14,7 @@ from graphquery.federation.errors import WireError
 from graphquery.federation.questions.node_sets import ids_of, split, to_message
 from graphquery.federation.serving.reachability import check_rows, names_in, names_of
 from graphquery.federation.serving.site import Site
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.requests import NODES, ROWS
 from graphquery.graph import ProvenanceGraph
 from graphquery.operations.delete import removed
@@ -46,7 +46,7 @@ def unpacked(semiring: Semiring[Any], column: pa.Array) -> list[Any]:
 
 def remove(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
-) -> Message:
+) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.remove`."""
     named = site.resolve(graph, names_in(header, "names"))
     judged = site.resolve(graph, names_in(header, "asked"))
@@ -65,12 +65,12 @@ def remove(
         )
     elif want != ROWS:
         raise WireError(f"Wanted are {NODES} or {ROWS}.")
-    return Message(reply, reply_tables)
+    return WireMessage(reply, reply_tables)
 
 
 def evaluate(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
-) -> Message:
+) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.evaluate`."""
     semiring = SEMIRINGS.get(header["semiring"])
     if semiring is None:
@@ -102,12 +102,12 @@ def evaluate(
         "nodes": pa.table({"value": nodes}),
         "exits": pa.table({"value": out.take(sequence)}),
     }
-    return Message({}, reply_tables)
+    return WireMessage({}, reply_tables)
 
 
 def names(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
-) -> Message:
+) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.names`."""
     ordinals = tables["nodes"].column("ordinal").to_numpy().astype(np.int64)
     texts: list[str] = []
@@ -118,7 +118,7 @@ def names(
             raise WireError("There is no such segment.")
         texts += graph.names(ids)
         start += int(count)
-    return Message({}, {"names": pa.table({"name": pa.array(texts, pa.string())})})
+    return WireMessage({}, {"names": pa.table({"name": pa.array(texts, pa.string())})})
 
 
 def _token_values(

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from graphquery.federation.errors import WireError
 from graphquery.federation.serving.site import Site
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 from graphquery.store.format import FORMAT_FILE, LOG
 
 LARGEST = 1 << 24
@@ -21,7 +21,7 @@ _ENTRY = re.compile(rf"{LOG}/\d{{20}}\.json")
 
 def file(
     site: Site, graph: object, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
-) -> Message:
+) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.file`."""
     name, offset, size = header["name"], header["offset"], header["size"]
     snapshot = site.snapshot
@@ -32,9 +32,9 @@ def file(
     total = sum(entry.size for entry in snapshot.files.values())
     known = name == FORMAT_FILE or _ENTRY.fullmatch(name) or name in snapshot.files
     if not known or not (snapshot.root / name).is_file():
-        return Message({"there": False, "bytes": total})
+        return WireMessage({"there": False, "bytes": total})
     with (snapshot.root / name).open("rb") as stream:
         stream.seek(offset)
         data = stream.read(size)
     content = pa.table({"content": pa.array([data], pa.binary())})
-    return Message({"there": True, "bytes": total}, {"content": content})
+    return WireMessage({"there": True, "bytes": total}, {"content": content})

@@ -15,7 +15,7 @@ from graphquery.federation.crossings.sketches import Sketches
 from graphquery.federation.errors import CrossingError, WireError
 from graphquery.federation.questions.node_sets import ids_of, split, to_message
 from graphquery.federation.serving.site import Site
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.requests import NODES, ROWS
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import Kind
@@ -25,7 +25,7 @@ from semiring.base import Array
 
 def boundary(
     site: Site, graph: object, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
-) -> Message:
+) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.boundary`."""
     sources_by_channel, reply_tables = {}, {}
     for channel in names_in(header, "channels"):
@@ -37,22 +37,22 @@ def boundary(
             relation_of_table(table, export.sources, export.count)
         )
         sources_by_channel[channel] = list(export.sources)
-    return Message({"sources": sources_by_channel}, reply_tables)
+    return WireMessage({"sources": sources_by_channel}, reply_tables)
 
 
 def sketches(
     site: Site, graph: object, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
-) -> Message:
+) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.sketches`."""
     rows, places = crossing.from_table(header["channels"], tables["rows"])
     column = stored(site, rows)
     order = np.argsort(np.concatenate([*places.values(), np.empty(0, np.int64)]), kind="stable")
-    return Message({"blocks": column.blocks}, {"sketches": column.take(order).to_arrow()})
+    return WireMessage({"blocks": column.blocks}, {"sketches": column.take(order).to_arrow()})
 
 
 def reach(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
-) -> Message:
+) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.reach`."""
     forwards, want = bool(header["forwards"]), header["want"]
     named = site.resolve(graph, names_in(header, "names"))
@@ -93,12 +93,12 @@ def reach(
     if header.get("sketched") and crossed:
         column = stored(site, crossed)
         reply["blocks"], reply_tables["sketches"] = column.blocks, column.to_arrow()
-    return Message(reply, reply_tables)
+    return WireMessage(reply, reply_tables)
 
 
 def ends(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
-) -> Message:
+) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.ends`."""
     sources = np.unique(site.resolve(graph, names_in(header, "sources")))
     targets = np.unique(site.resolve(graph, names_in(header, "targets")))
@@ -113,12 +113,12 @@ def ends(
     if into and header.get("sketched"):
         column = stored(site, into)
         reply["blocks"], reply_tables["sketches"] = column.blocks, column.to_arrow()
-    return Message(reply, reply_tables)
+    return WireMessage(reply, reply_tables)
 
 
 def between(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
-) -> Message:
+) -> WireMessage:
     """See :func:`graphquery.federation.wire.requests.between`."""
     entries, _ = crossing.from_table(header["entering"], tables["entries"])
     exits, _ = crossing.from_table(header["leaving"], tables["exits"])
@@ -145,7 +145,7 @@ def _fragment(
     wanted: Array,
     ends: tuple[Array, Array],
     header: Mapping[str, Any],
-) -> Message:
+) -> WireMessage:
     """Nodes with the edges among them, and what enters and leaves."""
     storage = graph.storage
     parts = split(site, graph, site.own(graph, np.flatnonzero(wanted)))
@@ -199,7 +199,7 @@ def _fragment(
                 numbers = pa.array(ordinals)
                 columns = {n: storage.column(segment, n).take(numbers) for n in segment.key}
                 reply_tables[f"keys {number}"] = pa.table(columns)
-    return Message(reply, reply_tables)
+    return WireMessage(reply, reply_tables)
 
 
 def _crossed(crossings: Any, ends: Array, owners: Array, wanted: Array) -> tuple[list[str], Any]:

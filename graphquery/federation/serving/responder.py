@@ -20,7 +20,7 @@ from graphquery.federation.serving import files as giving
 from graphquery.federation.serving import reachability as reaching
 from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.serving.site import Site
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.requests import PROTOCOL, needed
 from graphquery.graph import ProvenanceGraph
 from graphquery.store import Store, StoreDamagedError, StoreError
@@ -35,7 +35,7 @@ _KEPT = 2
 """Versions of a store that stay in memory."""
 
 Handler: TypeAlias = Callable[
-    [Site, ProvenanceGraph, Mapping[str, Any], Mapping[str, Any]], Message
+    [Site, ProvenanceGraph, Mapping[str, Any], Mapping[str, Any]], WireMessage
 ]
 
 _HANDLERS: Mapping[str, Handler] = {
@@ -66,7 +66,7 @@ class Responder:
         self._sites: OrderedDict[int, Site] = OrderedDict()
         self._mutex = threading.Lock()
 
-    def answer(self, request: Message, level: Disclosure = Disclosure.NODES) -> Message:
+    def answer(self, request: WireMessage, level: Disclosure = Disclosure.NODES) -> WireMessage:
         """The reply to a request by a peer that a level is disclosed to.
 
         Errors are replies too; what they say is as little as the peer may know.
@@ -85,7 +85,7 @@ class Responder:
         text = "\n".join(line for line in text.splitlines() if "\0" not in line)
         return refusal(kind, text)
 
-    def _answer(self, request: Message, level: Disclosure) -> Message:
+    def _answer(self, request: WireMessage, level: Disclosure) -> WireMessage:
         header = request.header
         if level is Disclosure.NOTHING or needed(request) > level:
             return refusal("refused", "The store does not disclose this.")
@@ -94,7 +94,7 @@ class Responder:
         site = self._site(header.get("version"))
         op = header["op"]
         if op == "head":
-            return Message({"head": head_of(site).to_json()})
+            return WireMessage({"head": head_of(site).to_json()})
         if op not in _HANDLERS:
             raise WireError(f"There is no request {op!r}.")
         if op in _WITHOUT_GRAPH:
@@ -126,9 +126,9 @@ class _BehindError(FederationError):
     """A version that the store does not have yet."""
 
 
-def refusal(kind: str, text: str) -> Message:
+def refusal(kind: str, text: str) -> WireMessage:
     """Return the reply with the reason why there is no answer."""
-    return Message({"error": kind, "message": text})
+    return WireMessage({"error": kind, "message": text})
 
 
 def _kind(error: LipstickError) -> str:

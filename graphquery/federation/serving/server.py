@@ -35,7 +35,7 @@ from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.serving.keys import NONCE, Signer
 from graphquery.federation.serving.peers import Peer, Peers
 from graphquery.federation.serving.responder import Responder, refusal
-from graphquery.federation.wire.messages import REQUEST, Limits, Message, received
+from graphquery.federation.wire.messages import REQUEST, Limits, WireMessage, received
 
 PATH = "/lipstick/1"
 CONTENT_TYPE = "application/vnd.lipstick.message"
@@ -44,7 +44,7 @@ LOG.addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     """The limits of a server.
 
     Parameters
@@ -107,10 +107,10 @@ class Server:
         certificate: str | Path | None = None,
         private_key: str | Path | None = None,
         signer: Signer | None = None,
-        settings: Settings | None = None,
+        settings: ServerSettings | None = None,
     ) -> None:
         _check_place(host, peers, certificate)
-        self.settings = settings or Settings()
+        self.settings = settings or ServerSettings()
         self.peers = peers
         self.signer = signer
         self.responder = Responder(path)
@@ -382,7 +382,7 @@ class _Handler(BaseHTTPRequestHandler):
             return {}
         return dict(signer.seal(nonce, self._digest.hexdigest(), checksum))
 
-    def _reply(self, reply: Message, peer: Peer, op: str, started: float) -> None:
+    def _reply(self, reply: WireMessage, peer: Peer, op: str, started: float) -> None:
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", CONTENT_TYPE)
         self.send_header("Transfer-Encoding", "chunked")
@@ -398,7 +398,7 @@ class _Handler(BaseHTTPRequestHandler):
         taken = 1000 * (time.monotonic() - started)
         LOG.info("%s %s %s %s, %d bytes, %.0f ms", self._host(), peer.name, op, what, sent, taken)
 
-    def _pieces(self, reply: Message) -> Iterator[bytes]:
+    def _pieces(self, reply: WireMessage) -> Iterator[bytes]:
         left = self.server.federation.settings.reply_bytes
         for frame in reply.frames(self._seal):
             for start in range(0, len(frame), 1 << 18):

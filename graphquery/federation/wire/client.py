@@ -27,7 +27,7 @@ from graphquery.federation.questions.answer import (
 )
 from graphquery.federation.serving import keys
 from graphquery.federation.serving.server import CONTENT_TYPE, PATH, is_loopback
-from graphquery.federation.wire.messages import Message, Read
+from graphquery.federation.wire.messages import Read, WireMessage
 from graphquery.federation.wire.transport import Incoming, TransportError
 
 _IDLE = 8
@@ -118,7 +118,7 @@ class HttpTransport:
                 response.close()
                 connection.close()
 
-    def _verify(self, nonce: str, request: bytes, reply: Message) -> None:
+    def _verify(self, nonce: str, request: bytes, reply: WireMessage) -> None:
         """Raise unless a reply is signed by the pinned key, which is the first one seen.
 
         A server that shows no key is taken as it is until it shows one.

@@ -133,7 +133,7 @@ REPLY = Limits(size=1 << 30)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Message:
+class WireMessage:
     """A request or a reply.
 
     Parameters
@@ -180,7 +180,7 @@ class Message:
         return b"".join(self.frames())
 
 
-def received(read: Read, limits: Limits = REPLY) -> Message:
+def received(read: Read, limits: Limits = REPLY) -> WireMessage:
     """Read a message.
 
     Raises
@@ -208,7 +208,7 @@ def received(read: Read, limits: Limits = REPLY) -> Message:
             checksum = digest.hexdigest()
             seal = _check_end(content, header, tables, checksum)
             assert header is not None  # checked
-            return Message(header, tables, checksum, seal)
+            return WireMessage(header, tables, checksum, seal)
         digest.update(start + content)
         if kind == b"H" and header is None:
             header, tables, size = _unpacked_header(content, min(left, limits.header))

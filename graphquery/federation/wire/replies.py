@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from graphquery.federation.wire import requests
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 
 _ROWS = ("channel", "row")
 _CROSSED = ("channel", "row", "node")
@@ -28,7 +28,7 @@ _TABLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def fault(request: Message, reply: Message) -> str | None:
+def fault(request: WireMessage, reply: WireMessage) -> str | None:
     """Why a reply is none to a request, in a sentence; None if it is one."""
     header = request.header
     tables = dict(_TABLES.get(str(header["op"]), {}))
@@ -60,7 +60,7 @@ def fault(request: Message, reply: Message) -> str | None:
     return None
 
 
-def _lengths(request: Message, reply: Message) -> dict[str, int]:
+def _lengths(request: WireMessage, reply: WireMessage) -> dict[str, int]:
     """Return the required numbers of rows of the reply's tables."""
     if request.header["op"] == "evaluate":
         return {

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from graphquery.federation.crossings.rows import Rows, to_table
 from graphquery.federation.serving.disclosure import Disclosure
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 from semiring.base import Array
 
 PROTOCOL = 2
@@ -27,7 +27,7 @@ alone.
 """
 
 
-def needed(request: Message) -> Disclosure:
+def needed(request: WireMessage) -> Disclosure:
     """Return the disclosure that a request needs: all of it for an unknown request.
 
     Distances are lengths of paths inside the store, which no level below `NODES` discloses.
@@ -49,19 +49,19 @@ def needed(request: Message) -> Disclosure:
     return Disclosure.NODES
 
 
-def head(version: int | None = None) -> Message:
+def head(version: int | None = None) -> WireMessage:
     """Ask for a store's head, version, exports and imports:
     :mod:`graphquery.federation.crossings.head`.
     """
-    return Message({"op": "head", "protocol": PROTOCOL, "version": version})
+    return WireMessage({"op": "head", "protocol": PROTOCOL, "version": version})
 
 
-def boundary(version: int, channels: Sequence[str]) -> Message:
+def boundary(version: int, channels: Sequence[str]) -> WireMessage:
     """The increments of channels to the boundary graph: a table each, called as the channel."""
     return _message("boundary", version, channels=list(channels))
 
 
-def sketches(version: int, rows: Rows) -> Message:
+def sketches(version: int, rows: Rows) -> WireMessage:
     """The sketches of exported or imported rows: table `sketches`, in their order."""
     channels, table = to_table(rows)
     return _message("sketches", version, channels=channels, tables={"rows": table})
@@ -79,7 +79,7 @@ def reach(
     sketched: bool = False,
     hits: Collection[str] = (),
     zoomed: Collection[str] = (),
-) -> Message:
+) -> WireMessage:
     """All that is reached inside the store from nodes and crossing rows.
 
     Answered are the nodes as wanted, the crossing rows reached (table `rows`; with distances also
@@ -119,7 +119,7 @@ def ends(
     zoomed: Collection[str] = (),
     *,
     sketched: bool = True,
-) -> Message:
+) -> WireMessage:
     """Both ends of a path: exported rows reached from sources, imported rows that reach targets.
 
     Answered are `joined` (whether a source reaches a target inside), and the tables `exports` and
@@ -145,7 +145,7 @@ def between(
     keys: bool = False,
     named: bool = False,
     zoomed: Collection[str] = (),
-) -> Message:
+) -> WireMessage:
     """Ask for the subgraph of paths from nodes and imported rows to nodes and exported rows.
 
     Parameters
@@ -181,7 +181,7 @@ def remove(
     want: str,
     asked: Collection[str] = (),
     zoomed: Collection[str] = (),
-) -> Message:
+) -> WireMessage:
     """Ask for the nodes and exported rows that are removed with nodes and imported rows.
 
     The reply also has, for each of the nodes `asked`, whether it is removed (`gone`).
@@ -207,7 +207,7 @@ def evaluate(
     exits: Rows,
     values: tuple[Rows, pa.Array],
     zoomed: Collection[str] = (),
-) -> Message:
+) -> WireMessage:
     """Ask for the annotations of nodes and exported rows, under annotations of imported rows.
 
     The reply has the tables `nodes` and `exits`, each with a column `value` in the order asked for.
@@ -235,7 +235,7 @@ def evaluate(
     )
 
 
-def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()) -> Message:
+def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()) -> WireMessage:
     """The names of nodes, by the place of their segment and their ordinals: table `names`."""
     counts = [[segment_number, len(ordinals)] for segment_number, ordinals in nodes.items()]
     ordinals = np.concatenate([*nodes.values(), np.empty(0, np.int64)])
@@ -243,10 +243,10 @@ def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()
     return _message("names", version, zoomed, segments=counts, tables={"nodes": table})
 
 
-def file(name: str, offset: int, size: int) -> Message:
+def file(name: str, offset: int, size: int) -> WireMessage:
     """A part of a file of the store: table `content`, where it is `there`; `bytes` of all files."""
     header = {"op": "file", "protocol": PROTOCOL, "version": None}
-    return Message(header | {"name": name, "offset": offset, "size": size})
+    return WireMessage(header | {"name": name, "offset": offset, "size": size})
 
 
 def _message(
@@ -256,8 +256,8 @@ def _message(
     *,
     tables: Mapping[str, pa.Table] | None = None,
     **arguments: Any,
-) -> Message:
+) -> WireMessage:
     header = {"op": op, "protocol": PROTOCOL, "version": version}
     if zoomed:
         header["zoomed"] = sorted(zoomed)
-    return Message(header | arguments, tables or {})
+    return WireMessage(header | arguments, tables or {})

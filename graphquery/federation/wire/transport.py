@@ -15,15 +15,15 @@ from typing import Protocol
 from graphquery.federation.errors import CutOffError, FederationError, WireError
 from graphquery.federation.members.cache import Cache
 from graphquery.federation.questions import answer as reasons
-from graphquery.federation.questions.answer import Cost
+from graphquery.federation.questions.answer import QuestionCost
 from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.serving.responder import Responder
 from graphquery.federation.wire.messages import (
     REPLY,
     REQUEST,
     Limits,
-    Message,
     Read,
+    WireMessage,
     reader,
     received,
 )
@@ -48,7 +48,7 @@ class TransportError(FederationError):
         self.reason = reason
 
 
-def _trust(reply: Message) -> None:
+def _trust(reply: WireMessage) -> None:
     """Take a reply from a folder, whose files this process reads itself."""
 
 
@@ -65,10 +65,10 @@ class Incoming:
     """
 
     read: Read
-    verify: Callable[[Message], None] = _trust
+    verify: Callable[[WireMessage], None] = _trust
 
 
-class Transport(Protocol):
+class StoreTransport(Protocol):
     """The way to one store.
 
     What is not a reply by the store itself is a `TransportError`.
@@ -115,7 +115,7 @@ class LocalTransport:
 
     @contextlib.contextmanager
     def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
-        """See `Transport`."""
+        """See `StoreTransport`."""
         try:
             with self._mutex:
                 if self._responder is None:
@@ -126,20 +126,20 @@ class LocalTransport:
         yield Incoming(io.BytesIO(self._responder.answer(question, self.level).to_bytes()).read)
 
     def close(self) -> None:
-        """See `Transport`."""
+        """See `StoreTransport`."""
         with self._mutex:
             self._responder = None
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RequestFailure:
     """A failed request: the reason, as an answer's `missing` has it, and a message for people."""
 
     reason: str
     message: str
 
 
-class Exchange:
+class RequestExchange:
     """Sends rounds of requests, and counts.
 
     Parameters
@@ -158,7 +158,7 @@ class Exchange:
 
     def __init__(
         self,
-        transports: Mapping[str, Transport],
+        transports: Mapping[str, StoreTransport],
         timeout: float | None = None,
         limits: Limits = REPLY,
         home: str | None = None,
@@ -173,10 +173,12 @@ class Exchange:
         self.pinned: Mapping[str, str] = {}
         """By alias, the checksum of the commit that requests of a version are about."""
         self._mutex = threading.Lock()
-        self.cost = Cost()
+        self.cost = QuestionCost()
         """Of all rounds so far."""
 
-    def round(self, requests: Sequence[tuple[str, Message]]) -> list[Message | Failure]:
+    def round(
+        self, requests: Sequence[tuple[str, WireMessage]]
+    ) -> list[WireMessage | RequestFailure]:
         """Send requests to stores at once, and return the reply to each, or its failure.
 
         Raises
@@ -192,51 +194,55 @@ class Exchange:
         replies = iter(self._sent(sent))
         return [next(replies) if reply is None else reply for reply in known]
 
-    def _sent(self, requests: Sequence[tuple[str, Message, bytes]]) -> list[Message | Failure]:
+    def _sent(
+        self, requests: Sequence[tuple[str, WireMessage, bytes]]
+    ) -> list[WireMessage | RequestFailure]:
         """Send what is not known."""
         if any(alias != self.home for alias, _, _ in requests):
-            self._count(Cost(rounds=1))
+            self._count(QuestionCost(rounds=1))
         remote = sum(self._transports[alias].remote for alias, _, _ in requests)
         if remote < 2:
             return [self._exchanged(*request) for request in requests]
         with ThreadPoolExecutor(min(len(requests), _AT_ONCE)) as pool:
             return list(pool.map(lambda request: self._exchanged(*request), requests))
 
-    def _kept(self, alias: str, message: Message, data: bytes) -> Message | None:
+    def _kept(self, alias: str, message: WireMessage, data: bytes) -> WireMessage | None:
         """The reply to a request, where it was kept."""
         key = self._key(alias, message, data)
         return None if self._cache is None or key is None else self._cache.get(key)
 
-    def _key(self, alias: str, message: Message, data: bytes) -> bytes | None:
+    def _key(self, alias: str, message: WireMessage, data: bytes) -> bytes | None:
         """Return the cache key of a request, or None if its reply may change."""
         if message.header.get("version") is None or alias not in self.pinned or alias == self.home:
             return None
         return hashlib.sha256(f"{alias} {self.pinned[alias]} ".encode() + data).digest()
 
-    def _exchanged(self, alias: str, message: Message, data: bytes) -> Message | Failure:
+    def _exchanged(
+        self, alias: str, message: WireMessage, data: bytes
+    ) -> WireMessage | RequestFailure:
         counted = _Counted()
         try:
             with self._transports[alias].exchange(data, self._timeout) as incoming:
                 reply = received(counted.of(incoming.read), self._limits)
                 incoming.verify(reply)
         except TransportError as error:
-            return Failure(error.reason, printable(str(error)))
+            return RequestFailure(error.reason, printable(str(error)))
         except CutOffError as error:
-            return Failure(reasons.INTERRUPTED, printable(str(error)))
+            return RequestFailure(reasons.INTERRUPTED, printable(str(error)))
         except WireError as error:
-            return Failure(reasons.DAMAGED, printable(str(error)))
+            return RequestFailure(reasons.DAMAGED, printable(str(error)))
         finally:
             if alias != self.home:
-                self._count(Cost(1, 0, len(data), counted.count))
+                self._count(QuestionCost(1, 0, len(data), counted.count))
         checked_reply = _checked(alias, message, reply)
         key = self._key(alias, message, data)
-        if self._cache is not None and key is not None and isinstance(checked_reply, Message):
+        if self._cache is not None and key is not None and isinstance(checked_reply, WireMessage):
             header = message.header
             channels = (*header.get("channels", ()), *header.get("entering", ()))
             self._cache.put(key, checked_reply, counted.count, channels)
         return checked_reply
 
-    def _count(self, more: Cost) -> None:
+    def _count(self, more: QuestionCost) -> None:
         with self._mutex:
             self.cost += more
 
@@ -269,7 +275,7 @@ def printable(text: str) -> str:
     return shown if len(text) <= _TEXT else f"{shown[:_TEXT]}..."
 
 
-def _checked(alias: str, request: Message, reply: Message) -> Message | Failure:
+def _checked(alias: str, request: WireMessage, reply: WireMessage) -> WireMessage | RequestFailure:
     """Return a reply, or why a store does not give one.
 
     Raises
@@ -290,4 +296,4 @@ def _checked(alias: str, request: Message, reply: Message) -> Message | Failure:
         "behind": reasons.BEHIND,
         "failed": reasons.UNREACHABLE,
     }
-    return Failure(known.get(str(kind), reasons.DAMAGED), text)
+    return RequestFailure(known.get(str(kind), reasons.DAMAGED), text)

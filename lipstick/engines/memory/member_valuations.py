@@ -16,7 +16,7 @@ from semiring.base import Array
 from semiring.columns import Source
 from semiring.token import Token
 from semiring.valuation import Valuation
-from semiring.vocabulary import Scan
+from semiring.vocabulary import TokenScan
 
 
 def sources_of(
@@ -32,13 +32,13 @@ def sources_of(
     }
 
 
-def _scan(members: Members, number: int, positions: Array) -> Scan:
+def _scan(members: Members, number: int, positions: Array) -> TokenScan:
     token = members.block.tokens[number]
     assert members.dataset is not None
     columns = [members.dataset.take(name, positions) for name in token.columns]
     absent = members.tokens.index(number).absent
     mask = None if absent is None else absent[positions]
-    return Scan(token.relation, columns, len(positions), mask)
+    return TokenScan(token.relation, columns, len(positions), mask)
 
 
 def token_values(

@@ -21,7 +21,7 @@ from semiring.base import Array
 from semiring.columns import Columns, Source, Travel
 from semiring.segments import list_layout
 from semiring.valuation import Valuation
-from semiring.vocabulary import Scan
+from semiring.vocabulary import TokenScan
 
 for _module in (semiring_package, sys.modules[__name__]):
     cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
@@ -110,7 +110,9 @@ class WorkerPasses:
                 sources: dict[Hashable, Source] = {
                     number: Source(
                         self.valuations[relation],
-                        partial(Scan.of, relation, [batch.column(name) for name in names], size),
+                        partial(
+                            TokenScan.of, relation, [batch.column(name) for name in names], size
+                        ),
                     )
                     for number, (relation, names) in enumerate(valued)
                 }

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import CycleError, Edges, Partial, Reducer, merge
+from graphquery.reduction import Edges, Partial, Reducer, ReductionCycleError, merge
 from graphquery.reduction.cycles import in_cycles
 from graphquery.reduction.partial import encoded
 from lipstick.systems.events.message import EDGES, TYPES
@@ -56,7 +56,7 @@ def _first_cyclic(
                 alone.add(merge(parts[:trial], semiring))
             alone.seal()
             good = trial
-        except CycleError as error:
+        except ReductionCycleError as error:
             bad, why = trial, str(error)
         trial = (good + bad) // 2
     return None if bad > len(parts) else (bad - 1, why)

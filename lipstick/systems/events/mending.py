@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import CycleError, Partial
+from graphquery.reduction import Partial, ReductionCycleError
 from graphquery.reduction.late import repair
 from lipstick.systems.events.message import EDGES
 from lipstick.systems.events.partials import partial_of
@@ -79,7 +79,7 @@ def mend(
     cyclic = False
     try:
         repaired = repair(before, after, live, waiting, semiring)
-    except CycleError:
+    except ReductionCycleError:
         cyclic = True
         repaired = repair(before, after, live, waiting, semiring, break_cycles=True)
     return Mended(repaired, late, repeated, abandoned, cyclic)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import UNKNOWN, EdgeType, Function, Partial, Role, merge
+from graphquery.reduction import UNKNOWN, EdgeType, FunctionCounts, Partial, VertexRole, merge
 from graphquery.reduction.vertices import SEVERAL
 from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.message import EDGES, END, SEALED, TYPES
@@ -93,7 +93,7 @@ def _edges(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Parti
         semiring,
         source_entering=of_ends("generations", "readers", "readers"),
         source_leaving=of_ends("uses", "causes", "causes"),
-        source_roles=np.where(kept, Role.KEPT, 0).astype(np.uint8),
+        source_roles=np.where(kept, VertexRole.KEPT, 0).astype(np.uint8),
         dest_entering=of_ends(None, "generations", None),
         dest_leaving=of_ends("used_causes", "uses", "used_causes"),
     )
@@ -143,7 +143,7 @@ def _scoped(
     used = np.bincount(function[is_used], minlength=len(names))
     generated = np.bincount(function[~is_used], minlength=len(names))
     known = {
-        name: Function(int(used[number]), int(generated[number]), read_by=read_by)
+        name: FunctionCounts(int(used[number]), int(generated[number]), read_by=read_by)
         for (number, name), read_by in zip(
             enumerate(names), _readers(messages, encoding, len(names)), strict=True
         )
@@ -180,7 +180,7 @@ def _ends(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Partia
         messages.column("exec").combine_chunks(),
         entering=_counts(messages, "generations"),
         leaving=_counts(messages, "uses"),
-        roles=int(Role.ACTIVITY),
+        roles=int(VertexRole.ACTIVITY),
         ended=messages.column("event_time").to_numpy(),
         semiring=semiring,
     )
@@ -193,7 +193,7 @@ def _sealed(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Part
             continue
         counts = row["counts"] or {}
         read_by = counts.get("read_by")
-        known = Function(
+        known = FunctionCounts(
             due_used=_or_unknown(counts.get("used")),
             due_generated=_or_unknown(counts.get("generated")),
             ended=_or_unknown(row["event_time"]),

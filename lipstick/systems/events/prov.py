@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pyarrow as pa
 
-from graphquery.reduction import CycleError, EdgeType, Partial
+from graphquery.reduction import EdgeType, Partial, ReductionCycleError
 from lipstick.systems.events.decoding import (
     Unreadable,
     check_identifier,
@@ -121,7 +121,7 @@ class Document:
 
         Raises
         ------
-        CycleError
+        ReductionCycleError
             Naming the vertices of one, up to ten.
         """
         causes: dict[str, list[str]] = {}
@@ -138,7 +138,7 @@ class Document:
                     del path[vertex]
                 elif cause in path:
                     names = list(path)[list(path).index(cause) :]
-                    raise CycleError(
+                    raise ReductionCycleError(
                         f"The edges have a cycle through {', '.join(names[:10])}: nothing can be "
                         "the cause of itself.\nGive versions of an entity that is written again "
                         "identifiers of their own."

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import CycleError, Partial, Reducer, merge
+from graphquery.reduction import Partial, Reducer, ReductionCycleError, merge
 from lipstick.systems.events.attempts import Attempts
 from lipstick.systems.events.blocks import by_topic, parsed_blocks
 from lipstick.systems.events.cyclic import acyclic, have_cycles, reason_of_cycle
@@ -169,7 +169,7 @@ class Reduction:
                     continue
                 try:
                     found.check_acyclic()
-                except CycleError as error:
+                except ReductionCycleError as error:
                     self.refuse([DeadLetter(str(file), found.line, str(error), "")])
                     continue
                 self.taken += 1

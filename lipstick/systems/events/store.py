@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.reduced import REDUCED
-from graphquery.reduction import Final, Role
+from graphquery.reduction import Final, VertexRole
 from graphquery.reduction.reducer import final_table
 from graphquery.store import Snapshot, Transaction, Writer
 from lipstick.systems.events.errors import EventsError
@@ -261,10 +261,10 @@ def _kinds(finals: Sequence[Final]) -> tuple[pa.Array, Array]:
         own_places = places[start : start + len(final.keys)]
         start += len(final.keys)
         is_effect[own_places[final.edges.source]] = True
-        is_hub[own_places] |= (final.roles & np.uint8(Role.HUB)) > 0
+        is_hub[own_places] |= (final.roles & np.uint8(VertexRole.HUB)) > 0
         # What is kept may have causes that come later; repaired edges say so of all their ends.
-        kept = final.roles & np.uint8(Role.KEPT | Role.EXCESS)
-        is_effect[own_places] |= kept == np.uint8(Role.KEPT)
+        kept = final.roles & np.uint8(VertexRole.KEPT | VertexRole.EXCESS)
+        is_effect[own_places] |= kept == np.uint8(VertexRole.KEPT)
     kinds = np.where(is_effect, OUTPUTS, INPUTS)
     return keys, np.where(is_hub, HUBS, kinds)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from graphquery.store import Transaction
-from graphquery.store.streams import Part
+from graphquery.store.streams import BatchPart
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.engine import Pushed
@@ -60,7 +60,7 @@ class Assertions(RecordedQuery):
             following = {"file": file, "ended": ended}
             self.append(transaction, pushed.number, parts, pushed.disorder, following)
 
-    def _added(self, transaction: Transaction, sid: str, batch: Batch) -> Iterator[Part]:
+    def _added(self, transaction: Transaction, sid: str, batch: Batch) -> Iterator[BatchPart]:
         if not len(batch):
             return
         table, d = key_columns(batch.keys)
@@ -70,7 +70,7 @@ class Assertions(RecordedQuery):
             content, row = transaction.add_rows("content", batch.table())
         for block in blocks(batch.keys, self.block):
             first_row = None if content is None else row + block.start
-            yield Part(
+            yield BatchPart(
                 sid,
                 file,
                 offset + block.start,

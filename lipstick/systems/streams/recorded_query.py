@@ -13,7 +13,7 @@ from graphquery.store.format import FORMAT_FILE
 from graphquery.store.streams import (
     BLOCK,
     VERSION,
-    Part,
+    BatchPart,
     QueryRecord,
     batch_record,
     checked,
@@ -170,7 +170,7 @@ class RecordedQuery:
         self,
         transaction: Transaction,
         number: int,
-        parts: Iterable[Part],
+        parts: Iterable[BatchPart],
         disorder: Mapping[str, Disorder],
         state: Mapping[str, Any],
     ) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from graphquery.store import Snapshot, Store
 from graphquery.store.errors import StoreDamagedError
 from graphquery.store.streams import (
-    Part,
+    BatchPart,
     QueryRecord,
     StateRecord,
     batches,
@@ -98,7 +98,7 @@ class Stored(Recording):
         if self.graph.fingerprint() != self.fingerprint:
             raise ValueError("its streams are not those of its fingerprint")
         self.codes = KeyCodes()
-        self._parts: dict[str, list[Part]] = {sid: [] for sid in self.graph.recorded}
+        self._parts: dict[str, list[BatchPart]] = {sid: [] for sid in self.graph.recorded}
         self._disorder: dict[str, Disorder] = {}
         self._cache: dict[tuple[str, int], Keys] = {}
         self._cached = 0
@@ -181,12 +181,12 @@ class Stored(Recording):
                 total += files[file].size * part.rows / files[file].rows
         return total
 
-    def placed(self, sid: str) -> list[tuple[Path, Part]]:
+    def placed(self, sid: str) -> list[tuple[Path, BatchPart]]:
         """The parts of a stream, each with its file, which is held against its checksum."""
         parts = self._parts[self.graph.original(sid)]
         return [(self._snapshot.path(part.file), part) for part in parts]
 
-    def first_code(self, part: Part) -> int:
+    def first_code(self, part: BatchPart) -> int:
         """The code that the first of the codes of a part is, among those of all partitions."""
         return self._first_codes[part.partition or 0]
 
@@ -206,12 +206,12 @@ class Stored(Recording):
         return keys
 
 
-def _ranges(part: Part) -> dict[str, int]:
+def _ranges(part: BatchPart) -> dict[str, int]:
     """The numbers that `Parts` has of a part."""
     return {each.name: getattr(part, each.name) for each in fields(Parts)}
 
 
-def _shifted(part: Part, codes: int) -> Part:
+def _shifted(part: BatchPart, codes: int) -> BatchPart:
     """A part of a stream with a key, whose codes are so many greater."""
     if part.first_code is None or part.last_code is None:
         return part

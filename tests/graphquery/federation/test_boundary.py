@@ -13,7 +13,7 @@ from graphquery.federation.crossings.boundary import BoundaryGraph, sketches_of
 from graphquery.federation.crossings.crossing import stored_sketches
 from graphquery.federation.crossings.hashing import row_hashes
 from graphquery.federation.crossings.offer import offer_of
-from graphquery.federation.crossings.relation import Relation, contract, relation_of
+from graphquery.federation.crossings.relation import BoundaryRelation, contract, relation_of
 from graphquery.store import Snapshot, Store
 from graphquery.store.crossing import exports, imports
 from tests.graphquery.federation.oracle import federation_of
@@ -47,7 +47,7 @@ def _snapshots(paths: dict[str, Path]) -> dict[str, Snapshot]:
     return {alias: Store.open(path).snapshot() for alias, path in paths.items()}
 
 
-def _relations(snapshots: dict[str, Snapshot]) -> dict[str, Relation]:
+def _relations(snapshots: dict[str, Snapshot]) -> dict[str, BoundaryRelation]:
     relations_by_channel = {}
     for snapshot in snapshots.values():
         for channel in exports(snapshot.records):

@@ -11,7 +11,7 @@ import pytest
 from graphquery.federation import Federation, FederationError, LocalTransport, Options
 from graphquery.federation.copies.placement import Copies, Net, Placement, nets_of
 from graphquery.federation.members.cache import Cache, Worth, lineage_ranks
-from graphquery.federation.wire.messages import Message
+from graphquery.federation.wire.messages import WireMessage
 from tests.graphquery.federation.oracle import check_question
 from tests.graphquery.federation.stores import random_stores
 
@@ -38,7 +38,7 @@ def test_caches_change_no_answers(worth: Worth, tmp_path: Path) -> None:
 def test_what_is_worth_the_least_for_its_bytes_is_evicted() -> None:
     def fill(cache: Cache, key: str, size: int) -> None:
         if cache.get(key.encode()) is None:
-            cache.put(key.encode(), Message({}), size)
+            cache.put(key.encode(), WireMessage({}), size)
 
     cache = Cache(100, "frequency", bypass=False)
     for key, size in (("large", 60), ("small", 20), ("small", 20), ("other", 40)):

@@ -18,7 +18,7 @@ from graphquery.federation.questions.answer import REFUSED, Verdict
 from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.serving.responder import Responder
 from graphquery.federation.wire import requests
-from graphquery.federation.wire.messages import Message, received
+from graphquery.federation.wire.messages import WireMessage, received
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.store import Store
 from graphquery.store.crossing import channel_id
@@ -52,7 +52,7 @@ def stores(stores: dict[str, Path], tmp_path: Path) -> dict[str, Path]:
     return {**stores, "B": path}
 
 
-REQUESTS: dict[str, tuple[Disclosure, Message]] = {
+REQUESTS: dict[str, tuple[Disclosure, WireMessage]] = {
     "head": (Disclosure.CHANNELS, requests.head()),
     "sketches": (Disclosure.SKETCH, requests.sketches(2, ROW)),
     "boundary": (Disclosure.BOUNDARY, requests.boundary(2, [B_OUT])),
@@ -75,8 +75,8 @@ REQUESTS: dict[str, tuple[Disclosure, Message]] = {
     "remove": (Disclosure.NODES, requests.remove(2, [NODE], {}, want="nodes")),
     "names": (Disclosure.NODES, requests.names(2, {0: np.array([0])})),
     "file": (Disclosure.NODES, requests.file("format.json", 0, 100)),
-    "unknown": (Disclosure.NODES, Message({"op": "dump", "protocol": requests.PROTOCOL})),
-    "none": (Disclosure.NODES, Message({})),
+    "unknown": (Disclosure.NODES, WireMessage({"op": "dump", "protocol": requests.PROTOCOL})),
+    "none": (Disclosure.NODES, WireMessage({})),
 }
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from graphquery.federation.federation import Federation
 from graphquery.federation.questions.answer import UNTRUSTED, NodesAnswer, Verdict, VerdictAnswer
-from graphquery.federation.wire.messages import Message, reader, received
+from graphquery.federation.wire.messages import WireMessage, reader, received
 from graphquery.federation.wire.transport import Incoming, LocalTransport
 from tests.graphquery.federation.oracle import COUNTING, OPTIONS, WHY
 from tests.graphquery.federation.unreliable import Unreliable
@@ -40,7 +40,7 @@ class Lying(LocalTransport):
                 reply = self.changed(reply)
             yield Incoming(reader(reply.to_bytes()))
 
-    def changed(self, reply: Message) -> Message:
+    def changed(self, reply: WireMessage) -> WireMessage:
         """A reply with something in its header or tables that does not belong there."""
         header = json.loads(json.dumps(reply.header))
         tables = dict(reply.tables)
@@ -51,7 +51,7 @@ class Lying(LocalTransport):
                 del tables[name]
         else:
             self.header(header)
-        return Message(header, tables)
+        return WireMessage(header, tables)
 
     def header(self, document: Any) -> None:
         """Change one thing somewhere in a document."""
@@ -163,7 +163,7 @@ def test_a_member_that_claims_another_identity_is_left_out(stores: dict[str, Pat
                 reply = received(incoming.read)
                 header = json.loads(json.dumps(reply.header))
                 header.get("head", {}).update(self.claims)
-                yield Incoming(reader(Message(header, reply.tables).to_bytes()))
+                yield Incoming(reader(WireMessage(header, reply.tables).to_bytes()))
 
     honest = {alias: LocalTransport(path) for alias, path in stores.items()}
     identity = {alias: f"0{alias.lower()}" * 16 for alias in stores}
@@ -197,7 +197,7 @@ def test_texts_of_members_are_escaped_and_short(stores: dict[str, Path]) -> None
         @contextlib.contextmanager
         def exchange(self, request: bytes, timeout: float | None) -> Iterator[Incoming]:
             text = "\x1b]0;title\x07\u202e" + "x" * 10_000
-            yield Incoming(reader(Message({"error": "refused", "message": text}).to_bytes()))
+            yield Incoming(reader(WireMessage({"error": "refused", "message": text}).to_bytes()))
 
     failure = Federation({"A": Refusing(stores["A"])}).directory.absent["A"]
     assert failure.message.isprintable()

@@ -16,7 +16,7 @@ from graphquery.federation.crossings.boundary import (
     relation_of_table,
     relation_table,
 )
-from graphquery.federation.crossings.relation import Relation
+from graphquery.federation.crossings.relation import BoundaryRelation
 from graphquery.federation.errors import WireError
 
 
@@ -63,11 +63,11 @@ def test_other_bytes_are_refused_or_read_but_never_harm(seed: int) -> None:
         assert read_relation.targets.max(initial=0) < relation.count + len(read_relation.sources)
 
 
-def _relation(random: np.random.Generator, largest: int) -> Relation:
+def _relation(random: np.random.Generator, largest: int) -> BoundaryRelation:
     names = tuple(f"{n:032x}" for n in range(3))
     edges = {tuple(map(int, random.integers(0, [3, largest, 9]))) for _ in range(30)}
     channels, sources, targets = np.array(sorted(edges, key=lambda e: (e[2], e[0], e[1]))).T
-    return Relation(names, 9, channels.astype(np.uint16), sources, targets)
+    return BoundaryRelation(names, 9, channels.astype(np.uint16), sources, targets)
 
 
 @pytest.mark.parametrize("largest", [5, 10**6, 1 << 61])

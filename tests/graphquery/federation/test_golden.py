@@ -10,7 +10,7 @@ import pytest
 from graphquery.federation.crossings.filters import filters_of
 from graphquery.federation.crossings.hashing import row_hashes
 from graphquery.federation.federation import Federation
-from graphquery.federation.questions.answer import UNREACHABLE, Missing, Verdict
+from graphquery.federation.questions.answer import UNREACHABLE, MissingPart, Verdict
 from graphquery.federation.questions.question import Options
 from graphquery.store.crossing import channel_id
 from tests.graphquery.federation.oracle import federation_of
@@ -76,7 +76,7 @@ def test_a_store_that_is_down_is_named_and_nothing_is_guessed(stores: dict[str, 
     transports["B"].down = True
     answer = federation.ancestors("D::d3")
     assert len(answer) == 14
-    assert answer.missing == (Missing("B", UNREACHABLE, CHANNELS["B"]),)
+    assert answer.missing == (MissingPart("B", UNREACHABLE, CHANNELS["B"]),)
     assert answer.missing[0].rows.tolist() == [0]
     assert federation.flow("A::a1", "D::d3").verdict is Verdict.UNKNOWN
     assert federation.flow("A::a0", "D::in.b").verdict is Verdict.NO

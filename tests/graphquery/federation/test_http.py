@@ -26,7 +26,7 @@ from graphquery.federation.serving.peers import (
     read_token,
     token_digest,
 )
-from graphquery.federation.serving.server import CONTENT_TYPE, PATH, Server, Settings
+from graphquery.federation.serving.server import CONTENT_TYPE, PATH, Server, ServerSettings
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.client import HttpTransport
 from tests.graphquery.federation.oracle import check_question, check_values, federation_of
@@ -38,7 +38,7 @@ HEAD = f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {CONTENT_TYPE}
 
 @contextlib.contextmanager
 def serving(
-    paths: dict[str, Path], settings: Settings | None = None
+    paths: dict[str, Path], settings: ServerSettings | None = None
 ) -> Iterator[dict[str, Server]]:
     """A server for each store, and their connections closed at the end."""
     with contextlib.ExitStack() as stack:
@@ -230,7 +230,7 @@ def test_requests_that_are_none_are_refused_by_their_head(
 def test_bodies_that_are_no_messages_harm_nobody(stores: dict[str, Path]) -> None:
     random = np.random.default_rng(0)
     good = requests.ends(1, ["d1"], ["d3"]).to_bytes()
-    with Server(stores["D"], OPEN, settings=Settings(seconds=5)) as server:
+    with Server(stores["D"], OPEN, settings=ServerSettings(seconds=5)) as server:
         for number in range(60):
             body = bytearray(good)
             for offset in random.integers(0, len(body), 4):
@@ -244,7 +244,7 @@ def test_bodies_that_are_no_messages_harm_nobody(stores: dict[str, Path]) -> Non
 
 
 def test_slow_and_many_clients_are_closed_and_others_answered(stores: dict[str, Path]) -> None:
-    settings = Settings(seconds=1.0, connections=20)
+    settings = ServerSettings(seconds=1.0, connections=20)
     with Server(stores["D"], OPEN, settings=settings) as server:
         slow = [_connected(server) for _ in range(15)]
         for number, connection in enumerate(slow):
@@ -268,7 +268,7 @@ def test_slow_and_many_clients_are_closed_and_others_answered(stores: dict[str, 
 
 
 def test_readers_that_do_not_read_do_not_keep_a_server(stores: dict[str, Path]) -> None:
-    with Server(stores["D"], OPEN, settings=Settings(seconds=1.0, working=1)) as server:
+    with Server(stores["D"], OPEN, settings=ServerSettings(seconds=1.0, working=1)) as server:
         body = requests.head().to_bytes()
         head = f"{HEAD}Content-Length: {len(body)}\r\n\r\n".encode()
         with _connected(server) as lazy:
@@ -279,7 +279,7 @@ def test_readers_that_do_not_read_do_not_keep_a_server(stores: dict[str, Path]) 
 
 
 def test_a_reply_longer_than_allowed_is_broken_off_and_noticed(stores: dict[str, Path]) -> None:
-    settings = Settings(reply_bytes=100)
+    settings = ServerSettings(reply_bytes=100)
     with (
         Server(stores["D"], OPEN, settings=settings) as server,
         asking({"D": server}) as federation,
@@ -326,7 +326,7 @@ def test_a_server_that_is_closed_is_missing_and_comes_back(stores: dict[str, Pat
 
 def test_newcomers_that_never_finish_their_headers_keep_nobody_out(stores: dict[str, Path]) -> None:
     """More sockets than there are places send a header line now and then, for ever."""
-    settings = Settings(seconds=1.5, connections=4, newcomers=8)
+    settings = ServerSettings(seconds=1.5, connections=4, newcomers=8)
     with Server(stores["D"], OPEN, settings=settings) as server:
         stop = threading.Event()
         crowd = [_connected(server) for _ in range(30)]
@@ -362,7 +362,7 @@ def test_newcomers_that_never_finish_their_headers_keep_nobody_out(stores: dict[
 
 def test_a_kept_connection_has_the_whole_time_for_its_next_request(stores: dict[str, Path]) -> None:
     with (
-        Server(stores["D"], OPEN, settings=Settings(seconds=1.0)) as server,
+        Server(stores["D"], OPEN, settings=ServerSettings(seconds=1.0)) as server,
         _connected(server) as connection,
     ):
         body = requests.head().to_bytes()

@@ -19,7 +19,7 @@ from graphquery.federation.serving.peers import Peers
 from graphquery.federation.serving.server import Server
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.client import HttpTransport
-from graphquery.federation.wire.messages import Message, reader, received
+from graphquery.federation.wire.messages import WireMessage, reader, received
 from tests.graphquery.federation.stores import store_of
 
 OPEN = Peers(Disclosure.NODES)
@@ -124,7 +124,9 @@ def test_seals_are_of_one_request_and_nonce(tmp_path: Path) -> None:
     for broken in ({}, {"signature": "zz"}, {"signature": "00" * 64}):
         assert not is_sealed_by(broken, signer.key, "n", "question", "reply")
     assert not is_sealed_by(seal, "00", "n", "question", "reply")
-    sealed = b"".join(Message({"a": 1}).frames(lambda checksum: signer.seal("n", "q", checksum)))
+    sealed = b"".join(
+        WireMessage({"a": 1}).frames(lambda checksum: signer.seal("n", "q", checksum))
+    )
     back = received(reader(sealed))
     assert is_sealed_by(back.seal, signer.key, "n", "q", back.checksum)
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from graphquery.federation.errors import CutOffError, WireError
-from graphquery.federation.wire.messages import Limits, Message, reader, received
+from graphquery.federation.wire.messages import Limits, WireMessage, reader, received
 
-MESSAGE = Message(
+MESSAGE = WireMessage(
     {"op": "head", "text": "ü"},
     {"a": pa.table({"x": np.arange(5000)}), "b": pa.table({"y": pa.array([], pa.string())})},
 )
@@ -41,7 +41,7 @@ def test_messages_arrive_as_they_were_sent() -> None:
     ],
 )
 def test_tables_of_few_values_travel_as_json(table: pa.Table, small: bool) -> None:
-    message = Message({}, {"a": table})
+    message = WireMessage({}, {"a": table})
     assert received(reader(message.to_bytes())).tables["a"].equals(table)
     assert [frame[:1] for frame in message.frames()] == [b"H"] + [b"T"] * (not small) + [b"E"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from graphquery.reduction import UNKNOWN, EdgeType, Function, Partial, Role
+from graphquery.reduction import UNKNOWN, EdgeType, FunctionCounts, Partial, VertexRole
 from semiring.base import Semiring
 
 Edge = tuple[str, str, EdgeType]
@@ -128,7 +128,9 @@ def full(
         np.array(types, dtype=np.int64),
         label,
         semiring,
-        source_roles=np.array([Role.KEPT if v in job.kept else 0 for v in sources], dtype=np.uint8),
+        source_roles=np.array(
+            [VertexRole.KEPT if v in job.kept else 0 for v in sources], dtype=np.uint8
+        ),
     )
 
 
@@ -160,14 +162,16 @@ def declared(
     parts = []
     if job.kept:
         known = pa.array(sorted(job.kept), pa.string())
-        parts.append(Partial.declaring(known, roles=Role.KEPT, semiring=semiring))
+        parts.append(Partial.declaring(known, roles=VertexRole.KEPT, semiring=semiring))
     if evidence in {"degrees", "some"}:
         share = 1.0 if evidence == "degrees" else 0.6
         for side, counts in (("entering", entering), ("leaving", leaving)):
             told = [v for v in vertices if rng.random() < share]
             numbers = np.array([counts[v] for v in told], dtype=np.int64)
             keys = pa.array(told, pa.string())
-            roles = np.array([Role.KEPT if v in job.kept else 0 for v in told], dtype=np.uint8)
+            roles = np.array(
+                [VertexRole.KEPT if v in job.kept else 0 for v in told], dtype=np.uint8
+            )
             parts.append(Partial.declaring(keys, roles=roles, semiring=semiring, **{side: numbers}))
     if evidence == "functions":
         parts += list(_functions(job, semiring))
@@ -191,11 +195,11 @@ def _functions(job: Job, semiring: Semiring[object] | None) -> Iterator[Partial]
         used = sum(job.functions.get(s) == name for s, _, k in job.edges if k is EdgeType.USED)
         generated = sum(job.makers.get(s) == name for s, _, _ in job.edges)
         read_by = frozenset(readers.get(name, set()))
-        sealed = Function(0, 0, used, generated, UNKNOWN, read_by)
+        sealed = FunctionCounts(0, 0, used, generated, UNKNOWN, read_by)
         yield Partial.about({name: sealed}, pa.string(), semiring)
 
 
-def counted(job: Job, places: list[int]) -> dict[str, Function]:
+def counted(job: Job, places: list[int]) -> dict[str, FunctionCounts]:
     """How many of some edges each function used and generated."""
     used: Counter[str] = Counter()
     generated: Counter[str] = Counter()
@@ -204,4 +208,4 @@ def counted(job: Job, places: list[int]) -> dict[str, Function]:
             used[job.functions[source]] += 1
         else:
             generated[job.makers[source]] += 1
-    return {name: Function(used[name], generated[name]) for name in used | generated}
+    return {name: FunctionCounts(used[name], generated[name]) for name in used | generated}

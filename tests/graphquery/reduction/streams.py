@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from graphquery.reduction import Evidence, Final, Function, Partial, Reducer, merge
+from graphquery.reduction import Evidence, Final, FunctionCounts, Partial, Reducer, merge
 from graphquery.reduction.function_inputs import merge_functions
 from graphquery.reduction.resolution import step
 from graphquery.reduction.shares import Share, empty_share, split
@@ -80,7 +80,7 @@ class Shards:
     def __post_init__(self) -> None:
         self.states = [empty_share(self.semiring) for _ in range(self.count)]
         self.waiting: list[list[Share]] = [[] for _ in range(self.count)]
-        self.functions: dict[str, Function] = {}
+        self.functions: dict[str, FunctionCounts] = {}
         self.finals: list[Final] = []
         self.reported: list[Any] = []
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from benchmark_workflowgen.events.baseline import DependencyMatrix, accuracy
-from benchmark_workflowgen.events.published import Flush, Published, Remembered, Windowed
-from graphquery.reduction import EdgeType, Partial, Reducer, Role
+from benchmark_workflowgen.events.published import Flush, Published, Remembered, WindowedReducer
+from graphquery.reduction import EdgeType, Partial, Reducer, VertexRole
 from graphquery.reduction.reducer import pairs
 
 Edge = tuple[str, str]
@@ -52,7 +52,7 @@ def sealed(parts: list[Partial], kept: str = "") -> set[Edge]:
     for each in parts:
         reducer.add(each)
     if kept:
-        reducer.add(Partial.declaring(pa.array(kept.split()), roles=Role.KEPT))
+        reducer.add(Partial.declaring(pa.array(kept.split()), roles=VertexRole.KEPT))
     reducer.seal()
     return pairs(reducer.take_final())
 
@@ -156,7 +156,7 @@ def test_g9_hashtags() -> None:
 def test_g10_window() -> None:
     """A window of two raw elements finds what one of one element has forgotten."""
     for size, expected in ((1, "o1 i1, o2 f"), (2, "o1 i1, o2 f, o2 i1")):
-        state = Windowed(size)
+        state = WindowedReducer(size)
         for group in stream("f i1 | o1 f | o2 f"):
             state.add(group)
         assert state.edges == edges(expected)
@@ -168,7 +168,7 @@ def test_transitive_window_is_exact_for_a_whole_stream() -> None:
     messages = stream("f i | k f | g1 k | o1 g1 | g2 k | o2 g2 | h k | o3 h")
     full = {edge for group in messages for edge in group}
     for _ in range(50):
-        state = Windowed(len(full), Remembered.TRANSITIVE)
+        state = WindowedReducer(len(full), Remembered.TRANSITIVE)
         for index in rng.permutation(len(messages)):
             state.add(messages[index])
         measured = accuracy(full, state.edges, ["o1", "o2", "o3"], ["i"])

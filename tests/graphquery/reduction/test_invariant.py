@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphquery.reduction import CycleError, EdgeType, Evidence, Partial, Reducer, merge, reduce
+from graphquery.reduction import (
+    EdgeType,
+    Evidence,
+    Partial,
+    Reducer,
+    ReductionCycleError,
+    merge,
+    reduce,
+)
 from graphquery.reduction.late import repair
 from semiring.semirings import Counting
 from tests.graphquery.reduction.jobs import full, random_job
@@ -166,5 +174,5 @@ def test_late_edges_that_close_a_cycle_are_refused() -> None:
         return Partial.of_edges(pa.array(source), pa.array(dest))
 
     raw = part(("o", "a"), ("a", "b"), ("b", "i"))
-    with pytest.raises(CycleError, match="Late edges close a cycle through"):
+    with pytest.raises(ReductionCycleError, match="Late edges close a cycle through"):
         repair(raw, part(("b", "a")), pa.array(["o", "i"]))

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from graphquery.reduction import (
-    CycleError,
     EdgeType,
-    Function,
+    FunctionCounts,
     LabelError,
     Partial,
     Reducer,
+    ReductionCycleError,
     ReductionError,
-    Role,
+    VertexRole,
     final_table,
     merge,
 )
@@ -54,14 +54,14 @@ def test_sealed_functions_close_what_they_read() -> None:
     """An entity is closed when all functions that read it have used what they said they would."""
     reducer = Reducer(batch=1)
     generated = edge("k", "f", GENERATED, source_leaving=1, dest_leaving=0, dest_entering=1)
-    reads = {"F": Function(read_by=frozenset({"G"}))}
+    reads = {"F": FunctionCounts(read_by=frozenset({"G"}))}
     reducer.add(merge([generated, Partial.about(reads, pa.string())]))
     reducer.add(Partial.declaring(pa.array(["k"]), function="F"))
     for name in ("g1", "g2"):
         used = edge(name, "k", USED, source_leaving=1, source_entering=0)
-        reducer.add(merge([used, Partial.about({"G": Function(used=1)}, pa.string())]))
+        reducer.add(merge([used, Partial.about({"G": FunctionCounts(used=1)}, pa.string())]))
     assert "k" in reducer.state.keys.to_pylist()
-    reducer.add(Partial.about({"G": Function(due_used=2)}, pa.string()))
+    reducer.add(Partial.about({"G": FunctionCounts(due_used=2)}, pa.string()))
     assert "k" not in reducer.state.keys.to_pylist()
 
 
@@ -144,8 +144,8 @@ def test_hubs_bound_growth() -> None:
     (final,) = with_hub.take_final()
     assert len(final.edges) == 200
     roles = dict(zip(final.keys.to_pylist(), final.roles.tolist(), strict=True))
-    assert roles["f"] & Role.HUB
-    assert not roles["i0"] & Role.HUB
+    assert roles["f"] & VertexRole.HUB
+    assert not roles["i0"] & VertexRole.HUB
     (final,) = without.take_final()
     assert len(final.edges) == 10_000
 
@@ -181,7 +181,9 @@ def test_a_cycle_is_a_named_error(ends: list[tuple[str, str]], hubs: bool) -> No
     reducer.add(edge("o", "a", EdgeType.DERIVED))
     for source, dest in ends:
         reducer.add(edge(source, dest, EdgeType.DERIVED))
-    with pytest.raises(CycleError, match=r"have a cycle through a[\s\S]*identifiers of their own"):
+    with pytest.raises(
+        ReductionCycleError, match=r"have a cycle through a[\s\S]*identifiers of their own"
+    ):
         reducer.seal()
 
 
@@ -194,7 +196,7 @@ def test_a_cycle_of_vertices_with_many_edges() -> None:
             reducer.add(edge(f"o{vertex}{number}", vertex, EdgeType.DERIVED))
     reducer.add(edge("a", "b", EdgeType.DERIVED))
     reducer.add(edge("b", "a", EdgeType.DERIVED))
-    with pytest.raises(CycleError, match="cycle through a, b"):
+    with pytest.raises(ReductionCycleError, match="cycle through a, b"):
         reducer.seal()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphquery.store import Store, StoreDamagedError, checkpoint, fsck, log
-from graphquery.store.state import State
+from graphquery.store.state import StoreState
 from tests.graphquery.store.workload import add, check
 
 
@@ -23,9 +23,9 @@ def checkpointed(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def replayed(store: Store, version: int) -> State:
+def replayed(store: Store, version: int) -> StoreState:
     """The state from the log alone."""
-    state = State(checkpoint.read_checkpoint(store.path, version).checksum)
+    state = StoreState(checkpoint.read_checkpoint(store.path, version).checksum)
     first, _ = log.read_entry(store.path, 1)
     state.checksum = first.previous
     log.advance(store.path, state, version)

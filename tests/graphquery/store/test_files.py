@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from graphquery.store import Files, Store, StoreError, fsck
+from graphquery.store import Store, StoreError, StoreFiles, fsck
 from tests.graphquery.store.workload import Unsynced, add, check
 
 
 def test_publish(tmp_path: Path) -> None:
     """A file is published once, and no temporary file is left."""
-    files = Files()
+    files = StoreFiles()
     files.publish(tmp_path / "a", b"1")
     with pytest.raises(FileExistsError):
         files.publish(tmp_path / "a", b"2")
@@ -103,7 +103,7 @@ def test_writer_goes_on_after_a_failure(filled: Store) -> None:
     assert fsck(filled.path) == []
 
 
-class Flushed(Files):
+class Flushed(StoreFiles):
     """Keeps what was done, and flushed, in order."""
 
     def __init__(self) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from graphquery.store import (
-    Files,
     Migration,
     Store,
+    StoreFiles,
     StoreFormatError,
     StoreLockedError,
     format,
@@ -20,13 +20,13 @@ from graphquery.store.format import read_format
 from tests.graphquery.store.workload import check
 
 
-def rename_log(root: Path, files: Files) -> None:
+def rename_log(root: Path, files: StoreFiles) -> None:
     """From version -1: the log was in another folder. Can be applied again."""
     if (root / "journal").is_dir():
         files.move(root / "journal", root / "log")
 
 
-def add_checkpoints(root: Path, files: Files) -> None:
+def add_checkpoints(root: Path, files: StoreFiles) -> None:
     """From version 0: there were no checkpoints."""
     files.make_folder(root / "checkpoints")
 
@@ -66,7 +66,7 @@ def test_migrate(old: Store) -> None:
         StoreFormatError, match=r"format version -1; this .*\nBring it forward with"
     ):
         Store.open(old.path)
-    done = migrate(str(old.path), migrations=MIGRATIONS, files=Files())
+    done = migrate(str(old.path), migrations=MIGRATIONS, files=StoreFiles())
     assert done == ["the log has its own folder", "there are checkpoints"]
     assert read_format(old.path) == format.Format(1, identity)
     assert check(Store.open(old.path)) == 5
@@ -76,7 +76,7 @@ def test_migrate(old: Store) -> None:
 def test_interrupted_migration(old: Store) -> None:
     """A migration that was interrupted at any step is continued."""
 
-    class Failing(Files):
+    class Failing(StoreFiles):
         left = 0
 
         def step(self, operation: str, path: Path) -> None:

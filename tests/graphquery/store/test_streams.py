@@ -11,7 +11,7 @@ from graphquery.store import Store, StoreDamagedError, fsck
 from graphquery.store.streams import (
     BLOCK,
     VERSION,
-    Part,
+    BatchPart,
     batch_record,
     batches,
     part_document,
@@ -35,7 +35,7 @@ def _append(store: Store, number: int, values: list[int]) -> None:
     with store.writer() as writer, writer.transaction() as transaction:
         file, offset = transaction.add_rows("events", table)
         ends = (values[0], values[-1])
-        part = Part("s", file, offset, len(values), *ends, *ends, *ends, d=0)
+        part = BatchPart("s", file, offset, len(values), *ends, *ends, *ends, d=0)
         document = {"format": VERSION, "parts": [part_document(part)], "disorder": {}}
         if not number:
             transaction.put(query_record("q"), QUERY)

@@ -16,9 +16,9 @@ import pytest
 
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store import (
-    Files,
     Snapshot,
     Store,
+    StoreFiles,
     StoreLockedError,
     Transaction,
     checkpoint,
@@ -100,7 +100,7 @@ def check(store: Store) -> int:
     return int(last)
 
 
-class Killing(Files):
+class Killing(StoreFiles):
     """Kills its process at a step; if that is the writing of a file, half of it is written."""
 
     def __init__(self, at: int) -> None:
@@ -117,7 +117,7 @@ class Killing(Files):
         super().write(path, data)
 
 
-class Unsynced(Files):
+class Unsynced(StoreFiles):
     """Leaves syncing to the system: what a killed process wrote is still written."""
 
     def flush(self, path: Path) -> None:
@@ -128,7 +128,7 @@ class KillingUnsynced(Killing, Unsynced):
     """Both."""
 
 
-def run(path: Path, until: int, files: Files, done: Path, older_than: timedelta = NOW) -> None:
+def run(path: Path, until: int, files: StoreFiles, done: Path, older_than: timedelta = NOW) -> None:
     """Continue the run up to transaction `until`, compacting and vacuuming on the way.
 
     The number of every transaction that was committed is appended to the file `done`.
@@ -138,7 +138,7 @@ def run(path: Path, until: int, files: Files, done: Path, older_than: timedelta 
         _run(path, until, files, done, older_than)
 
 
-def _run(path: Path, until: int, files: Files, done: Path, older_than: timedelta) -> None:
+def _run(path: Path, until: int, files: StoreFiles, done: Path, older_than: timedelta) -> None:
     with done.open("a", encoding="ascii") as told, Store.open(path, files=files).writer() as writer:
         last = writer.record("last", -1)
         for number in range(last + 1, until + 1):

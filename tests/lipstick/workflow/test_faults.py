@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from graphquery.store import Files, Store, fsck
+from graphquery.store import Store, StoreFiles, fsck
 from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow
 from tests.lipstick.workflow.test_run import contents
 
@@ -67,14 +67,14 @@ def test_an_interrupted_write_is_done_again(
 ) -> None:
     path, left = tmp_path / "run", random.Random(seed).randrange(20, 120)
 
-    def step(files: Files, operation: str, file: Path) -> None:
+    def step(files: StoreFiles, operation: str, file: Path) -> None:
         nonlocal left
         left -= 1
         if left == 0:
             raise Interruption
 
     with monkeypatch.context() as patch:
-        patch.setattr(Files, "step", step)
+        patch.setattr(StoreFiles, "step", step)
         with pytest.raises(Interruption):
             counter().run(spark, INPUTS, store=path)
     assert all(damage.garbage for damage in fsck(path))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphquery.reduction import Final, Function, Partial
+from graphquery.reduction import Final, FunctionCounts, Partial
 from graphquery.reduction.function_inputs import merge_functions
 from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.parse import DeadLetter
@@ -137,7 +137,7 @@ def _decided(known: TopicPlan, partition: int, told: Mapping[str, Any]) -> Topic
 
 
 def _reduced(known: TopicPlan, told: Mapping[str, Any]) -> TopicPlan:
-    functions: dict[str, Function] = dict(known.functions)
+    functions: dict[str, FunctionCounts] = dict(known.functions)
     for name, function in functions_of(told["functions"]).items():
         before = [functions[name]] if name in functions else []
         functions[name] = merge_functions([*before, function])

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import CycleError, Reducer, Report
+from graphquery.reduction import Reducer, ReductionCycleError, Report
 from graphquery.reduction.shares import split
 from lipstick.systems.events.attempts import Attempts
 from lipstick.systems.events.done import Done, Run
@@ -122,7 +122,9 @@ def _reduced(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
     reducer.add(part)
     try:
         flushed, report, finals = reducer.flush(), reducer.report, reducer.take_final()
-    except CycleError:  # no part of a cycle is ever resolved: the driver finds it in the end
+    except (
+        ReductionCycleError
+    ):  # no part of a cycle is ever resolved: the driver finds it in the end
         flushed, report, finals = part, Report(received=len(part.edges)), []
     for final in finals:
         yield Row(0, task_messages.FINAL, topic, partition, 0, packed(final_tables(final)))

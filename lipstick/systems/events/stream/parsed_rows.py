@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import CycleError, EdgeType
+from graphquery.reduction import EdgeType, ReductionCycleError
 from lipstick.systems.events.decoding import GZIP, Unreadable, unpack
 from lipstick.systems.events.errors import MessageError
 from lipstick.systems.events.formats import MESSAGES, PROV
@@ -97,7 +97,7 @@ def _documents(topic: str, data: bytes, origin: str, first: int, time: int) -> P
         try:
             found.check_acyclic()
             lines += _lines(found, topic, f"{origin}#{line}", time)
-        except CycleError as error:
+        except ReductionCycleError as error:
             part.letters.append(DeadLetter(origin, line, str(error), ""))
     if lines:
         part.messages = parse("".join(lines).encode(), origin, first).messages

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from graphquery.reduction import Evidence, Function
+from graphquery.reduction import Evidence, FunctionCounts
 from lipstick.systems.events.formats import MESSAGES
 from semiring.base import Semiring
 
@@ -60,7 +60,7 @@ class TopicPlan:
     done: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     open: Mapping[int, str] = field(default_factory=dict)
     told: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    functions: Mapping[str, Function] = field(default_factory=dict)
+    functions: Mapping[str, FunctionCounts] = field(default_factory=dict)
     latest: Mapping[str, int] = field(default_factory=dict)
     watermark: int | None = None
     due: int | None = None
@@ -191,7 +191,7 @@ class BatchPlan:
         hidden.rename(path)
 
 
-def functions_document(functions: Mapping[str, Function]) -> dict[str, Any]:
+def functions_document(functions: Mapping[str, FunctionCounts]) -> dict[str, Any]:
     """Functions as JSON."""
     return {
         name: asdict(each) | {"read_by": None if each.read_by is None else sorted(each.read_by)}
@@ -199,10 +199,10 @@ def functions_document(functions: Mapping[str, Function]) -> dict[str, Any]:
     }
 
 
-def functions_of(document: Mapping[str, Any]) -> dict[str, Function]:
+def functions_of(document: Mapping[str, Any]) -> dict[str, FunctionCounts]:
     """The functions that `functions_document` made JSON of."""
     return {
-        name: Function(
+        name: FunctionCounts(
             **each | {"read_by": None if each["read_by"] is None else frozenset(each["read_by"])}
         )
         for name, each in document.items()

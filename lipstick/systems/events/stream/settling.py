@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphquery.reduction import Evidence, Final, Function, Partial, merge, reduce
+from graphquery.reduction import Evidence, Final, FunctionCounts, Partial, merge, reduce
 from graphquery.reduction.hashing import shard_of
 from graphquery.reduction.shares import Share, split
 from lipstick.systems.events.stream.gathered import NAMED, added, with_peaks
@@ -100,7 +100,7 @@ class Settling:
                 part.keys,
                 part.leaving,
                 part.vertices,
-                {name: Function() for name in part.functions},
+                {name: FunctionCounts() for name in part.functions},
             )
             for part in parts
         ]

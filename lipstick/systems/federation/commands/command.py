@@ -16,8 +16,8 @@ from lipstick.systems.federation.commands.demo import demo
 from lipstick.systems.federation.commands.store import export, forget, serve, token
 
 if TYPE_CHECKING:
-    from graphquery.federation import Answer as Answered
     from graphquery.federation import Federation, NodesAnswer
+    from graphquery.federation import FederationAnswer as Answered
 
 Command = Callable[..., None]
 

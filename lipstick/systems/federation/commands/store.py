@@ -106,7 +106,7 @@ def serve(
     from graphquery.federation import Disclosure
     from graphquery.federation.serving import keys
     from graphquery.federation.serving.peers import Peers, read_peers
-    from graphquery.federation.serving.server import Server, Settings
+    from graphquery.federation.serving.server import Server, ServerSettings
     from graphquery.store.format import check_format
 
     if verbose:
@@ -124,7 +124,7 @@ def serve(
             certificate=certificate,
             private_key=private_key,
             signer=signer,
-            settings=Settings(seconds=seconds),
+            settings=ServerSettings(seconds=seconds),
         )
     click.echo(f"{store} is served at {server.address}")
     if signer is None:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 import lipstick.systems.streams
 import semiring
 from graphquery.store import Transaction
-from graphquery.store.streams import Part
+from graphquery.store.streams import BatchPart
 from lipstick.systems.streams.delays import Delays
 from lipstick.systems.streams.engine import TICK
 from lipstick.systems.streams.errors import StreamError
@@ -161,7 +161,7 @@ class Partitioned:
                 function(pa.concat_tables(filled, promote_options="default"))
 
 
-def _parts(stream: dict[str, Any], partition: int) -> list[Part]:
+def _parts(stream: dict[str, Any], partition: int) -> list[BatchPart]:
     """The parts that a worker wrote of a stream."""
     shared = {name: value for name, value in stream.items() if name != "blocks"}
     result = []
@@ -170,5 +170,5 @@ def _parts(stream: dict[str, Any], partition: int) -> list[Part]:
         places = {"offset": stream["offset"] + start}
         if "content" in stream:
             places |= {"content_offset": stream["content_offset"] + start}
-        result.append(Part(**(shared | places | block | {"partition": partition})))
+        result.append(BatchPart(**(shared | places | block | {"partition": partition})))
     return result
