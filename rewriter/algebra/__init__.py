@@ -10,7 +10,6 @@ a plan that cannot be built is a bug in the front end, never an error of the use
 
 from __future__ import annotations
 
-from rewriter.algebra.grouping import Aggregate, GroupingSets
 from rewriter.algebra.joins import (
     AntiJoin,
     BagDifference,
@@ -39,10 +38,12 @@ from rewriter.algebra.relation import (
     with_inputs,
 )
 from rewriter.algebra.rows import (
+    Aggregate,
     Draw,
     Filter,
     FirstRows,
     Generate,
+    GroupingSets,
     Limit,
     LocalSort,
     Project,

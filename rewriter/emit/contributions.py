@@ -22,8 +22,7 @@ from rewriter.blocks import (
     TokenColumns,
     qualified,
 )
-from rewriter.emit.core import equalities, exists
-from rewriter.emit.presence import safe_for_padded_rows
+from rewriter.emit.core import equalities, exists, safe_for_padded_rows
 from rewriter.emit.tail import read
 from rewriter.emit.trees import (
     SIDE,

@@ -13,8 +13,16 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import GROUP, MEMBER, NOTHING, UNION, Block, Kind, Named, qualified
-from rewriter.emit.core import equalities, exists, with_copies, with_generators, with_sets
-from rewriter.emit.presence import needs_present_members, present_members, safe_for_padded_rows
+from rewriter.emit.core import (
+    equalities,
+    exists,
+    needs_present_members,
+    present_members,
+    safe_for_padded_rows,
+    with_copies,
+    with_generators,
+    with_sets,
+)
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,

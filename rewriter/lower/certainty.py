@@ -15,7 +15,7 @@ from rewriter.algebra import Scalar
 from rewriter.analysis.cardinality import is_certain
 from rewriter.analysis.may_throw import may_raise, may_raise_of_nulls
 from rewriter.blocks import Block, BlockSource, Semi, aliases
-from rewriter.lower.scope import OpenCore
+from rewriter.lower.context import OpenCore
 
 
 def is_stable(scalar: Scalar, core: OpenCore) -> bool:

@@ -20,10 +20,9 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.lower.certainty import is_stable
-from rewriter.lower.context import LoweringContext
+from rewriter.lower.context import LoweringContext, OpenCore, cross
 from rewriter.lower.inputs import core_of
 from rewriter.lower.observed import Collected, collected_by
-from rewriter.lower.scope import OpenCore, cross
 
 
 def lower_generate(context: LoweringContext, relation: Generate) -> OpenCore:

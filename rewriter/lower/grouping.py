@@ -18,10 +18,9 @@ from rewriter.blocks import (
     Kind,
     qualified,
 )
-from rewriter.lower.context import LoweringContext
+from rewriter.lower.context import LoweringContext, OpenPost
 from rewriter.lower.inputs import core_of
 from rewriter.lower.ordering import is_sorted, order_of_core
-from rewriter.lower.scope import OpenPost
 from rewriter.lower.ties import follows_order
 from rewriter.scalars.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
 

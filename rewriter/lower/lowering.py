@@ -45,7 +45,7 @@ from rewriter.blocks import (
     Block,
     TokenSource,
 )
-from rewriter.lower.context import BlockNames, LoweringContext, Open
+from rewriter.lower.context import BlockNames, LoweringContext, Open, OpenCore
 from rewriter.lower.generators import lower_generate
 from rewriter.lower.grouping import lower_aggregate
 from rewriter.lower.inputs import derived, finished, lowered
@@ -61,7 +61,6 @@ from rewriter.lower.rows import (
     lower_project,
     lower_scan,
 )
-from rewriter.lower.scope import OpenCore
 from rewriter.lower.semi_joins import lower_semi_join, lower_subquery
 from rewriter.lower.set_operations import lower_set_operation
 from rewriter.passes import Observer, log, rewritten

@@ -17,9 +17,8 @@ from rewriter.algebra import (
     UnionAll,
     Windows,
 )
-from rewriter.lower.context import LoweringContext, Open
+from rewriter.lower.context import LoweringContext, Open, OpenCore, OpenPost, Post
 from rewriter.lower.inputs import core_of, lowered, unlimited
-from rewriter.lower.scope import OpenCore, OpenPost, Post
 from rewriter.lower.set_operations import refuse_copies
 from rewriter.lower.ties import is_ordered, lists_by_range, placed_by
 from rewriter.scalars.windows import depends_on_ties

@@ -23,7 +23,7 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.lower.certainty import is_prefilter, is_premature, is_stable
-from rewriter.lower.scope import OpenCore, TokenLeaves, apart
+from rewriter.lower.context import OpenCore, TokenLeaves, apart
 from rewriter.scalars.comparable import cast_to
 
 

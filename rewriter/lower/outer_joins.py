@@ -25,7 +25,7 @@ from rewriter.blocks import (
     OuterLookup,
     ScanSource,
 )
-from rewriter.lower.context import LoweringContext, Open
+from rewriter.lower.context import LoweringContext, Open, OpenCore
 from rewriter.lower.inputs import asking, block_of, core_of, derived
 from rewriter.lower.outer import (
     Correlation,
@@ -35,7 +35,6 @@ from rewriter.lower.outer import (
     outer_join_of_cores,
     where_true,
 )
-from rewriter.lower.scope import OpenCore
 from rewriter.lower.semi_joins import correlated, keyed_by, membership_of
 from rewriter.scalars.text import substitute
 

@@ -25,9 +25,8 @@ from rewriter.algebra import (
 )
 from rewriter.analysis.may_throw import may_raise
 from rewriter.blocks import GROUP, ConstantSource, IterationSource, ScanSource, qualified
-from rewriter.lower.context import LoweringContext, Open
+from rewriter.lower.context import LoweringContext, Open, OpenCore, TokenLeaves, cross
 from rewriter.lower.inputs import core_of, derived, lowered, unlimited
-from rewriter.lower.scope import OpenCore, TokenLeaves, cross
 from rewriter.scalars.text import rewrite_columns
 
 

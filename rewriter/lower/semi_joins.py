@@ -39,7 +39,7 @@ from rewriter.blocks import (
     Semi,
     qualified,
 )
-from rewriter.lower.context import LoweringContext, Open, Pairs
+from rewriter.lower.context import LoweringContext, Open, OpenCore, OpenPost, Pairs, apart, cross
 from rewriter.lower.inputs import asking, block_of, core_of, derived, finished, lowered, unlimited
 from rewriter.lower.outer import (
     Correlation,
@@ -48,7 +48,6 @@ from rewriter.lower.outer import (
     outer_columns,
     where_true,
 )
-from rewriter.lower.scope import OpenCore, OpenPost, apart, cross
 
 Joined = SemiJoin | AntiJoin | ExistenceJoin | OuterJoin
 """Operators that ask which rows of one side have partners on the other."""

@@ -17,7 +17,7 @@ from sqlglot import exp
 from rewriter.algebra import Attribute, BagDifference, Project, Scalar, UnionAll
 from rewriter.blocks import GROUP, Core, Difference, Kind, Named, UnionSource, qualified
 from rewriter.lower.certainty import is_stable
-from rewriter.lower.context import LoweringContext, Open
+from rewriter.lower.context import LoweringContext, Open, OpenCore, OpenPost, TokenLeaves, apart
 from rewriter.lower.finish_block import close_post
 from rewriter.lower.inputs import (
     block_of,
@@ -27,7 +27,6 @@ from rewriter.lower.inputs import (
     reader_of,
     union_of_blocks,
 )
-from rewriter.lower.scope import OpenCore, OpenPost, TokenLeaves, apart
 from rewriter.position import Span
 
 

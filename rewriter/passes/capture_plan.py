@@ -1,4 +1,7 @@
-"""The plan of a capture: the members that it writes, and their order."""
+"""The plan of a capture: the members that it writes, and their order.
+
+The members of groups that HAVING drops are left out if no deletion can bring the groups back.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from rewriter.algebra import Scalar
-from rewriter.analysis.monotone import Monotone
+from rewriter.analysis.monotone import Monotone, monotone_having
 from rewriter.blocks import Block, topological
 from rewriter.scalars.text import text
 
@@ -131,3 +134,14 @@ class CapturePlan:
             equal = "<=>" if reduction.null_safe else "="
             pairs = (f"{key} {equal} {text(left)}" for left, key in reduction.pairs)
             yield f"members of groups that {reduction.reader.name} names, {' AND '.join(pairs)}"
+
+
+def prune_groups(plan: CapturePlan) -> CapturePlan:
+    """Return a plan that captures members of those groups alone that a monotone HAVING keeps.
+
+    ``SELECT dealer FROM cars GROUP BY dealer HAVING count(*) > 5`` has, whatever is deleted, only
+    dealers that it has now.
+    """
+    known = {block.name: monotone_having(block) for block in topological(plan.root)}
+    monotone = {name: reason for name, reason in known.items() if reason is not None}
+    return replace(plan, monotone=monotone) if monotone else plan
