@@ -26,7 +26,10 @@ _PATTERNS = {
     "told or said": re.compile(r"\b(told|tells?|said|says)\b", re.IGNORECASE),
 }
 _VERBAL_FILE = re.compile(r"^[a-z]+(ing|ed)$")
-_NOUNS = {"grouping", "ordering", "lowering", "naming", "planning", "binding", "reading", "string"}
+_NOUNS = {
+    *("grouping", "ordering", "lowering", "naming", "planning", "binding", "reading", "string"),
+    *("counting", "crossing", "hashing", "opening", "sampling", "staging", "timing"),
+}
 
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmark_workflowgen.events.baseline import DependencyMatrix, accuracy
 from benchmark_workflowgen.events.jobs import JobExecution, Pair, edges_of, ends_of, partial_of
-from benchmark_workflowgen.events.published import Published, Remembered, WindowedReducer
+from benchmark_workflowgen.events.published_reducer import Published, Remembered, WindowedReducer
 from graphquery.reduction import Reducer
 from graphquery.reduction.reducer import pairs
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from benchmark_workflowgen.events.published import Pair, Vertex
+from benchmark_workflowgen.events.published_reducer import Pair, Vertex
 
 
 class DependencyMatrix:

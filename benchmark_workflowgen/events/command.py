@@ -79,17 +79,20 @@ def speed_rows(given: dict[str, Any], folder: Path) -> Rows:
 
     Beside it the whole command, whose session of Spark starts with it.
     """
-    from benchmark_workflowgen.events import streamed
+    from benchmark_workflowgen.events import streaming_job
 
     source = folder / "in"
-    streamed.emitted(given["tweets"], source, given["files"])
+    streaming_job.emitted(given["tweets"], source, given["files"])
     local = [master for master in given["masters"] if master.startswith("local")]
-    rows: Rows = streamed.commands(source, folder, [None, *local])
+    rows: Rows = streaming_job.commands(source, folder, [None, *local])
     for master in given["masters"]:
-        with streamed.started(master, folder / "cluster") as url, streamed.session(url) as spark:
+        with (
+            streaming_job.started(master, folder / "cluster") as url,
+            streaming_job.session(url) as spark,
+        ):
             for partitioning in given["partitionings"]:
                 for warm in (True, False):
-                    row = streamed.reduced(
+                    row = streaming_job.reduced(
                         spark,
                         source,
                         folder / "out",
@@ -105,20 +108,20 @@ def speed_rows(given: dict[str, Any], folder: Path) -> Rows:
 
 def overhead_rows(given: dict[str, Any], folder: Path) -> Rows:
     """Return the overhead of emitting events in a Spark job."""
-    from benchmark_workflowgen.events import streamed
+    from benchmark_workflowgen.events import streaming_job
 
-    with streamed.session(given["master"]) as spark:
-        return [streamed.overhead(spark, given["tweets"], folder, given["rounds"])]
+    with streaming_job.session(given["master"]) as spark:
+        return [streaming_job.overhead(spark, given["tweets"], folder, given["rounds"])]
 
 
 def latency_rows(given: dict[str, Any], folder: Path) -> Rows:
     """From a file's end to its commit."""
-    from benchmark_workflowgen.events import streamed
+    from benchmark_workflowgen.events import streaming_job
 
     source = folder / "in"
-    streamed.emitted(given["tweets"], source, given["files"])
-    with streamed.session(given["master"]) as spark:
-        return [streamed.latency(spark, source, folder / "out", given["interval"])]
+    streaming_job.emitted(given["tweets"], source, given["files"])
+    with streaming_job.session(given["master"]) as spark:
+        return [streaming_job.latency(spark, source, folder / "out", given["interval"])]
 
 
 EXPERIMENTS: dict[str, Callable[[dict[str, Any], Path], Rows]] = {

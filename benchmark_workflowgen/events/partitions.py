@@ -14,7 +14,7 @@ from benchmark_workflowgen.events.jobs import (
     edges_of,
     partial_of,
 )
-from benchmark_workflowgen.events.published import Flush, Published
+from benchmark_workflowgen.events.published_reducer import Flush, Published
 from graphquery.reduction import Partial, Reducer
 from graphquery.reduction.reducer import pairs
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmark_workflowgen.federation.released import Released, filters_of_stores, reading
+from benchmark_workflowgen.federation.released_filters import Released, filters_of_stores, reading
 from graphquery.federation import Cache, Federation, LocalTransport, Options, QuestionCost, Verdict
 from graphquery.federation.crossings.rows import difference, union
 from graphquery.federation.wire import requests as messages

@@ -28,7 +28,12 @@ from pyspark.sql import functions as F
 
 import lipstick
 from benchmark_workflowgen.sessions import Sparks
-from benchmark_workflowgen.streams.generated import WORKLOADS, StreamQuery, StreamWorkload, events
+from benchmark_workflowgen.streams.generated_events import (
+    WORKLOADS,
+    StreamQuery,
+    StreamWorkload,
+    events,
+)
 from lipstick.capture.capture import Capture
 from lipstick.systems.streaming.definition import AnnotatedStream
 from lipstick.systems.streaming.runs import StreamRun

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
-from graphquery.distributed.reduced import check_outgoing
+from graphquery.distributed.reduced_nodes import check_outgoing
 from graphquery.distributed.view import Rounds, SparkView
 from graphquery.spark import Frame
 

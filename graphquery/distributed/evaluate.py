@@ -11,7 +11,7 @@ import numpy as np
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached
-from graphquery.distributed.reduced import check_whole
+from graphquery.distributed.reduced_nodes import check_whole
 from graphquery.distributed.view import Rounds, SparkView
 from graphquery.errors import GraphError
 from graphquery.spark import Frame, GraphTables

@@ -37,7 +37,7 @@ from graphquery.federation.questions.answer import (
     Verdict,
     VerdictAnswer,
 )
-from graphquery.federation.questions.merged import merged_graph
+from graphquery.federation.questions.merged_graph import merged_graph
 from graphquery.federation.questions.question import Options
 from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.wire.transport import LocalTransport, StoreTransport, TransportError

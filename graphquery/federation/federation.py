@@ -25,7 +25,7 @@ from graphquery.federation.questions.answer import (
     Verdict,
     VerdictAnswer,
 )
-from graphquery.federation.questions.merged import SEPARATOR, merged_graph, merged_on_spark
+from graphquery.federation.questions.merged_graph import SEPARATOR, merged_graph, merged_on_spark
 from graphquery.federation.questions.question import Options, Question
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.messages import REPLY, Limits

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphquery.model import Port
-from graphquery.reduced import check_whole, is_reduced
+from graphquery.reduced_nodes import check_whole, is_reduced
 from graphquery.view import GraphStep, GraphView, Neighbours, Operation
 from semiring.base import Array
 from semiring.door import checked

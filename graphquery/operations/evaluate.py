@@ -12,7 +12,7 @@ import pyarrow as pa
 from graphquery.errors import GraphError
 from graphquery.model import Kind, Port
 from graphquery.operations.reach import reached
-from graphquery.reduced import check_whole, is_reduced
+from graphquery.reduced_nodes import check_whole, is_reduced
 from graphquery.segment_order import layers
 from graphquery.storage import GraphStorage
 from graphquery.view import Neighbours

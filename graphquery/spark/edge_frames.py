@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
-from graphquery.distributed.placing import IMPLIED, placing
+from graphquery.distributed.row_edges import IMPLIED, placing
 from graphquery.errors import GraphDataError
 from graphquery.spark.folder import EDGE, EdgeFrame
 from graphquery.spark.tables import GraphTables

@@ -13,10 +13,10 @@ from typing import Any, TypedDict
 
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
+from graphquery.store.documents import seal, unseal
 from graphquery.store.errors import StoreDamagedError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import CHECKPOINTS
-from graphquery.store.sealed import seal, unseal
 from graphquery.store.state import StoreState
 from semiring.document import check_shape
 from semiring.errors import LipstickError

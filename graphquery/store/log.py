@@ -7,10 +7,10 @@ from pathlib import Path
 
 from graphquery.store.checkpoint import latest_checkpoint
 from graphquery.store.commit import Commit
+from graphquery.store.documents import seal, unseal
 from graphquery.store.errors import StoreDamagedError, StoreError
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import LOG, check_format
-from graphquery.store.sealed import seal, unseal
 from graphquery.store.state import StoreState
 from semiring.document import check_shape
 from semiring.errors import LipstickError

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from graphquery.model import EdgeSet, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import MissingColumnError, StoreDamagedError, StoreError
+from graphquery.store.file_checks import verify
 from graphquery.store.state import StoreState
-from graphquery.store.verified import verify
 
 
 @dataclass(frozen=True, slots=True)

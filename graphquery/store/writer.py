@@ -15,6 +15,7 @@ from graphquery.model import EdgeSet, Segment
 from graphquery.store import checkpoint, log
 from graphquery.store.commit import Commit, FileEntry, Json
 from graphquery.store.errors import StoreError
+from graphquery.store.file_checks import verify
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import FOLDERS, check_format
 from graphquery.store.lock import WriterLock
@@ -27,12 +28,11 @@ from graphquery.store.maintenance import (
     remove_unfinished,
     vacuum,
 )
-from graphquery.store.sealing import Seals
+from graphquery.store.seals import Seals
 from graphquery.store.snapshot import Snapshot
 from graphquery.store.staging import Staging
 from graphquery.store.state import StoreState
 from graphquery.store.transaction import EdgeLimits, Transaction
-from graphquery.store.verified import verify
 
 if TYPE_CHECKING:
     from graphquery.store.store import Store

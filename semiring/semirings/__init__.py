@@ -9,7 +9,6 @@ from semiring.semirings.access import AccessControl, Clearance
 from semiring.semirings.boolean import Boolean
 from semiring.semirings.boolean_polynomials import BooleanPolynomials
 from semiring.semirings.counting import Counting
-from semiring.semirings.defined import SemiringDefinition, define
 from semiring.semirings.expressions import Expressions
 from semiring.semirings.formula import Formula
 from semiring.semirings.fuzzy import Fuzzy
@@ -22,6 +21,7 @@ from semiring.semirings.sensitivity import Sensitivity, Weight
 from semiring.semirings.sorp import Sorp
 from semiring.semirings.trio import Trio
 from semiring.semirings.tropical import Tropical
+from semiring.semirings.user_defined import SemiringDefinition, define
 from semiring.semirings.validity import Validity
 from semiring.semirings.viterbi import Viterbi
 from semiring.semirings.which import Which

@@ -9,7 +9,7 @@ import pytest
 from benchmark_workflowgen.events import accuracy, partitions, queries, state
 from benchmark_workflowgen.events.command import EXPERIMENTS, grid
 from benchmark_workflowgen.events.jobs import JobExecution, edges_of, ends_of, hashtag_count
-from benchmark_workflowgen.events.streamed import emitted
+from benchmark_workflowgen.events.streaming_job import emitted
 from lipstick.systems.events import reduce_files
 
 

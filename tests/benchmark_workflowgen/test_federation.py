@@ -9,8 +9,8 @@ import numpy as np
 from click.testing import CliRunner
 
 from benchmark_workflowgen.cli import main
-from benchmark_workflowgen.federation.measured import WAYS
-from benchmark_workflowgen.federation.released import ReleasedFilters, filters_of_stores
+from benchmark_workflowgen.federation.path_questions import WAYS
+from benchmark_workflowgen.federation.released_filters import ReleasedFilters, filters_of_stores
 from benchmark_workflowgen.federation.stores import GeneratedStores
 from benchmark_workflowgen.federation.ways import (
     BATCHED,

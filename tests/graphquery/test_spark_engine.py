@@ -29,8 +29,8 @@ from graphquery import (
 )
 from graphquery.distributed.graph import SparkGraph
 from graphquery.distributed.levels import Levels
-from graphquery.distributed.placing import placing
-from graphquery.reduced import REDUCED, ReducedError
+from graphquery.distributed.row_edges import placing
+from graphquery.reduced_nodes import REDUCED, ReducedError
 from semiring.errors import CapabilityError
 from semiring.semirings import Boolean, Counting
 from tests.graphquery import reference

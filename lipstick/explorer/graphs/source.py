@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery import GraphError, Kind, ProvenanceGraph, Segment
-from graphquery.reduced import is_reduced
+from graphquery.reduced_nodes import is_reduced
 from graphquery.store import Snapshot, Store
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell, cells, columns

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.model import EdgeSet, Kind, Segment
-from graphquery.reduced import REDUCED
+from graphquery.reduced_nodes import REDUCED
 from graphquery.reduction import Final, VertexRole
 from graphquery.reduction.reducer import final_table
 from graphquery.store import Snapshot, Transaction, Writer

@@ -9,7 +9,12 @@ import pyarrow as pa
 import pytest
 
 from benchmark_workflowgen.events.baseline import DependencyMatrix, accuracy
-from benchmark_workflowgen.events.published import Flush, Published, Remembered, WindowedReducer
+from benchmark_workflowgen.events.published_reducer import (
+    Flush,
+    Published,
+    Remembered,
+    WindowedReducer,
+)
 from graphquery.reduction import EdgeType, Partial, Reducer, VertexRole
 from graphquery.reduction.reducer import pairs
 

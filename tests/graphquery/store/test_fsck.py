@@ -13,8 +13,8 @@ import pytest
 
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store import Damage, Store, StoreDamagedError, StoreError, checkpoint, fsck
+from graphquery.store.documents import seal
 from graphquery.store.format import read_format
-from graphquery.store.sealed import seal
 from graphquery.store.staging import describe
 from tests.graphquery.store.workload import add
 

@@ -14,7 +14,7 @@ import pytest
 
 import lipstick
 from graphquery.store import Store
-from graphquery.store import sealed as sealed_commit
+from graphquery.store import documents as sealed_commit
 from lipstick.capture.documents import seal, unseal
 from lipstick.errors import CaptureDamagedError, LipstickError
 from lipstick.tables.derivation import read_version

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from graphquery.federation import CrossingError, FederationError, Offer, Verdict, import_rows
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
-from graphquery.reduced import ReducedError
+from graphquery.reduced_nodes import ReducedError
 from graphquery.store import Store, fsck
 from lipstick.cli import main
 from lipstick.systems.events import Emitter, EventsError, ReducedGraph, reduce_files

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from graphquery.distributed.nodes import NodeSet
-from graphquery.reduced import REDUCED, dropped
+from graphquery.reduced_nodes import REDUCED, dropped
 
 if TYPE_CHECKING:
     from graphquery.distributed.graph import SparkGraph
