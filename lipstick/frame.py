@@ -296,7 +296,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             if bundle:
                 copy_upstream(Ancestry(written.relations, folder), folder)
 
-        manifest = self.manifest(values)
+        manifest = self._manifest(values)
         done = pipeline.capture(self._prepared, self.relations, manifest, path, shown, finish)
         self._check_sources()
         return pipeline.ask(self._prepared, self._known, done, path)
@@ -317,14 +317,14 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         copy_capture(self.capture.directory, path, finish)
         return pipeline.ask(self._prepared, self._known, self.capture.manifest, path)
 
-    def answer_from(self, capture: Capture) -> None:
+    def _answer_from(self, capture: Capture) -> None:
         """Answer questions from a capture of this query that was saved."""
         self._capture = capture
 
     def _check_sources(self) -> None:
         self._session.check_sources(self.relations.values())
 
-    def manifest(self, values: KeptValues) -> Manifest:
+    def _manifest(self, values: KeptValues) -> Manifest:
         """Return what a capture of this query would say of itself, before it is written.
 
         ``values`` is ``"copy"`` or ``"reference"``.
@@ -362,7 +362,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
     @property
     def ancestry(self) -> Ancestry:
         """The relations that the query reads, and what the derived ones were made of."""
-        return Ancestry(self.manifest("copy").relations)
+        return Ancestry(self._manifest("copy").relations)
 
     @property
     def write(self) -> AnnotatedWriter:
@@ -452,7 +452,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             )
         self._check_sources()
         spark = self._session.spark
-        capture = Capture(self._session.store, self.manifest("copy"), spark, self._known)
+        capture = Capture(self._session.store, self._manifest("copy"), spark, self._known)
         capture.ancestry.check_unambiguous(delete)
         deletion = resolve_deletion(spark, capture.cluster.readable, delete, cascade)
         check_deletion(capture, delete, deletion.tokens, strict=strict)

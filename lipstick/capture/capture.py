@@ -109,7 +109,7 @@ class Capture(Questions[DataFrame | pa.Table]):
         """Open it in a browser or a notebook; see :func:`lipstick.explore`."""
         return explore(self, to, browser=browser)
 
-    def token_types(self) -> dict[str, pa.Schema]:
+    def _token_types(self) -> dict[str, pa.Schema]:
         """Return the token columns of each relation, as members store them."""
         import pyarrow.dataset as ds
 
@@ -130,7 +130,7 @@ class Capture(Questions[DataFrame | pa.Table]):
 
     # -- derived relations -----------------------------------------------------------------
 
-    def made(self, derivation: Derivation, part: Part) -> Capture:
+    def _part_capture(self, derivation: Derivation, part: Part) -> Capture:
         """Return the capture of the query that made a part of a derived relation."""
         path = derivation.capture(part)
         if path not in self._made:
@@ -139,17 +139,17 @@ class Capture(Questions[DataFrame | pa.Table]):
             self._made[path] = Capture(path, manifest, self.engine.spark, self.tracked)
         return self._made[path]
 
-    def makers(self, record: RelationRecord) -> list[Capture]:
+    def _part_captures(self, record: RelationRecord) -> list[Capture]:
         """Return the captures of all queries that made a derived relation."""
         derivation = self.ancestry.derivation(record)
-        return [self.made(derivation, part) for part in derivation.parts if part.captured]
+        return [self._part_capture(derivation, part) for part in derivation.parts if part.captured]
 
-    def key_of(self, name: str) -> pa.Schema | None:
+    def _key_of(self, name: str) -> pa.Schema | None:
         """Return the token columns of a relation of the ancestry; None: no capture has them."""
-        own = self.token_types().get(name)
+        own = self._token_types().get(name)
         derived = (r for r in self.manifest.relations.values() if r.derived is not None)
-        makers = (maker for record in derived for maker in self.makers(record))
-        return own or next((key for maker in makers if (key := maker.key_of(name))), None)
+        makers = (maker for record in derived for maker in self._part_captures(record))
+        return own or next((key for maker in makers if (key := maker._key_of(name))), None)
 
     # -- the answer ------------------------------------------------------------------------
 
@@ -172,19 +172,21 @@ class Capture(Questions[DataFrame | pa.Table]):
     def _captured(self) -> Capture:
         return self
 
-    def token_weights(self, weights: Any, default: Any) -> Callable[[Sequence[Token]], list[float]]:
+    def _token_weights(
+        self, weights: Any, default: Any
+    ) -> Callable[[Sequence[Token]], list[float]]:
         """Return the probabilities of tokens, from a valuation by numbers from 0 to 1."""
-        valuations = self.valuations(Viterbi(), weights, default)
-        return token_weights(valuations, self.manifest.relations, self.token_types())
+        valuations = self._valuations(Viterbi(), weights, default)
+        return token_weights(valuations, self.manifest.relations, self._token_types())
 
-    def valuations(
+    def _valuations(
         self, semiring: Semiring[Any], valuation: Any, default: Any, *, strict: bool = False
     ) -> dict[str, Valuation[Any]]:
         """Compile a valuation per relation, and report keys of theirs that name no row."""
         relations = self.manifest.relations
         compiled = compile_valuations(semiring, valuation, default, relations, self.engine.spark)
         for name in listed(valuation, relations):
-            schema = self.token_types().get(name)
+            schema = self._token_types().get(name)
             keys = None if schema is None else compiled[name].keys(schema.types)
             if keys is not None:
                 table = pa.Table.from_arrays(keys, schema=schema)

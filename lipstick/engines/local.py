@@ -73,7 +73,7 @@ class MemoryEngine:
             )
         self._check_direct(delete)
         capture = self._capture
-        keys = resolve_keys(capture.manifest.relations, capture.token_types(), delete)
+        keys = resolve_keys(capture.manifest.relations, capture._token_types(), delete)
         check_deletion(capture, delete, keys, strict=strict)
         return capture.memory.what_if(keys)
 

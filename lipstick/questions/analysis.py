@@ -343,7 +343,7 @@ class _Weights:
                 weights = {name: w for name, w in weights.items() if name not in self._beside}
         if isinstance(weights, Mapping):
             weights = {name: _function_of(of_relation) for name, of_relation in weights.items()}
-        self._values = None if number else capture.token_weights(weights, default)
+        self._values = None if number else capture._token_weights(weights, default)
 
     def __call__(self, tokens: Tokens) -> dict[Token, float]:
         if self._values is None:

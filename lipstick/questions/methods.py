@@ -161,7 +161,7 @@ class Questions(Analyses, Generic[T]):
             semiring what is in the answer without the tuples valued 0.
         """
         capture = self._captured
-        valuations = capture.valuations(semiring, valuation, default, strict=strict)
+        valuations = capture._valuations(semiring, valuation, default, strict=strict)
         if potential:
             shown = capture.engine.shown(capture.memory.evaluate_potential(semiring, valuations))
             return cast("T", shown)
@@ -185,7 +185,7 @@ class Questions(Analyses, Generic[T]):
         Source: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
         """
         capture = self._captured
-        valuations = capture.valuations(semiring, valuation, default, strict=strict)
+        valuations = capture._valuations(semiring, valuation, default, strict=strict)
         with _answered_here(capture):
             return capture.memory.evaluate(semiring, valuations, merged=True)
 
@@ -267,7 +267,7 @@ class Questions(Analyses, Generic[T]):
 
     def _scenarios(self, scenarios: Given, *, strict: bool) -> Scenarios:
         capture = self._captured
-        relations, types = capture.manifest.relations, capture.token_types()
+        relations, types = capture.manifest.relations, capture._token_types()
         resolved = resolve_scenarios(
             scenarios, relations, types, capture.memory, capture.engine.spark, strict=strict
         )
@@ -278,7 +278,7 @@ class Questions(Analyses, Generic[T]):
 
     def _update(self, update: Mapping[str, Any], *, strict: bool) -> dict[str, pa.Table]:
         capture = self._captured
-        relations, types = capture.manifest.relations, capture.token_types()
+        relations, types = capture.manifest.relations, capture._token_types()
         tables = resolve_update(relations, types, update, capture.engine.spark)
         for name, table in tables.items():
             check_keys(capture, name, table, strict=strict)
@@ -286,7 +286,7 @@ class Questions(Analyses, Generic[T]):
 
     def _updates(self, scenarios: Given, *, strict: bool) -> Updates:
         capture = self._captured
-        relations, types = capture.manifest.relations, capture.token_types()
+        relations, types = capture.manifest.relations, capture._token_types()
         resolved = resolve_updates(scenarios, relations, types, capture.engine.spark)
         if not isinstance(scenarios, Each):
             for part in resolved.updated:

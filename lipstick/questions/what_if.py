@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cached_property, reduce
 from operator import and_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 CHANGE = "_change"
 
+Route: TypeAlias = Literal["annotations", "blocks", "rerun"]
+"""The route of a hypothetical answer; see :class:`WhatIf`."""
+
 
 @checked
 class WhatIf:
@@ -30,8 +33,8 @@ class WhatIf:
     Attributes
     ----------
     method
-        How it was answered: ``annotations`` (the captured ones), ``blocks`` (an outer block was
-        run over evaluated inner rows) or ``rerun`` (the query ran on the reduced sources).
+        The route of the answer: ``annotations`` (the captured ones), ``blocks`` (an outer block
+        was run over evaluated inner rows) or ``rerun`` (the query ran on the reduced sources).
     """
 
     def __init__(
@@ -40,13 +43,13 @@ class WhatIf:
         manifest: Manifest,
         new: DataFrame,
         old: DataFrame,
-        method: str,
+        method: Route,
     ) -> None:
         self._spark = spark
         self._manifest = manifest
         self._new = new
         self._old = old
-        self.method = method
+        self.method: Route = method
 
     def __repr__(self) -> str:
         return display.whatif_text(self)
@@ -117,7 +120,7 @@ class SparkWhatIf(WhatIf):
         self._spark = spark
         self._manifest = manifest
         self._memory = memory
-        self.method = memory.method
+        self.method = "annotations"
 
     @cached_property
     def df(self) -> DataFrame:

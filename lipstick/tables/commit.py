@@ -144,7 +144,7 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
             plan.parts.rmdir()
             plan.directory.rmdir()
         raise
-    frame.answer_from(capture)
+    frame._answer_from(capture)
     return session.track_derived(written, derivation)
 
 

@@ -261,7 +261,7 @@ class Hypothesis:
         return any(table.num_rows and name in names for name, table in self._tokens.items())
 
     def _compared(self, capture: Capture, derivation: Derivation, part: Part) -> Comparison:
-        made_by = capture.made(derivation, part)
+        made_by = capture._part_capture(derivation, part)
         _, token = naming_of(derivation)
         new = self.rows(made_by, self.reduced(made_by))
         filled = filled_of(self._spark, derivation, part)

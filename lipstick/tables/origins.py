@@ -83,7 +83,7 @@ def _annotations(
     by_token: dict[Token, Annotation] = {}
     keys = _keys(capture, record, tokens)
     for part, wanted, identity in located(derivation, keys):
-        made_by = capture.made(derivation, part)
+        made_by = capture._part_capture(derivation, part)
         annotations = made_by.memory.annotations_of(identity, len(wanted))
         expanded_annotations = expanded(made_by, annotations, values=False)
         by_token.update(zip((tokens[index] for index in wanted), expanded_annotations, strict=True))
@@ -102,7 +102,7 @@ def origins_of(capture: Capture, tokens: Mapping[str, pa.Table]) -> dict[str, pa
             continue
         derivation = capture.ancestry.derivation(record)
         for part, wanted, identity in located(derivation, table):
-            made_by = capture.made(derivation, part)
+            made_by = capture._part_capture(derivation, part)
             inner = origins_of(made_by, made_by.memory.lineage_of(identity, len(wanted)))
             for origin, its in inner.items():
                 tables_by_relation.setdefault(origin, []).append(its)
@@ -116,7 +116,7 @@ def _distinct(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def _keys(capture: Capture, record: RelationRecord, tokens: Sequence[Token]) -> pa.Table:
-    schema = capture.token_types()[record.name]
+    schema = capture._token_types()[record.name]
     keys = [stored_key(record.naming, token.key) for token in tokens]
     columns = [pa.array([key[at] for key in keys], field.type) for at, field in enumerate(schema)]
     return pa.Table.from_arrays(columns, schema=schema)
@@ -183,7 +183,7 @@ def _flat(table: pa.Table, name: str) -> pa.Array:
 def _problem(capture: Capture, record: RelationRecord, *, values: bool) -> str | None:
     """Why annotations of a derived relation cannot stand for its tokens."""
     name = record.name
-    for made_by in capture.makers(record):
+    for made_by in capture._part_captures(record):
         root = made_by.manifest.root
         if _appear(root):
             return f"By a deletion, rows of {name!r} may appear, which the annotations do not say."
@@ -222,7 +222,7 @@ def changing(capture: Capture, record: RelationRecord) -> frozenset[str]:
     for part in derivation.parts:
         if not part.captured:
             continue
-        made_by = capture.made(derivation, part)
+        made_by = capture._part_capture(derivation, part)
         root = made_by.manifest.root
         places = {index for index, output in enumerate(root.outputs) if not output.stable}
         for inner in made_by.manifest.relations.values():
@@ -250,7 +250,7 @@ def with_origins(
         for part in derivation.parts:
             if not part.captured:
                 continue
-            made_by = capture.made(derivation, part)
+            made_by = capture._part_capture(derivation, part)
             rows = _tuples(spark, made_by, derivation, part, frame.toDF(*record.token))
             inner = with_origins(spark, made_by, made_by.cluster.tokens_of(rows))
             for origin, its in inner.items():

@@ -134,7 +134,7 @@ def _not_captured(capture: Capture, name: str, keys: pa.Table) -> pa.Table:
     relations = capture.manifest.relations
     if name not in relations:
         for record in (each for each in relations.values() if each.derived is not None):
-            for maker in capture.makers(record):
+            for maker in capture._part_captures(record):
                 keys = _not_captured(maker, name, keys)
         return keys
     known = [column.combine_chunks() for column in capture.memory.tokens(name).columns]

@@ -232,7 +232,7 @@ class ATable(Subject):
 
     def _makers(self, path: Path) -> Any:
         capture = self._open(path)
-        makers = capture.makers(capture.manifest.relations["w"])
+        makers = capture._part_captures(capture.manifest.relations["w"])
         return [(each.df.to_pylist(), each.polynomials(None)) for each in makers]
 
 

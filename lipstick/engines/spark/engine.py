@@ -32,7 +32,7 @@ from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import CapabilityError, NeedsSparkError
 from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion
 from lipstick.questions.valuation import compile_valuations
-from lipstick.questions.what_if import SparkWhatIf, WhatIf
+from lipstick.questions.what_if import Route, SparkWhatIf, WhatIf
 from lipstick.tables.ancestry import readable
 from lipstick.tables.hypothesis import Hypothesis
 from lipstick.tables.origins import with_origins
@@ -189,7 +189,7 @@ class SparkEngine:
 
     def token_types(self, name: str) -> pa.Schema | None:
         """The types of the key of a relation of the ancestry, as captures have it."""
-        return self._capture.key_of(name)
+        return self._capture._key_of(name)
 
     def rows_of(self, name: str) -> DataFrame | None:
         """The rows of a relation of the ancestry; None: this session cannot read them."""
@@ -210,7 +210,7 @@ class SparkEngine:
         answer = None if reduced.replaced else self._what_if_here(reduced.deletion)
         if answer is not None:
             return SparkWhatIf(self._spark, self._manifest, answer)
-        method = "blocks" if reduced.replaced else "annotations"
+        method: Route = "blocks" if reduced.replaced else "annotations"
         new = hypothesis.rows(capture, reduced)
         return WhatIf(self._spark, self._manifest, new, self.present(), method)
 

@@ -84,7 +84,7 @@ def _read(capture: Capture, name: str, text: str, read: str) -> str:
     conditions = conditions_of(record, text)
     key = list(record.token)
     if {column for column, _ in conditions} <= set(key):
-        schema, source = capture.token_types()[name], f"capture.memory.tokens({name!r})"
+        schema, source = capture._token_types()[name], f"capture.memory.tokens({name!r})"
         filtered = f"{source}.filter({_filter(schema, conditions)})"
         return f"{read} = {filtered}"
     files = [str(path) for path in source_files(record)]

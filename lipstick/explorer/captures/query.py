@@ -31,7 +31,7 @@ def query(capture: Capture) -> dict[str, Any]:
     manifest = capture.manifest
     types = {
         name: tuple(str(field.type) for field in schema)
-        for name, schema in capture.token_types().items()
+        for name, schema in capture._token_types().items()
     }
     types |= {name: () for name in manifest.relations if name not in types}
     blocks = [_block(block, capture, types) for block in topological(manifest.root)]
@@ -151,7 +151,7 @@ def aggregates(memory: Memory) -> list[int]:
 
 def relations(capture: Capture) -> list[dict[str, Any]]:
     """The relations that the query reads."""
-    types = capture.token_types()
+    types = capture._token_types()
     return [
         {
             "name": record.name,

@@ -95,7 +95,7 @@ def deletion(capture: Capture, scenario: Params) -> dict[str, pa.Table]:
     ExploreError
         For relations that the query does not read, keys of other types, conditions that are none.
     """
-    types = capture.token_types()
+    types = capture._token_types()
     tables_by_relation: dict[str, list[pa.Table]] = {}
     for name, keys in scenario.mapping("delete").items():
         tables_by_relation.setdefault(name, []).append(_by_keys(_schema(types, name), name, keys))

@@ -219,7 +219,7 @@ class StreamResults(AnnotatedFrame):
 
     def _hypothetical(self, root: Block) -> Capture:
         """Return what answers about a query over these rows without being written."""
-        manifest = replace(self.manifest("copy"), root=root)
+        manifest = replace(self._manifest("copy"), root=root)
         return Capture(self._session.store, manifest, self._session.spark, self._known)
 
     def _deletion(
@@ -275,7 +275,7 @@ class StreamResults(AnnotatedFrame):
     def _compared(self, new: DataFrame) -> WhatIf:
         spark = self._session.spark
         old = spark.sql(plain_sql(self.root, identity=True))
-        return WhatIf(spark, self.manifest("copy"), new, old, "rerun")
+        return WhatIf(spark, self._manifest("copy"), new, old, "rerun")
 
 
 def _some(tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

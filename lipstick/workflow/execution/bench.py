@@ -425,7 +425,7 @@ class Bench(Session):
     def _captured(self, frame: AnnotatedFrame) -> Answer:
         if is_empty(frame.root, self._empty):
             return Answer(arrow_of(plain_struct(frame.schema)).empty_table())
-        manifest = frame.manifest("copy")
+        manifest = frame._manifest("copy")
         reveal = partial(self._reveal, frame.relations)
         if self._few and self._alike:
             # What is too large, or of types that are not held, is written.

@@ -168,7 +168,7 @@ def test_files_are_checked_once(capture: Path, monkeypatch: pytest.MonkeyPatch) 
     assert read == []
     assert opened.df.num_rows == 4
     opened.lineage()
-    opened.token_types()
+    opened._token_types()
     opened.evaluate(Counting())
     assert sorted(read) == ["members", "rows"]
     open_capture(capture).lineage()

@@ -93,7 +93,7 @@ def test_what_if_is_the_captures_own(capture: Open, name: str) -> None:
 
 def _keys(opened: Capture, relation: str, keys: list[list[str]]) -> list[Any]:
     """Keys as values: through Arrow's own reading of text."""
-    schema = opened.token_types()[relation]
+    schema = opened._token_types()[relation]
     columns = [
         pa.array([key[number] for key in keys], pa.string()).cast(field.type).to_pylist()
         for number, field in enumerate(schema)
