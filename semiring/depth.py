@@ -7,6 +7,7 @@ Queries, plans and expressions are trees, and most functions over them recurse. 
 from __future__ import annotations
 
 import contextvars
+import ctypes
 import sys
 import threading
 from collections.abc import Callable
@@ -49,6 +50,20 @@ def deeply(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
     return _in_thread(function, args, kwargs)
 
 
+def _joined(thread: threading.Thread) -> None:
+    """Wait for a thread; what interrupts the wait, Ctrl-C or a signal, ends the thread as well."""
+    try:
+        thread.join()
+    except BaseException:
+        while thread.is_alive():
+            identity = ctypes.c_ulong(thread.ident or 0)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                identity, ctypes.py_object(KeyboardInterrupt)
+            )
+            thread.join(0.05)
+        raise
+
+
 def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
     outcome: list[Any] = []
     context = contextvars.copy_context()
@@ -74,7 +89,7 @@ def _in_thread(function: Callable[..., T], args: Any, kwargs: Any) -> T:
             thread = threading.Thread(target=run, name="lipstick-deep")
             thread.start()
             threading.stack_size(size)
-            thread.join()
+            _joined(thread)
         finally:
             sys.setrecursionlimit(limit)
     done, value = outcome

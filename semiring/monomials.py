@@ -20,6 +20,10 @@ def multiply(a: Monomial, b: Monomial) -> Monomial:
     """The product of two monomials."""
     if not a or not b:
         return a or b
+    if a[-1][0] < b[0][0]:
+        return a + b
+    if b[-1][0] < a[0][0]:
+        return b + a
     exponents = dict(a)
     for token, exponent in b:
         exponents[token] = exponents.get(token, 0) + exponent

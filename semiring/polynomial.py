@@ -70,6 +70,13 @@ class Polynomial:
             kept.sort(key=lambda item: monomial_key(item[0]))
         object.__setattr__(self, "_terms", tuple(kept))
 
+    @classmethod
+    def _of_monomial(cls, monomial: Monomial) -> Polynomial:
+        """A monomial in canonical form as a polynomial."""
+        polynomial = cls.__new__(cls)
+        object.__setattr__(polynomial, "_terms", ((monomial, 1),))
+        return polynomial
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Polynomial is immutable")
 
@@ -94,7 +101,7 @@ class Polynomial:
     @classmethod
     def token(cls, token: Token) -> Polynomial:
         """The polynomial of a single indeterminate."""
-        return cls({((token, 1),): 1})
+        return cls._of_monomial(((token, 1),))
 
     @classmethod
     def sum(cls, polynomials: Iterable[Polynomial]) -> Polynomial:
@@ -126,6 +133,11 @@ class Polynomial:
         return not self._terms
 
     @property
+    def is_one(self) -> bool:
+        """Whether this is 1."""
+        return len(self._terms) == 1 and self._terms[0] == (_ONE, 1)
+
+    @property
     def is_polynomial(self) -> bool:
         """True; see `Expression.is_polynomial`."""
         return True
@@ -155,6 +167,10 @@ class Polynomial:
             other = Polynomial.constant(other)
         if not isinstance(other, Polynomial):
             return NotImplemented
+        if len(self._terms) == len(other._terms) == 1:
+            ((left, m),), ((right, n),) = self._terms, other._terms
+            product = multiply(left, right)
+            return self._of_monomial(product) if m == n == 1 else Polynomial({product: m * n})
         terms: defaultdict[Monomial, int] = defaultdict(int)
         for left, m in self._terms:
             for right, n in other._terms:

@@ -22,8 +22,14 @@ _RESERVED = frozenset({"null", "true", "false", "nan", "inf", "infinity", "-inf"
 _RELATION = re.compile(r"[^\W²³¹⁰⁴⁵⁶⁷⁸⁹]+(\.[^\W²³¹⁰⁴⁵⁶⁷⁸⁹]+)*")
 
 
+_PLAIN_TYPES = {int: "int", str: "str", bool: "bool", date: "date"}
+"""Types whose values are in normal form and ordered as they are, with the types' names."""
+
+
 def normal_value(value: Any) -> Any:
     """A key value in normal form: Python scalars, -0.0 as 0.0, one NaN, sequences as tuples."""
+    if type(value) in _PLAIN_TYPES:
+        return value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
@@ -43,6 +49,9 @@ def order_key(value: Any) -> tuple[Any, ...]:
     Values are equal as key values iff their order keys are, so ``1``, ``1.0`` and ``True`` differ
     while ``Decimal("1.0")`` and ``Decimal("1.00")`` do not.
     """
+    plain = _PLAIN_TYPES.get(type(value))
+    if plain is not None:
+        return (plain, value)
     kind = type(value).__name__
     if value is None:
         return (kind,)

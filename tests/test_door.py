@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import partial
@@ -205,3 +207,27 @@ def test_wrong_values_of_graphs() -> None:
 def test_lipstick_errors_are_those_of_python_too() -> None:
     """So that code which expects a ``TypeError`` or ``ValueError`` finds it."""
     assert issubclass(ArgumentError, (LipstickError, TypeError, ValueError))
+
+
+def test_an_interrupt_ends_the_thread_with_the_large_stack() -> None:
+    """Who stops waiting leaves nothing that goes on."""
+
+    def stop(number: int, frame: object) -> None:
+        raise InterruptedError
+
+    def down(depth: int) -> None:
+        if depth:
+            down(depth - 1)
+        while True:
+            pass
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(InterruptedError):
+            deeply(down, 5_000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    deep = [thread for thread in threading.enumerate() if thread.name == "lipstick-deep"]
+    assert not any(thread.is_alive() for thread in deep)

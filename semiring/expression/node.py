@@ -21,9 +21,10 @@ K = TypeVar("K")
 class Node(ABC):
     """An immutable node; equality and order are those of its key."""
 
-    __slots__ = ("_key",)
+    __slots__ = ("_hash", "_key")
 
     _key: tuple[Any, ...]
+    _hash: int
     rank: ClassVar[int]
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -152,11 +153,15 @@ class Node(ABC):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Node):
-            return self._key == other._key
+            return self is other or (hash(self) == hash(other) and self._key == other._key)
         return NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash(self._key))
+            return self._hash
 
 
 def init(node: Node, **fields: Any) -> None:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 from semiring.base import Semiring
 from semiring.errors import AnnotationError
 from semiring.expression.node import Node, init
+from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial
 from semiring.render import Style, join_terms, left_out
 from semiring.tensor import Tensor
@@ -39,21 +40,26 @@ class Expression(Node):
     is_truth_value: ClassVar[bool] = False
     """Whether this is 0 or 1 in every semiring, so that δ(x) = x and x·x = x."""
 
+    is_prime: ClassVar[bool] = True
+    """Whether this is neither a constant nor a product nor a sum."""
+
     # -- construction ------------------------------------------------------------------------
 
     @staticmethod
     def of(value: Operand) -> Expression:
         """An expression, polynomial, token or non-negative integer as an expression."""
-        if isinstance(value, Expression):
+        if type(value) is not Polynomial and isinstance(value, Expression):
             return value
         if isinstance(value, Token):
             return Atom(value)
         if isinstance(value, int):
             return Constant(int(value))
         if isinstance(value, Polynomial):
+            if len(value.terms) == 1:
+                ((monomial, coefficient),) = value.terms
+                return _monomial(monomial, coefficient)
             return sum_of(
-                (product_of((Atom(token), n) for token, n in monomial), coefficient)
-                for monomial, coefficient in value.terms
+                (_monomial(monomial, 1), coefficient) for monomial, coefficient in value.terms
             )
         raise AnnotationError(f"{type(value).__name__} {value!r} is not an annotation")
 
@@ -106,7 +112,11 @@ class Expression(Node):
     def __mul__(self, other: Operand) -> Expression:
         if isinstance(other, Tensor):
             return NotImplemented
-        return product_of(((self, 1), (Expression.of(other), 1)))
+        right = Expression.of(other)
+        if self.is_prime and right.is_prime and self != right:
+            first, second = (self, right) if self.sort_key < right.sort_key else (right, self)
+            return Product(((first, 1), (second, 1)))
+        return product_of(((self, 1), (right, 1)))
 
     def __rmul__(self, other: Operand) -> Expression:
         return self * other
@@ -133,6 +143,7 @@ class Constant(Expression):
     __slots__ = ("n",)
     n: int
     rank = 0
+    is_prime = False
 
     def __init__(self, n: int) -> None:
         if not isinstance(n, int) or n < 0:
@@ -213,6 +224,7 @@ class Product(Expression):
     __slots__ = ("factors",)
     factors: tuple[tuple[Expression, int], ...]
     rank = 2
+    is_prime = False
 
     def __init__(self, factors: tuple[tuple[Expression, int], ...]) -> None:
         key = (self.rank, tuple((factor.sort_key, n) for factor, n in factors))
@@ -260,6 +272,7 @@ class Sum(Expression):
     __slots__ = ("summands",)
     summands: tuple[tuple[Expression, int], ...]
     rank = 3
+    is_prime = False
 
     def __init__(self, summands: tuple[tuple[Expression, int], ...]) -> None:
         key = (self.rank, tuple((summand.sort_key, n) for summand, n in summands))
@@ -395,6 +408,9 @@ def sum_of(terms: Iterable[tuple[Expression, int]]) -> Expression:
     """The sum of expressions with multiplicities, in canonical form."""
     merged: dict[Expression, int] = {}
     for expression, multiplicity in terms:
+        if multiplicity and (expression.is_prime or expression.rank == Product.rank):
+            merged[expression] = merged.get(expression, 0) + multiplicity
+            continue
         for summand, n in expression.terms:
             merged[summand] = merged.get(summand, 0) + n * multiplicity
     kept = [(summand, n) for summand, n in merged.items() if n]
@@ -418,13 +434,18 @@ def product_of(factors: Iterable[tuple[Expression, int]]) -> Expression:
     for expression, exponent in factors:
         if exponent == 0:
             continue
-        if expression.is_zero:
-            return Constant(0)
-        common = gcd(*(n for _, n in expression.terms))
-        content *= common**exponent
+        if expression.is_prime:
+            power = merged.get(expression, 0) + exponent
+            merged[expression] = 1 if expression.is_truth_value else power
+            continue
         primitive = expression
-        if common > 1:
-            primitive = sum_of((summand, n // common) for summand, n in expression.terms)
+        if not isinstance(expression, Product):
+            if expression.is_zero:
+                return Constant(0)
+            common = _content(expression)
+            content *= common**exponent
+            if common > 1:
+                primitive = sum_of((summand, n // common) for summand, n in expression.terms)
         inner = primitive.factors if isinstance(primitive, Product) else ((primitive, 1),)
         for factor, n in inner:
             if not isinstance(factor, Constant):
@@ -436,6 +457,26 @@ def product_of(factors: Iterable[tuple[Expression, int]]) -> Expression:
     single = len(ordered) == 1 and ordered[0][1] == 1
     result = ordered[0][0] if single else Product(ordered)
     return sum_of(((result, content),)) if content > 1 else result
+
+
+def _content(expression: Expression) -> int:
+    """The greatest common divisor of the multiplicities of the summands."""
+    common = 0
+    for _, n in expression.terms:
+        common = gcd(common, n)
+        if common == 1:
+            break
+    return common
+
+
+def _monomial(monomial: Monomial, coefficient: int) -> Expression:
+    """A monomial with a coefficient; its tokens are in the order of atoms."""
+    if not monomial:
+        return Constant(coefficient)
+    ((token, power), *more) = monomial
+    single = not more and power == 1
+    result = Atom(token) if single else Product(tuple((Atom(t), n) for t, n in monomial))
+    return Sum(((result, coefficient),)) if coefficient > 1 else result
 
 
 def delta(annotation: Operand) -> Expression:

@@ -7,11 +7,16 @@ from typing import Any, TypeAlias
 
 from semiring.base import Semiring
 from semiring.errors import AnnotationError, ValuationError
-from semiring.expression import Expression, compare, delta, monus, simplify, sum_of
+from semiring.expression import Constant, Expression, compare, delta, monus, simplify, sum_of
 from semiring.polynomial import Polynomial
 from semiring.token import Token
 
 Annotation: TypeAlias = Polynomial | Expression
+
+
+def _formal(expression: Any) -> Annotation:
+    """An expression that is a constant or no polynomial, in normal form."""
+    return simplify(expression) if expression.rank == Constant.rank else expression
 
 
 class Expressions(Semiring[Annotation]):
@@ -39,10 +44,16 @@ class Expressions(Semiring[Annotation]):
         return simplify(a + b)
 
     def times(self, a: Annotation, b: Annotation) -> Annotation:
-        return simplify(a * b)
+        if type(a) is Polynomial:
+            if type(b) is Polynomial:
+                return a * b
+            a, b = b, a
+        if type(b) is Polynomial and b.is_one:
+            return a
+        return _formal(a * b)
 
     def delta(self, a: Annotation) -> Annotation:
-        return simplify(delta(a))
+        return _formal(delta(a))
 
     def monus(self, a: Annotation, b: Annotation) -> Annotation:
         return simplify(monus(a, b))
@@ -67,6 +78,8 @@ class Expressions(Semiring[Annotation]):
 
     def sum(self, values: Iterable[Annotation]) -> Annotation:
         items = list(values)
+        if len(items) == 1:
+            return items[0]
         polynomial = Polynomial.sum(item for item in items if isinstance(item, Polynomial))
         rest = [item for item in items if isinstance(item, Expression)]
         if not rest:

@@ -24,6 +24,7 @@ from semiring import (
     monus,
     simplify,
 )
+from semiring.expression import product_of, sum_of
 from semiring.semirings import Boolean, Counting, Expressions, Polynomials, Tropical
 
 C2, C3, R1 = Token("cars", "C2"), Token("cars", "C3"), Token("req", "R1")
@@ -188,3 +189,22 @@ def test_comparisons_with_null_are_known_where_no_world_decides_them() -> None:
     assert compare("=", Tensor(SUM, [(k, 1)]), None) == Expression.zero()
     assert compare("<", None, Tensor(SUM, [(k, 1)])) == Expression.zero()
     assert str(compare("<=>", Tensor(SUM, [(k, 1)]), None)) == "[SUM(r:1⊗1) <=> NULL]"
+
+
+@given(polynomials, expressions, expressions)
+@settings(max_examples=60)
+def test_products_and_sums_of_two_are_canonical(p, e, f):
+    """Whatever is multiplied first, equal products are one and the same, with one hash."""
+    algebra = Expressions()
+    k, m = (simplify(each) for each in (e, f))
+    for a, b in ((p, k), (k, p), (k, m)):
+        product = algebra.times(a, b)
+        expected = simplify(product_of(((Expression.of(a), 1), (Expression.of(b), 1))))
+        assert product == expected
+        assert hash(product) == hash(expected)
+        assert algebra.sum([a, b]) == simplify(
+            sum_of(((Expression.of(a), 1), (Expression.of(b), 1)))
+        )
+    assert Expression.of(p) == sum_of(
+        (product_of((Expression.token(t), n) for t, n in monomial), c) for monomial, c in p.terms
+    )

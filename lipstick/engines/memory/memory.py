@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -36,6 +38,18 @@ from semiring.value import Value
 
 Where: TypeAlias = Callable[[pa.Table], Any] | Any | None
 """Which rows of the answer: a Boolean per row, or a function from the answer to that; None: all."""
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Collect no garbage while objects are made that are all needed: it takes half the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class Memory:
@@ -173,7 +187,8 @@ class Memory:
         Exact in every world: see :mod:`lipstick.engines.memory.formal`.
         """
         positions = self._positions(where)[:limit]
-        annotations = self._formal.shown(positions)
+        with _uncollected():
+            annotations = self._formal.shown(positions)
         return list(zip(self._shown(positions), annotations, strict=True))
 
     def potential_rows(self, limit: int | None = None) -> list[PotentialRow]:
@@ -187,7 +202,8 @@ class Memory:
         ExactnessError
             When there are too many to tell.
         """
-        return list(islice(self._formal.rows(), limit))
+        with _uncollected():
+            return list(islice(self._formal.rows(), limit))
 
     def tensors(self, column: str, limit: int | None = None) -> list[tuple[dict[str, Any], Value]]:
         """Return rows of the answer, in its order, with the formal value of a column.
@@ -207,7 +223,8 @@ class Memory:
             When there is no such column, or its values are not in the capture.
         """
         positions = self._positions(None)[:limit]
-        tensors = self._formal.values(column, positions)
+        with _uncollected():
+            tensors = self._formal.values(column, positions)
         return list(zip(self._shown(positions), tensors, strict=True))
 
     def lineage(self, where: Where = None) -> dict[str, pa.Table]:
@@ -237,7 +254,8 @@ class Memory:
         identity, length
             The columns that tell the answer's rows apart, and how many rows are asked for.
         """
-        return self._formal.shown(self._find(identity, length))
+        with _uncollected():
+            return self._formal.shown(self._find(identity, length))
 
     def lineage_of(self, identity: Sequence[pa.Array], length: int) -> dict[str, pa.Table]:
         """The tokens that some rows of the answer were made from; parameters as above."""

@@ -6,13 +6,16 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from lipstick.engines.memory.elements import ElementRows
 from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation, times
 from lipstick.engines.memory.formal.conditions import all_true
 from lipstick.engines.memory.formal.scopes import GroupScope, MemberScope, UnionScope
 from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
 from lipstick.tracking.naming import shown_key
 from rewriter.analysis.data_flow import dependent
@@ -43,7 +46,7 @@ class Tuples:
         if len(new):
             uncut = times(self.uncut(name, new), self._formal.cuts.factors(name, new))
             known.update(zip(new.tolist(), uncut, strict=True))
-        return [known[int(position)] for position in positions]
+        return [known[position] for position in positions.tolist()]
 
     def uncut(self, name: str, positions: Array) -> list[Annotation]:
         """The annotations of tuples of a block before LIMIT."""
@@ -51,7 +54,7 @@ class Tuples:
         new = _unknown(known, positions)
         if len(new):
             known.update(zip(new.tolist(), self._make(name, new), strict=True))
-        return [known[int(position)] for position in positions]
+        return [known[position] for position in positions.tolist()]
 
     def _make(self, name: str, positions: Array) -> list[Annotation]:
         rows = self._formal.engine.rows(name)
@@ -129,15 +132,13 @@ class Tuples:
         if len(new):
             new_annotations = self._make_members(name, new, matched or {})
             known.update(zip(new.tolist(), new_annotations, strict=True))
-        return [known[int(position)] for position in chosen]
+        return [known[position] for position in chosen.tolist()]
 
     def _make_members(self, name: str, chosen: Array, matched: dict[str, bool]) -> list[Annotation]:
         formal = self._formal
         members = formal.domains.members(name)
         block = members.block
-        products: list[Annotation] = [ALGEBRA.one] * len(chosen)
-        for number in range(len(block.tokens)):
-            products = times(products, self._tokens(members, number, chosen))
+        columns = [self._tokens(members, number, chosen) for number in range(len(block.tokens))]
         for lookup in members.lookups:
             positions = formal.domains.refer(members, lookup, chosen)
             there = np.flatnonzero(positions >= 0)
@@ -145,6 +146,9 @@ class Tuples:
             referred_annotations = self.of(lookup.block.name, positions[there])
             for index, annotation in zip(there.tolist(), referred_annotations, strict=True):
                 factors[index] = annotation
+            columns.append(factors)
+        products: list[Annotation] = columns[0] if columns else [ALGEBRA.one] * len(chosen)
+        for factors in columns[1:]:
             products = times(products, factors)
         captured = chosen < members.count if members.dataset is not None else chosen < 0
         captured_places = np.flatnonzero(captured)
@@ -172,18 +176,20 @@ class Tuples:
     def _tokens(self, members: Members, number: int, chosen: Array) -> list[Annotation]:
         token = members.block.tokens[number]
         assert members.dataset is not None
-        columns = [members.dataset.take(name, chosen).to_pylist() for name in token.columns]
+        columns = [members.dataset.take(name, chosen) for name in token.columns]
         absent = members.tokens.index(number).absent
         naming = self._formal.engine.manifest.relations[token.relation].naming
-        token_annotations: list[Annotation] = []
-        for index, key in enumerate(zip(*columns, strict=True)):
-            if absent is not None and absent[chosen[index]]:
-                token_annotations.append(ALGEBRA.one)
-            else:
-                token_annotations.append(
-                    Polynomial.token(Token(token.relation, shown_key(naming, key)))
-                )
-        return token_annotations
+        codes = first = every(len(chosen))
+        if not any(pa.types.is_nested(column.type) for column in columns):
+            codes, first = distinct(columns, len(chosen))
+        keys = zip(*(column.take(pa.array(first)).to_pylist() for column in columns), strict=True)
+        atoms: list[Annotation] = [
+            Polynomial.token(Token(token.relation, shown_key(naming, key))) for key in keys
+        ]
+        if absent is not None:
+            codes = np.where(absent[chosen], len(atoms), codes)
+            atoms.append(ALGEBRA.one)
+        return [atoms[code] for code in codes.tolist()]
 
 
 def segments(owners: Array, count: int) -> list[tuple[int, int]]:
@@ -193,5 +199,8 @@ def segments(owners: Array, count: int) -> list[tuple[int, int]]:
 
 
 def _unknown(known: dict[int, Annotation], positions: Array) -> Array:
-    new: Array = np.unique(positions[[int(p) not in known for p in positions]])
+    distinct_positions = np.unique(positions)
+    if not known:
+        return distinct_positions
+    new: Array = distinct_positions[[p not in known for p in distinct_positions.tolist()]]
     return new
