@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -21,6 +23,7 @@ from semiring.analysis import (
     shapley,
     witnesses,
 )
+from semiring.analysis.budget import within
 from semiring.door import checked
 from semiring.errors import ExactnessError, ValuationError
 from semiring.expression import Expression, sum_of
@@ -43,6 +46,9 @@ BlockColumns: TypeAlias = (
     "Mapping[str, str | Sequence[str] | Mapping[Any, Any]] | Callable[[Token], Any] | None"
 )
 """Per relation what puts its tuples into blocks."""
+
+BUDGET = 20.0
+"""Seconds for a question, unless told."""
 
 Method: TypeAlias = Literal["auto", "exact", "sample"]
 """The method for hard questions: exact, sampling, or exact unless that is too hard."""
@@ -72,6 +78,7 @@ class Analyses(ABC):
         method: Method = "auto",
         error: float = 0.01,
         confidence: float = 0.95,
+        budget: float | None = BUDGET,
         potential: bool = False,
         given: Annotation | Analyses | Iterable[Annotation | Analyses] | None = None,
         blocks: Mapping[str, Any] | Callable[[Token], Any] | None = None,
@@ -89,6 +96,10 @@ class Analyses(ABC):
         method
             ``"exact"`` (an error where it is too hard), ``"sample"``, or ``"auto"``: exact where
             that is not too hard.
+        budget
+            Seconds for the questions about all rows, once their annotations are made; None: as
+            many as they take. Where an exact answer takes more than half of them, or fewer worlds
+            are drawn than the error asks for, the estimate says so by its own error.
         potential
             Also of rows that are in the answer of some world and not in this one; see
             :meth:`lipstick.Capture.polynomials`.
@@ -114,6 +125,7 @@ class Analyses(ABC):
         return _answered(
             self._captured.polynomials(limit, potential=potential),
             method,
+            budget,
             lambda k: probability(k, known.weights(k.tokens), **known.beforehand),
             lambda k: sampled_probability(
                 k, known.weights(k.tokens), error, confidence, **known.beforehand
@@ -129,6 +141,7 @@ class Analyses(ABC):
         method: Method = "auto",
         error: float = 0.01,
         confidence: float = 0.95,
+        budget: float | None = BUDGET,
         given: Annotation | Analyses | Iterable[Annotation | Analyses] | None = None,
         blocks: Mapping[str, Any] | Callable[[Token], Any] | None = None,
     ) -> Estimate:
@@ -147,6 +160,7 @@ class Analyses(ABC):
         ((_, estimate),) = _answered(
             [({}, condition)],
             method,
+            budget,
             lambda k: probability(k, known.weights(k.tokens), **known.beforehand),
             lambda k: sampled_probability(
                 k, known.weights(k.tokens), error, confidence, **known.beforehand
@@ -164,6 +178,7 @@ class Analyses(ABC):
         method: Method = "auto",
         error: float = 0.01,
         confidence: float = 0.95,
+        budget: float | None = BUDGET,
         given: Annotation | Analyses | Iterable[Annotation | Analyses] | None = None,
         blocks: Mapping[str, Any] | Callable[[Token], Any] | None = None,
     ) -> list[tuple[Row, Moments]]:
@@ -192,6 +207,7 @@ class Analyses(ABC):
         return _answered(
             self._captured.tensors(column, limit),
             method,
+            budget,
             lambda value: moments(value, known.weights(value.tokens), **known.beforehand),
             lambda value: sampled_moments(
                 value, known.weights(value.tokens), error, confidence, **known.beforehand
@@ -205,19 +221,23 @@ class Analyses(ABC):
         method: Method = "auto",
         error: float = 0.05,
         confidence: float = 0.95,
+        budget: float | None = BUDGET,
     ) -> list[tuple[Row, dict[Token, Estimate]]]:
         """The Shapley value of every input tuple for each row's being there.
 
-        ``method`` as for :meth:`probability`.
+        ``method`` and ``budget`` as for :meth:`probability`.
         """
         return _answered(
             self._captured.polynomials(limit),
             method,
+            budget,
             shapley,
             lambda annotation: sampled_shapley(annotation, error, confidence),
         )
 
-    def banzhaf(self, limit: int | None = 20) -> list[tuple[Row, dict[Token, Estimate]]]:
+    def banzhaf(
+        self, limit: int | None = 20, *, budget: float | None = BUDGET
+    ) -> list[tuple[Row, dict[Token, Estimate]]]:
         """The Banzhaf value of every input tuple for each row's being there.
 
         Raises
@@ -225,7 +245,8 @@ class Analyses(ABC):
         ExactnessError
             Where a row is too hard.
         """
-        return [(row, banzhaf(annotation)) for row, annotation in self._captured.polynomials(limit)]
+        rows = self._captured.polynomials(limit)
+        return _answered(rows, "exact", budget, banzhaf, banzhaf)
 
     def witnesses(self, limit: int | None = 20) -> list[tuple[Row, list[Tokens]]]:
         """The minimal sets of input tuples that suffice for each row.
@@ -239,46 +260,55 @@ class Analyses(ABC):
             (row, witnesses(annotation)) for row, annotation in self._captured.polynomials(limit)
         ]
 
-    def repairs(self, limit: int | None = 20) -> list[tuple[Row, list[Tokens]]]:
+    def repairs(
+        self, limit: int | None = 20, *, budget: float | None = BUDGET
+    ) -> list[tuple[Row, list[Tokens]]]:
         """The smallest deletions of input tuples that remove each row.
 
         Raises
         ------
         ExactnessError
-            Where too many sets would have to be tried.
+            Where too many sets would have to be tried, or the budget in seconds is spent.
         """
-        return [(row, repairs(annotation)) for row, annotation in self._captured.polynomials(limit)]
+        rows = self._captured.polynomials(limit)
+        return _answered(rows, "exact", budget, repairs, repairs)
 
-    def responsibility(self, limit: int | None = 20) -> list[tuple[Row, dict[Token, float]]]:
+    def responsibility(
+        self, limit: int | None = 20, *, budget: float | None = BUDGET
+    ) -> list[tuple[Row, dict[Token, float]]]:
         """Return the responsibility of input tuples for each row: 1 if it depends on one alone.
 
         Raises
         ------
         ExactnessError
-            Where too many sets would have to be tried.
+            Where too many sets would have to be tried, or the budget in seconds is spent.
         """
-        return [
-            (row, responsibility(annotation))
-            for row, annotation in self._captured.polynomials(limit)
-        ]
+        rows = self._captured.polynomials(limit)
+        return _answered(rows, "exact", budget, responsibility, responsibility)
 
 
 def _answered(
     rows: list[tuple[Row, Any]],
     method: Method,
+    budget: float | None,
     exact: Callable[[Any], T],
     sampled: Callable[[Any], T],
 ) -> list[tuple[Row, T]]:
+    """Answer rows within a budget: half of it for exact answers where samples may follow."""
+    half = time.monotonic() + (math.inf if budget is None else budget / 2)
+
     def answer(annotation: Any) -> T:
         if method != "sample":
             try:
-                return exact(annotation)
+                with within(None if method == "exact" else max(half - time.monotonic(), 0.0)):
+                    return exact(annotation)
             except ExactnessError:
                 if method == "exact":
                     raise
         return sampled(annotation)
 
-    return [(row, answer(annotation)) for row, annotation in rows]
+    with within(budget):
+        return [(row, answer(annotation)) for row, annotation in rows]
 
 
 class _Known:

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from semiring.analysis.budget import check_budget, spent
 from semiring.analysis.circuit import DECISIONS, at_every, compile_annotation, quadrature
 from semiring.analysis.events import Annotation
 from semiring.analysis.presence import WORD, Presence, packed, unpacked
 from semiring.analysis.sampling import Estimate, hoeffding, words_needed
 from semiring.base import Array
+from semiring.errors import ExactnessError
 from semiring.token import Token
+
+_INTEGRATED = 2_000
+"""Points of a quadrature are found in time that is cubic in their number."""
 
 
 def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, Estimate]:
@@ -29,10 +34,16 @@ def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
     Raises
     ------
     ExactnessError
-        When compiling needs more decisions; see `sampled_shapley`.
+        When compiling needs more decisions, and of more than two thousand tuples; see
+        `sampled_shapley`.
 
     Cost: after compilation, n passes over the circuit for n tuples, exact up to rounding.
     """
+    if len(annotation.tokens) > _INTEGRATED:
+        raise ExactnessError(
+            f"Exact Shapley values are computed of at most {_INTEGRATED:,} tuples, and a row "
+            f"depends on {len(annotation.tokens):,}.\nAsk for samples, method='sample'."
+        )
     circuit = compile_annotation(annotation, decisions)
     points, weights = quadrature(len(circuit.tokens))
     influences = circuit.influences(at_every(circuit.tokens, points))
@@ -73,8 +84,13 @@ def sampled_shapley(
     random = np.random.default_rng(seed)
     totals = np.zeros(len(tokens), dtype=np.int64)
     count = _pivots if presence.monotone else _changes
+    drawn = 0
     for size in presence.batches(samples // WORD, WORD):
         totals += count(presence, random.random((len(tokens), size * WORD)))
+        drawn += size * WORD
+        if spent():
+            break
+    samples = drawn
     wrong = hoeffding(samples, confidence, width=2.0)
     return {
         token: Estimate(total / samples, wrong, confidence, samples)
@@ -108,6 +124,7 @@ def _changes(presence: Presence, times: Array) -> Array:
 
     before = result()
     for arriving in orders:
+        check_budget()
         there[arriving, worlds] = True
         now = result()
         np.add.at(totals, arriving, now - before)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from semiring.analysis.budget import check_budget
 from semiring.analysis.events import FALSE, TRUE, Annotation, Events
 from semiring.analysis.independence import connected_components, disjoint, independent
 from semiring.base import Array
@@ -185,6 +186,7 @@ class _Compiler:
         return len(self.gates) - 1
 
     def _compile(self, event: int) -> int:
+        check_budget()
         events = self._events
         kind, part = events.kinds[event], events.parts[event]
         if event in (FALSE, TRUE):

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from semiring.analysis.budget import spent
 from semiring.analysis.circuit import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
 from semiring.analysis.evidence import (
@@ -135,6 +136,8 @@ def sampled_probability(
         When the evidence holds in none of the worlds that were drawn.
 
     Cost: a pass over the annotation's gates, whose operations are on arrays of 64 worlds a word.
+    Where a budget is spent before (:func:`semiring.analysis.budget.within`), the worlds drawn so
+    far are the answer, with the error that they have.
     """
     known = evidence(given)
     tokens = annotation.tokens | known.tokens
@@ -152,7 +155,10 @@ def sampled_probability(
             evident = unpacked(seen.words(there, size))
             count += int((unpacked(wanted.words(there, size)) & evident).sum())
             samples += int(evident.sum())
-        drawn_words += words
+            drawn_words += size
+            if samples and spent():
+                wrong = hoeffding(samples, confidence)
+                return Estimate(count / samples, wrong, confidence, samples)
     if not samples:
         raise ExactnessError(
             f"The evidence holds in none of {drawn_words * WORD:,} random worlds.\n"

@@ -7,12 +7,14 @@ Moore, Suciu, *The Complexity of Causality and Responsibility for Query Answers*
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import combinations, islice
-from math import comb
+from itertools import combinations, islice, product
+from math import comb, prod
 
 import numpy as np
 
+from semiring.analysis.budget import check_budget
 from semiring.analysis.events import Annotation
+from semiring.analysis.independence import connected_components
 from semiring.base import Semiring
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Delta, Expression, Monus
@@ -109,6 +111,7 @@ def _without(
         raise _too_many(steps)
     sets = combinations(tokens, size)
     while chunk := list(islice(sets, _CHUNK)):
+        check_budget()
         there = {token: np.ones(len(chunk), dtype=np.bool_) for token in tokens}
         for world, gone in enumerate(chunk):
             for token in gone:
@@ -174,33 +177,71 @@ def _size(witness: Witness) -> int:
 def hitting_sets(sets: Collection[Witness], steps: int = STEPS) -> set[Witness]:
     """All sets of least size that have a member of each of some sets.
 
-    By branching on a smallest set that is not hit, to growing depth; none if one of the sets is
-    empty.
+    Members that are a set by themselves are in all of them. Of the other sets, those that share
+    members are looked at together, by branching on a smallest one that is not hit, to growing
+    depth. None if one of the sets is empty.
 
     Raises
     ------
     ExactnessError
-        When more than `steps` branches would be tried.
+        When more than `steps` branches would be tried, or there are more hitting sets.
     """
     if frozenset() in sets:
         return set()
-    branches = 0
+    forced = frozenset[Token]().union(*(each for each in sets if len(each) == 1))
+    search = _Search(steps)
+    parts = [search.smallest(part) for part in _apart(each for each in sets if not each & forced)]
+    size = len(forced) + sum(len(next(iter(part))) for part in parts)
+    if prod(map(len, parts)) > steps:
+        raise ExactnessError(
+            f"The smallest sets have {size:,} tuples each, and there are more than {steps:,}."
+        )
+    return {forced.union(*chosen) for chosen in product(*parts)}
 
-    def branch(left: list[Witness], chosen: Witness, depth: int) -> Iterator[Witness]:
-        nonlocal branches
-        branches += 1
-        if branches > steps:
-            raise _too_many(steps)
+
+def _apart(sets: Iterable[Witness]) -> list[list[Witness]]:
+    """Sets in groups that have no member in common."""
+    numbered = list(sets)
+    owner: dict[Token, int] = {}
+    shared = [(n, owner.setdefault(token, n)) for n, each in enumerate(numbered) for token in each]
+    groups = connected_components(range(len(numbered)), shared)
+    return [[numbered[number] for number in sorted(group)] for group in groups]
+
+
+class _Search:
+    """A search for hitting sets that tries a number of branches at most."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
+        self._branches = 0
+
+    def smallest(self, sets: list[Witness]) -> set[Witness]:
+        """All hitting sets of least size."""
+        depth = _disjoint(sets)
+        while not (hitting := set(self._branch(sets, frozenset(), depth))):
+            depth += 1
+        return hitting
+
+    def _branch(self, left: list[Witness], chosen: Witness, depth: int) -> Iterator[Witness]:
+        self._branches += 1
+        if self._branches > self._steps:
+            raise _too_many(self._steps)
+        check_budget()
         if not left:
             yield chosen
         elif depth:
             smallest: Witness = min(left, key=_size)
             for token in sorted(smallest):
                 rest = [witness for witness in left if token not in witness]
-                yield from branch(rest, chosen | {token}, depth - 1)
+                yield from self._branch(rest, chosen | {token}, depth - 1)
 
-    for depth in range(len(frozenset().union(*sets)) + 1):
-        hitting = set(branch(list(sets), frozenset(), depth))
-        if hitting:
-            return hitting
-    return set()
+
+def _disjoint(sets: Iterable[Witness]) -> int:
+    """How many of the sets, taken greedily, have no member in common: all must be hit apart."""
+    taken: set[Token] = set()
+    count = 0
+    for each in sorted(sets, key=_size):
+        if taken.isdisjoint(each):
+            taken |= each
+            count += 1
+    return count

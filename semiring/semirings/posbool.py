@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from semiring.absorption import minimal
 from semiring.semirings.why import Why, Witnesses
 from semiring.token import Token
 
@@ -42,4 +41,15 @@ class PosBool(Why):
 
 
 def _minimal(witnesses: Iterable[frozenset[Token]]) -> Witnesses:
-    return frozenset(minimal(witnesses, frozenset.issubset, len))
+    """The witnesses that contain no other one, smaller ones first looked for by one of their
+    tokens."""
+    by_token: dict[Token, list[frozenset[Token]]] = {}
+    kept: set[frozenset[Token]] = set()
+    for witness in sorted(set(witnesses), key=len):
+        if not witness:
+            return frozenset({witness})
+        smaller = (other for token in witness for other in by_token.get(token, ()))
+        if not any(map(witness.issuperset, smaller)):
+            kept.add(witness)
+            by_token.setdefault(next(iter(witness)), []).append(witness)
+    return frozenset(kept)

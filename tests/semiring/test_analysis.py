@@ -34,6 +34,7 @@ from semiring.analysis import (
     shapley,
     witnesses,
 )
+from semiring.analysis.budget import within
 from semiring.analysis.sampling import hoeffding, random_words
 from semiring.semirings import Counting
 
@@ -241,6 +242,40 @@ def test_responsibility_is_its_definition(annotation):
             and not holds(annotation, {**everything, **dict.fromkeys(gone, 0), token: 0})
         ]
         assert share == (1 / (1 + min(sizes)) if sizes else 0.0)
+
+
+def test_repairs_of_many_rows_are_found_part_by_part():
+    """Parts that share no tuple are not searched together, and single tuples not at all."""
+    x, y, z = ([Polynomial.token(Token(name, i)) for i in range(3_000)] for name in "xyz")
+    alone = delta(Polynomial.sum(x))
+    assert repairs(alone) == [frozenset(Token("x", i) for i in range(3_000))]
+    pairs = [x[i] * y[i // 3] for i in range(3_000)]
+    assert repairs(delta(Polynomial.sum(pairs))) == [frozenset(Token("y", i) for i in range(1_000))]
+    of_one = Polynomial.sum(k * z[0] for k in pairs)
+    assert repairs(delta(of_one)) == [frozenset({Token("z", 0)})]
+    several = delta(Polynomial.sum([*x[:100], y[0] * z[0], y[1] * z[1]]))
+    assert len(repairs(several)) == 4
+    with pytest.raises(
+        ExactnessError, match="have 3,000 tuples each, and there are more than 100,"
+    ):
+        repairs(delta(Polynomial.sum(a * b for a, b in zip(x, y, strict=True))))
+
+
+def test_questions_have_a_budget():
+    """An exact answer that takes too long is an error, and samples say how many they are."""
+    events = [Polynomial.token(Token("t", i)) for i in range(40)]
+    hard = delta(Polynomial.sum(a * b for n, a in enumerate(events) for b in events[n + 1 :: 3]))
+    compared = compare(">", Tensor(SUM, [(k, n) for n, k in enumerate(events)]), 300) * hard
+    with within(0.0):
+        with pytest.raises(ExactnessError, match="budget of 0 seconds"):
+            probability(compared, 0.5)
+        with within(60.0), pytest.raises(ExactnessError, match="budget of 0 seconds"):
+            repairs(compared)
+        fewer = sampled_probability(compared, 0.5, error=0.0005)
+    assert fewer.samples
+    assert fewer.error > 0.0005
+    with pytest.raises(ExactnessError, match="at most 2,000 tuples, and a row depends on 2,001"):
+        shapley(Polynomial.sum(Polynomial.token(Token("t", i)) for i in range(2_001)))
 
 
 def test_searches_are_bounded():
