@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphquery.reduction.hashing import hashed, mixed
-from lipstick.systems.events.done import SINGLE, WHOLE, Done
+from lipstick.systems.events.completed import SINGLE, WHOLE, Done
 from lipstick.systems.events.message import EDGES, END, SCHEMA, SEALED
 from semiring.base import Array
 

@@ -16,15 +16,15 @@ from graphquery.reduction import Partial, Reducer, ReductionCycleError, merge
 from lipstick.systems.events.attempts import Attempts
 from lipstick.systems.events.blocks import by_topic, parsed_blocks
 from lipstick.systems.events.cyclic import acyclic, have_cycles, reason_of_cycle
-from lipstick.systems.events.decoding import Unreadable
-from lipstick.systems.events.errors import EventsError
-from lipstick.systems.events.formats import OPENLINEAGE
-from lipstick.systems.events.letters import (
+from lipstick.systems.events.dead_letters import (
     append_letters,
     differing_letters,
     letter_of,
     read_letters,
 )
+from lipstick.systems.events.decoding import Unreadable
+from lipstick.systems.events.errors import EventsError
+from lipstick.systems.events.formats import OPENLINEAGE
 from lipstick.systems.events.message import SCHEMA
 from lipstick.systems.events.openlineage import Collector, read_events
 from lipstick.systems.events.parse import DeadLetter

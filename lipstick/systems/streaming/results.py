@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from lipstick.capture.capture import Capture
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame, Rerunning
 from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion, without
-from lipstick.questions.scenarios import Given
+from lipstick.questions.scenarios import SCENARIO, Given
 from lipstick.questions.updates import updated_view
-from lipstick.questions.what_if import WhatIf
+from lipstick.questions.what_if import CHANGE, WhatIf
 from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.leaves import numbers_of_sources
 from lipstick.systems.streaming.periods import check_computed_alike
 from lipstick.systems.streaming.recorded import check_read, of_stream, recorded
-from lipstick.systems.streaming.repeated_what_if import RepeatedWhatIf
 from lipstick.systems.streaming.reruns import Reruns
 from lipstick.systems.streaming.starts import History
 from lipstick.tables.hypothesis import Hypothesis, Reduced
@@ -38,6 +38,70 @@ from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.systems.streaming.definition import AnnotatedStream
+
+
+class RepeatedWhatIf:
+    """What a streaming query would have emitted in each of many scenarios.
+
+    The tables are those of :class:`~lipstick.engines.memory.WhatIfMany`.
+
+    Parameters
+    ----------
+    labels
+        What the scenarios are called.
+    answers
+        Their answers.
+
+    Attributes
+    ----------
+    method
+        ``repeated``: one scenario after the other.
+    """
+
+    method = "repeated"
+
+    def __init__(self, labels: pa.Array, answers: Sequence[WhatIf]) -> None:
+        self._labels = labels
+        self._answers = answers
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __repr__(self) -> str:
+        return f"RepeatedWhatIf({len(self)} scenarios)"
+
+    @property
+    def scenarios(self) -> pa.Array:
+        """What the scenarios are called in the tables."""
+        return self._labels
+
+    @cached_property
+    def df(self) -> pa.Table:
+        """The hypothetical answers: ``scenario``, then the answer's columns."""
+        return self._joined(lambda answer: answer.df)
+
+    @cached_property
+    def changes(self) -> pa.Table:
+        """The rows that differ from the answer: ``scenario``, the answer's columns, ``_change``.
+
+        ``_change`` is changed, deleted or added; a row that is deleted shows what it was.
+        """
+        return self._joined(_changed)
+
+    def _joined(self, rows_of: Callable[[WhatIf], DataFrame]) -> pa.Table:
+        tables = []
+        for number, answer in enumerate(self._answers):
+            table = rows_of(answer).toArrow()
+            label = pa.repeat(self._labels[number], table.num_rows)
+            tables.append(table.add_column(0, SCENARIO, label))
+        return pa.concat_tables(tables) if tables else pa.table({SCENARIO: self._labels})
+
+
+def _changed(answer: WhatIf) -> DataFrame:
+    row = F.coalesce("new", "old").alias("row")
+    differ = answer.changes.where(F.col(CHANGE) != "unchanged")
+    return differ.select(row, CHANGE).select("row.*", CHANGE)
+
 
 Emitted = Callable[[Sequence[MicroBatch]], Emission]
 
@@ -131,7 +195,7 @@ class StreamResults(AnnotatedFrame):
 
         See :meth:`lipstick.Capture.what_if_many`. Where the query depends on watermarks, each is
         asked by itself, as :meth:`what_if` does, at the price of Spark jobs for each: the answer
-        is a :class:`~lipstick.systems.streaming.repeated_what_if.RepeatedWhatIf`, with the same
+        is a :class:`~lipstick.systems.streaming.results.RepeatedWhatIf`, with the same
         tables.
         """
         if not self._reading.by_time and not self._reading.ties:

@@ -26,16 +26,88 @@ from graphquery.store.streams import (
 from lipstick.systems.streams.batch import Batch, concat_batches
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.engine import CODES
-from lipstick.systems.streams.errors import UnknownStreamError
+from lipstick.systems.streams.errors import StreamError, UnknownStreamError
+from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import Keys, concat_keys
 from lipstick.systems.streams.layout import column_names, keys_of, unpacked
+from lipstick.systems.streams.node import Node
 from lipstick.systems.streams.operator_state import StageState
+from lipstick.systems.streams.operators import (
+    Aggregate,
+    AggregateBy,
+    Filter,
+    KeyBy,
+    LengthJoin,
+    LengthWindow,
+    Map,
+    Merge,
+    Operator,
+    TimeJoin,
+    TimeWindow,
+)
+from lipstick.systems.streams.operators.joins import Condition
+from lipstick.systems.streams.operators.mapping import Absent
 from lipstick.systems.streams.recording import Parts, Recording, added, no_content
-from lipstick.systems.streams.source import Disorder
-from lipstick.systems.streams.topology import graph_of
+from lipstick.systems.streams.source import Disorder, Source
 from semiring.base import Array
 from semiring.door import checked as checked_arguments
 from semiring.errors import LipstickError
+
+
+def graph_of(name: str, topology: Mapping[str, Any]) -> Graph:
+    """The graph of a recorded topology, the inverse of :meth:`Graph.topology`.
+
+    Raises
+    ------
+    StreamError
+        When it has an operator that this version does not know.
+    """
+    graph = Graph(name)
+    for sid, node in topology.items():
+        kind, parameters = node["kind"], node["parameters"]
+        source = Source(**parameters) if kind == "source" else None
+        operator = None if kind == "source" else _operator(kind, parameters)
+        inputs = tuple(node["inputs"])
+        graph.nodes[sid] = Node(
+            sid, source, operator, inputs, node["keyed"], node["module"], node["twin"]
+        )
+    return graph
+
+
+def _operator(kind: str, parameters: Mapping[str, Any]) -> Operator:
+    match kind:
+        case "map":
+            return Map(Absent(parameters["function"]))
+        case "filter":
+            return Filter(Absent(parameters["predicate"]))
+        case "key_by":
+            return KeyBy(parameters["column"])
+        case "time_window":
+            return TimeWindow(parameters["width"])
+        case "length_window":
+            return LengthWindow(parameters["length"])
+        case "aggregate":
+            return Aggregate(tuple((a, b, c) for a, b, c in parameters["columns"]))
+        case "aggregate_by":
+            return AggregateBy(Absent(parameters["function"]))
+        case "time_join":
+            condition = _condition(parameters["condition"])
+            return TimeJoin(parameters["left"], parameters["right"], condition)
+        case "length_join":
+            condition = _condition(parameters["condition"])
+            return LengthJoin(parameters["left"], parameters["right"], condition)
+        case "merge":
+            return Merge()
+    raise StreamError(f"The store has an operator {kind!r} that this version does not know.")
+
+
+def _condition(recorded: Any) -> Condition:
+    if recorded is None:
+        return None
+    if isinstance(recorded, str):
+        return Absent(recorded)
+    return tuple((left, right) for left, right in recorded)
+
 
 _CACHED = 1 << 23
 """Events of which the keys are kept in memory after they were read."""

@@ -14,7 +14,7 @@ import pytest
 
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import RelationRecord
-from lipstick.explorer.captures import copied
+from lipstick.explorer.captures import what_if
 from lipstick.explorer.captures.input_rows import looked_up
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.cells import cell, cells
@@ -238,7 +238,7 @@ def test_values_outside_of_the_semiring_are_told(capture: Open) -> None:
 def test_what_is_copied_asks_the_same(
     capture: Open, scenario: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(copied, "LISTED", 10)
+    monkeypatch.setattr(what_if, "LISTED", 10)
     source = CaptureSource("suppliers", capture("suppliers"))
     (told,) = ask(source, "what_if", scenarios=[scenario])["scenarios"]
     changes = ran(told["python"]).to_pylist()

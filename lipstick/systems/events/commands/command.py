@@ -11,8 +11,6 @@ from lipstick.cli.errors import Failure, reported
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 from lipstick.systems.events.commands.demo import demo
-from lipstick.systems.events.commands.emit import emit
-from lipstick.systems.events.commands.export import export
 from lipstick.systems.events.commands.spark import (
     chosen,
     format_options,
@@ -38,10 +36,6 @@ _LATENESS = click.option(
 @click.group()
 def events() -> None:
     """Reduce streams of provenance events to who came from whom."""
-
-
-for each in (demo, emit, export):
-    events.add_command(each)
 
 
 @events.command()
@@ -324,3 +318,64 @@ def _semiring(name: str | None) -> Any:
     if name not in known:
         raise Failure(f"There is no semiring {name!r}; there are {', '.join(sorted(known))}.")
     return known[name]
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--into", required=True, type=click.Path(path_type=Path, file_okay=False))
+@click.option("--topic", help="Of the events.  [default: the name of PATH]")
+@click.option("--key", multiple=True, help="A column that tells a capture's rows apart.")
+def emit(path: Path, into: Path, topic: str | None, key: tuple[str, ...]) -> None:
+    """Emit the capture, or the graph of the store, in PATH as events into a folder.
+
+    Rows of a capture come from the tuples that their annotations name; nodes of a graph from those
+    that edges lead from.
+    """
+    import lipstick
+    from graphquery import ProvenanceGraph
+    from graphquery.store import Store
+    from lipstick.systems.events import Emitter
+    from lipstick.systems.events.graph_events import emit_capture, emit_graph
+
+    name = topic or path.name
+    with reported(), Emitter(into, name) as emitter:
+        if (path / "manifest.json").exists():
+            number = emit_capture(lipstick.open(path), emitter, name, key)
+            click.echo(f"{counted(number, 'row')} emitted")
+        elif (path / "format.json").exists():
+            snapshot = Store.open(path).snapshot()
+            parts = (snapshot.segments.values(), snapshot.edges, snapshot.column)
+            number = emit_graph(ProvenanceGraph.build(*parts), emitter, name)
+            click.echo(f"{counted(number, 'edge')} emitted")
+        else:
+            raise Failure(f"{path} is neither a capture nor a store.")
+        emitter.seal()
+
+
+@click.command()
+@store_argument
+@click.argument("topic")
+@click.argument("name")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--version", default="1", show_default=True, help="Of the dataset.")
+@click.option(
+    "--rows",
+    type=click.Path(path_type=Path, exists=True),
+    help="The data of the outputs, Parquet, in the place of their identifiers alone.",
+)
+@click.option("--id", "column", default="id", show_default=True, help="Its identifiers' column.")
+def export(
+    store: Path, topic: str, name: str, folder: Path, version: str, rows: Path | None, column: str
+) -> None:
+    """Let others import the outputs of a TOPIC of a STORE, as the dataset NAME in a new FOLDER."""
+    import pyarrow.parquet as pq
+
+    from lipstick.systems.events.exporting import export_outputs
+
+    with reported():
+        table = None if rows is None else pq.read_table(rows)
+        click.echo(export_outputs(store, topic, name, version, folder, rows=table, column=column))
+
+
+for each in (demo, emit, export):
+    events.add_command(each)

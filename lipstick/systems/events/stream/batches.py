@@ -18,14 +18,14 @@ import pyarrow.compute as pc
 
 from graphquery.store import Store, Writer
 from lipstick.systems.events.cyclic import reason_of_cycle
-from lipstick.systems.events.errors import EventsError
-from lipstick.systems.events.letters import (
+from lipstick.systems.events.dead_letters import (
     NONE_KEPT,
     SOME_FORGOTTEN,
     append_letters,
     late_letters,
     read_letters,
 )
+from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.mending import mend
 from lipstick.systems.events.message import SCHEMA
 from lipstick.systems.events.parse import DeadLetter

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from graphquery.reduction import Reducer, ReductionCycleError, Report
 from graphquery.reduction.shares import split
 from lipstick.systems.events.attempts import Attempts
-from lipstick.systems.events.done import Done, Run
-from lipstick.systems.events.letters import differing_letters
+from lipstick.systems.events.completed import Done, Run
+from lipstick.systems.events.dead_letters import differing_letters
 from lipstick.systems.events.message import EDGES, SCHEMA, SEALED
 from lipstick.systems.events.partials import partial_of
 from lipstick.systems.events.stream import task_messages

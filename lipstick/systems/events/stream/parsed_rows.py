@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphquery.reduction import EdgeType, ReductionCycleError
+from lipstick.systems.events.dead_letters import letter_of
 from lipstick.systems.events.decoding import GZIP, Unreadable, unpack
 from lipstick.systems.events.errors import MessageError
 from lipstick.systems.events.formats import MESSAGES, PROV
-from lipstick.systems.events.letters import letter_of
 from lipstick.systems.events.message import EDGES, SCHEMA, TYPES, Message
 from lipstick.systems.events.openlineage import Collector, events_in
 from lipstick.systems.events.parse import DeadLetter, parse

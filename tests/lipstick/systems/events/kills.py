@@ -24,8 +24,8 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.store import fsck
+from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.files import reduce_files
-from lipstick.systems.events.letters import read_letters
 from lipstick.systems.events.run_settings import Settings
 from lipstick.systems.events.stream.batches import Batches
 from lipstick.systems.events.stream.settings import StreamSettings

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 from graphquery.reduction.hashing import shard_of
-from lipstick.systems.events.letters import read_letters
+from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.parse import parse
 from lipstick.systems.events.stream import batches as module
 from lipstick.systems.events.stream.batches import Batches

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lipstick.systems.events.attempts import Attempts
+from lipstick.systems.events.dead_letters import append_letters, read_letters
 from lipstick.systems.events.files import reduce_files
-from lipstick.systems.events.letters import append_letters, read_letters
 from lipstick.systems.events.message import EDGES, END, Counts, Message
 from lipstick.systems.events.parse import DeadLetter, parse
 from lipstick.systems.events.run_settings import Settings

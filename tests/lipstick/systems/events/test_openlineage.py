@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lipstick.systems.events import Outcome, ReducedGraph, Settings, reduce_files
-from lipstick.systems.events.letters import read_letters
+from lipstick.systems.events.dead_letters import read_letters
 from tests.lipstick.systems.events.random_history import run as random_history
 
 Event = dict[str, Any]

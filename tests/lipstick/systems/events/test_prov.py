@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from lipstick.systems.events import Outcome, Settings, reduce_files
+from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.decoding import Unreadable
-from lipstick.systems.events.letters import read_letters
 from lipstick.systems.events.prov import documents_in
 from tests.lipstick.systems.events.reduced import edges_in
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lipstick.systems.events import Settings, reduce_files
-from lipstick.systems.events.letters import read_letters
+from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.prov import SUFFIXES
 
 

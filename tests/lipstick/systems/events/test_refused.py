@@ -14,8 +14,8 @@ from graphquery.reduction.cycles import in_cycles
 from graphquery.reduction.edges import Edges
 from lipstick.cli import main
 from lipstick.systems.events import Follower, Settings, reduce_files
+from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.errors import EventsError
-from lipstick.systems.events.letters import read_letters
 from lipstick.systems.events.message import EDGES, Message
 from lipstick.systems.events.stream.batches import Batches
 from lipstick.systems.events.stream.settings import StreamSettings

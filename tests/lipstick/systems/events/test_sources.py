@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from lipstick.cli import main
 from lipstick.systems.events import Emitter, ReducedAwayError, ReducedGraph, Settings, reduce_files
-from lipstick.systems.events.letters import read_letters
+from lipstick.systems.events.dead_letters import read_letters
 from tests.lipstick.systems.events.kills import run as killed
 from tests.lipstick.systems.events.reduced import edges_in
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from lipstick.cli import main
 from lipstick.systems.events import Emitter, EventsError, ReducedGraph, reduce_files
-from lipstick.systems.events.letters import read_letters
+from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.message import EDGES, END, SEALED, Counts, Message
 from lipstick.systems.events.stream.batches import Batches
 from lipstick.systems.events.stream.parsed_rows import BLOCK

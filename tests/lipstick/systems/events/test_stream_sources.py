@@ -15,9 +15,9 @@ from pyspark.sql import SparkSession
 
 from lipstick.cli import main
 from lipstick.systems.events.commands.command import events
+from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.files import reduce_files
 from lipstick.systems.events.formats import FORMATS, MESSAGES
-from lipstick.systems.events.letters import read_letters
 from lipstick.systems.events.run_settings import Settings
 from lipstick.systems.events.stream.batches import Batches
 from lipstick.systems.events.stream.openlineage_runs import unfinished

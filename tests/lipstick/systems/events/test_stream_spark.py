@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.cli import main
 from lipstick.systems.events import Emitter, EventsError, ReducedGraph, hashtags, reduce_files
-from lipstick.systems.events.letters import read_letters
+from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.message import EDGES, Message
 from lipstick.systems.events.stream.settings import BatchProgress, StreamSettings
 from lipstick.systems.events.stream.spark import StreamReduction
