@@ -12,7 +12,7 @@ DAMAGED = 1
 
 
 class Failure(click.ClickException):
-    """What was asked cannot be done, or not so."""
+    """A request that cannot be met as it was put."""
 
     exit_code = 2
 

@@ -55,7 +55,7 @@ def send_graph(answer: Answer, graph: ProvenanceGraph, before: ProvenanceGraph |
 
 
 def summary(graph: GraphEngine[Any], before: GraphEngine[Any] | None = None) -> str:
-    """How large a graph is, and what of it is zoomed out."""
+    """Return the size of a graph, and its zoomed-out modules."""
     text = f"{counted(graph.node_count, 'node')}, {counted(graph.edge_count, 'edge')}"
     if before is not None and before is not graph:
         text += f" (of {before.node_count:,} and {before.edge_count:,})"

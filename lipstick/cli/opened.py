@@ -1,4 +1,4 @@
-"""What commands about a graph have in common: opening it, zooming out and deleting first."""
+"""The common part of commands about a graph: opening it, zooming out and deleting first."""
 
 from __future__ import annotations
 

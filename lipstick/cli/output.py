@@ -1,4 +1,4 @@
-"""How commands answer: tables, JSON documents and pictures, on standard output or in a file."""
+"""Answers of commands: tables, JSON documents and pictures, on standard output or in a file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(slots=True)
 class Answer:
-    """What a command says, put together and then sent at once.
+    """The answer of a command, put together and then sent at once.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Answer:
 
     @property
     def rows(self) -> int | None:
-        """How many rows of a list are wanted; None: all."""
+        """The largest number of rows to list; None: all."""
         return ROWS if self.limit is None and self.format == TABLE else self.limit
 
     # -- tables ----------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
 def answer(
     format: str | None, output: Path | None, limit: int | None, formats: Iterable[str]
 ) -> Answer:
-    """What the options of `answer_options` ask for."""
+    """Return the answer that the options of `answer_options` ask for."""
     if format is None:
         ending = "" if output is None else output.suffix.removeprefix(".")
         format = ending if ending in formats else TABLE

@@ -1,4 +1,4 @@
-"""How long an answer may take: looked at between the steps that make it."""
+"""The time that an answer may take, checked between the steps that make it."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def cells(table: pa.Table, longest: int | None = LONGEST) -> list[list[str | Non
 
 
 def kind(type_: pa.DataType) -> str:
-    """What a page needs to know of a type: ``number``, ``text``, ``time``, ``truth`` or ``other``.
+    """Return the kind of a type: ``number``, ``text``, ``time``, ``truth`` or ``other``.
 
     Those of the first four can be sorted and compared.
     """

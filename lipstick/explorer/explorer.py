@@ -1,4 +1,4 @@
-"""What is explored, and how a question is answered: one way for server, widget and saved page."""
+"""Sources and answers to questions about them: one way for server, widget and saved page."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Explorer:
         self._locks = [threading.Lock() for _ in self.sources]
 
     def listing(self) -> dict[str, Any]:
-        """What there is to explore."""
+        """Return the list of sources."""
         return {
             "sources": [{"kind": source.kind, "name": cell(source.name)} for source in self.sources]
         }

@@ -56,7 +56,7 @@ class Served:
 
 
 def source_of(subject: Any, name: str | None = None) -> Source:
-    """What is explored of a capture, a graph, a federation or a path.
+    """Return the source that explores a capture, a graph, a federation or a path.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def explore(
 
 
 def bundle(subject: Any) -> dict[str, Any] | None:
-    """What a notebook shows for something that can be explored; None where it is not interactive.
+    """Return the MIME bundle of a widget for a notebook; None where it is not interactive.
 
     That is a widget in a notebook whose kernel has anywidget.
     """

@@ -1,4 +1,4 @@
-"""What a question is given: JSON from a page, whose every value is looked at before it is used."""
+"""Parameters of a question: JSON from a page, each value of which is checked before it is used."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Params:
         return given
 
     def flag(self, name: str) -> bool:
-        """Whether something is asked for."""
+        """Return True if something is asked for."""
         return self._given.get(name) is True
 
     def items(self, name: str) -> list[Any]:

@@ -123,7 +123,7 @@ def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> No
 
 
 def _struck(held: Holding, number: int, answer: dict[str, Any]) -> None:
-    """What if each input of a row had not been there."""
+    """Return the answers to deleting each input of a row."""
     for each in answer["inputs"]:
         for key in each["keys"][:20]:
             scenario = {"delete": {each["relation"]: [key]}, "where": {}}

@@ -39,7 +39,7 @@ WORKERS = 4
 
 
 def missing(error: ImportError) -> ExploreError:
-    """What to do without the libraries that a server needs."""
+    """Return the error that names the libraries that a server needs."""
     return ExploreError(
         f"The explorer needs {error.name}, which is not installed.\n"
         "Install it: pip install 'lipstick-spark[explore]'"
@@ -153,7 +153,7 @@ async def _answered(
     explorer: Explorer,
     work: Callable[[Budget], str],
 ) -> str:
-    """What some work yields, which is told to stop when nobody waits for it any more."""
+    """Return the result of some work, which is stopped when nobody waits for it any more."""
     budget = Budget(explorer.seconds)
     task = asyncio.get_running_loop().run_in_executor(pool, work, budget)
     while True:

@@ -116,7 +116,7 @@ class Windows:
 
 
 def condition(column: pa.Array, text: str, name: str) -> pa.Array:
-    """Which values meet a condition as people type it.
+    """Return the mask of the values that meet a condition as people type it.
 
     ``> 5``, ``= Civic`` and the like compare; ``null`` and ``not null`` ask for NULL; any other
     text is looked for within the values, whatever its case.

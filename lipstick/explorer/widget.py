@@ -46,7 +46,7 @@ def widget(explorer: Explorer) -> Any:
 
 
 def in_notebook() -> bool:
-    """Whether this is the kernel of a notebook: of Jupyter's kind, or of marimo."""
+    """Return True if this is the kernel of a notebook: of Jupyter's kind, or of marimo."""
     import sys
 
     module = sys.modules.get("IPython")

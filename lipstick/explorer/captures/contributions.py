@@ -1,4 +1,4 @@
-"""What an aggregated value is made of, largest first; and how it would change without each part."""
+"""The parts of an aggregated value, largest first, and its value without each of them."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _formal(memory: Memory, at: Array, column: str) -> dict[str, Any]:
 
 
 def tornado(capture: Capture, row: int, params: Params, budget: Budget) -> dict[str, Any]:
-    """How a value of a row would change without each of the row's inputs from one relation.
+    """Return the values of a row without each of its inputs from one relation.
 
     Parameters
     ----------

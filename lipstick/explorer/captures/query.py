@@ -24,7 +24,7 @@ _WORD = re.compile(r"`(?:[^`]|``)+`|'(?:[^'\\]|\\.|'')*'|--[^\n]*|\w+|\s+|.", re
 
 
 def query(capture: Capture) -> dict[str, Any]:
-    """What :meth:`lipstick.AnnotatedFrame.explain` says, block by block, with places in the text.
+    """Return the blocks of :meth:`lipstick.AnnotatedFrame.explain`, with places in the query.
 
     ``mentions`` are the places in the text where relations are named: start, end, relation.
     """
@@ -125,7 +125,7 @@ def _lineage(root: Block, names: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _mentions(query: str, relations: list[str]) -> list[dict[str, Any]]:
-    """Where a text names relations, outside of literals and comments."""
+    """Return the places where a text names relations, outside of literals and comments."""
     known = {name.lower(): name for name in relations}
     known |= {name.rpartition(".")[2].lower(): name for name in relations}
     mentions = []

@@ -140,7 +140,7 @@ class CaptureSource:
         return Windows(self.capture.memory.answer())
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """What is captured: the query, its columns and relations, and the semirings to ask in."""
+        """Return the query, its columns and relations, and the semirings to ask in."""
         del params, budget
         manifest = self.capture.manifest
         return {
@@ -187,16 +187,16 @@ class CaptureSource:
         return input_rows.source_rows(self.capture.memory, self._row(params), params, budget)
 
     def value(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """What a value is made of."""
+        """Return the parts of a value."""
         column = params.text("column")
         return contributions.contributions(self.capture.memory, self._row(params), column, budget)
 
     def tornado(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """How a value would change without each input."""
+        """Return the value without each input."""
         return contributions.tornado(self.capture, self._row(params), params, budget)
 
     def what_if(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """What would differ without some inputs."""
+        """Return the differences that deleting some inputs makes."""
         return what_if.what_if(self.capture, params, budget)
 
     def query(self, params: Params, budget: Budget) -> dict[str, Any]:

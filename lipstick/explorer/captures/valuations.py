@@ -55,7 +55,7 @@ _PARSED: dict[str, Callable[[str], Any]] = {
 
 
 class Chosen:
-    """What the tokens of each relation are valued.
+    """Return the values of the tokens of each relation.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the answer would be without some inputs, in one scenario or in several side by side."""
+"""The answer without some inputs, in one scenario or in several side by side."""
 
 from __future__ import annotations
 

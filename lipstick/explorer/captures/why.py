@@ -176,7 +176,7 @@ def annotation(memory: Memory, at: Array) -> Polynomial | Expression:
 
 
 def _decided(root: Block) -> list[str]:
-    """What else decides whether the row is there, as SQL."""
+    """Return the other conditions for the row to be there, as SQL."""
     deciders = [f"HAVING {plain(text(condition), root)}" for condition in root.having]
     deciders += [plain(text(condition), root) for condition in root.conditions]
     if root.limited:
@@ -249,7 +249,7 @@ def _called(block: Block, name: str) -> str:
 
 
 def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
-    """How much each input has to do with a row's being there: Shapley values, and the witnesses."""
+    """Return the share of each input in a row's presence: Shapley values, and the witnesses."""
     at = np.array([position(memory, row)], dtype=np.int64)
     total = sum(len(reached.members) for reached in reach(memory.engine, at, scalars=True).values())
     if total > READ:

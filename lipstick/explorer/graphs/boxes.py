@@ -167,7 +167,7 @@ class Drawing:
         }
 
     def _within(self, box: int, other: int, inner: set[int]) -> bool:
-        """Whether a box is somewhere inside another."""
+        """Return True if a box is somewhere inside another."""
         if other not in inner:
             return False
         up = self.boxes[box]["parent"]

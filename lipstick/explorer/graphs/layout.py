@@ -413,7 +413,7 @@ def _turn(placed: Layout, source: int, target: int) -> float:
 
 
 def _heights(placed: Layout, boxes: Array, towards: Array) -> Array:
-    """Where edges meet the sides of their boxes: in the order of where they lead to."""
+    """Return the heights where edges meet their boxes, in the order of their other ends."""
     order = np.lexsort([towards, boxes])
     count = np.bincount(boxes, minlength=len(placed.x))
     first = np.cumsum(count) - count

@@ -1,4 +1,4 @@
-"""What is lit in a picture: what a node is made of, what it makes, what goes with it."""
+"""Marked nodes of a picture: ancestors and descendants of a node, and those that go with it."""
 
 from __future__ import annotations
 

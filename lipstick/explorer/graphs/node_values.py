@@ -90,7 +90,7 @@ def _differ(before: ProvenanceGraph, after: ProvenanceGraph, segment: Segment, i
 
 
 def has_value(segment: Segment) -> bool:
-    """Whether the nodes of a segment are v-nodes with values."""
+    """Return True if the nodes of a segment are v-nodes with values."""
     return segment.kind is Kind.VALUE and segment.file is not None
 
 

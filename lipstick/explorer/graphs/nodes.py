@@ -150,7 +150,7 @@ def add_nodes(
 
 
 def _label(segment: Segment, name: str) -> str:
-    """What a node is called in the box of its segment."""
+    """Return the name of a node in the box of its segment."""
     if segment.module is not None:
         return name.rpartition("/")[2]
     own_name = name.removeprefix(f"{segment.name}:")

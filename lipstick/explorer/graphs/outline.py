@@ -65,12 +65,12 @@ class Outline:
 
     @cached_property
     def stored(self) -> Array:
-        """How many nodes each segment has, in the graph or not."""
+        """The number of nodes of each segment, in the graph or not."""
         return np.fromiter((s.count for s in self.segments), np.int64, len(self.segments))
 
     @property
     def counts(self) -> Array:
-        """How many nodes of each segment are in the graph."""
+        """The number of nodes of each segment that are in the graph."""
         return self.stored if self.left is None else self.left
 
     @cached_property
@@ -91,7 +91,7 @@ class Outline:
 
     @cached_property
     def groups(self) -> list[str]:
-        """What stands for itself from afar: modules, and relations and names outside of modules."""
+        """Boxes of the picture from afar: modules, and relations and names outside of modules."""
         return list(dict.fromkeys(_group(segment) for segment in self.segments))
 
     @cached_property
@@ -120,7 +120,7 @@ class Outline:
 
     @cached_property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return int(self.counts.sum())
 
     @cached_property

@@ -162,7 +162,7 @@ def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> di
 
 
 def crumbs_of(segment: Segment) -> list[dict[str, Any]]:
-    """What the nodes of a segment are inside of."""
+    """Return the box around the nodes of a segment."""
     crumbs: list[dict[str, Any]] = [EVERYTHING]
     if segment.module is not None:
         crumbs.append({"label": segment.module, "focus": {"module": segment.module}})

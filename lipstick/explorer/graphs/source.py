@@ -152,7 +152,7 @@ class GraphSource:
     # -- what there is ---------------------------------------------------------------------------
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """How large the graph is, and its executions."""
+        """Return the size of the graph, and its executions."""
         del params, budget
         outline = self.outline
         executions = outline.executions
@@ -243,7 +243,7 @@ class GraphSource:
     # -- nodes -----------------------------------------------------------------------------------
 
     def node(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """What is known of a node."""
+        """Return the facts about a node."""
         from lipstick.explorer.graphs.node_values import columns_of_tuple, node_rows
 
         graph = self.graph(budget)
@@ -303,7 +303,7 @@ class GraphSource:
     # -- comparisons -----------------------------------------------------------------------------
 
     def compare(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """What one execution has and another has not."""
+        """Return the difference between two executions."""
         graph = self.graph(budget)
         left, right = params.integer("left", 0), params.integer("right", 0)
         difference = graph.difference(left, right)

@@ -81,7 +81,7 @@ class Run:
 
     @property
     def completed(self) -> bool:
-        """Whether it has generated its outputs."""
+        """Return True if it has generated its outputs."""
         return self.end is not None and self.end[1] == COMPLETE
 
     @property

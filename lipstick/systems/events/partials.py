@@ -41,7 +41,7 @@ def partial_of(messages: pa.Table, semiring: Semiring[Any] | None = None) -> Par
 
 
 def is_sealed(messages: pa.Table) -> bool:
-    """Whether one of some messages seals their topic."""
+    """Return True if one of some messages seals their topic."""
     sealed = _of_kind(messages, SEALED)
     return bool(sealed.column("function").null_count)
 

@@ -64,7 +64,7 @@ class Outcome:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was refused or lost."""
+        """Return True if nothing was refused or lost."""
         return not self.dead and all(each.exact for each in self.topics.values())
 
 

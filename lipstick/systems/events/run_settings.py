@@ -67,7 +67,7 @@ class Settings:
 
 
 def goes_on(before: Any, now: dict[str, Any]) -> bool:
-    """Whether a run reads as another, and the same files first if files may come."""
+    """Return True if a run reads as another, and the same files first if files may come."""
     if not isinstance(before, dict) or before.get("settings") != now["settings"]:
         return False
     files: list[Any] = before["files"]

@@ -54,7 +54,7 @@ class Progress:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was lost.
+        """Return True if nothing was lost.
 
         Nothing was refused, edges were as declared and on no cycle, and all late ones repaired.
         """

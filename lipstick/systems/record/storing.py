@@ -56,7 +56,7 @@ def crossing_bytes(recordings: Sequence[CommandRecording], skew: float = SKEW) -
 
 
 def _together(recording: CommandRecording, other: CommandRecording, skew: float) -> bool:
-    """Whether two recordings were made at the same time; ports are used again at others."""
+    """Return True if two recordings were made at the same time; ports are used again at others."""
     ends = recording.started + recording.seconds + skew, other.started + other.seconds + skew
     return recording.started <= ends[1] and other.started <= ends[0]
 

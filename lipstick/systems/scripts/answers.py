@@ -61,5 +61,5 @@ class Dependence:
 
     @property
     def certain(self) -> bool:
-        """Whether the answer rests on nothing assumed."""
+        """Return True if the answer rests on nothing assumed."""
         return not self.assumptions

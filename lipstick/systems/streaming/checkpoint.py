@@ -93,7 +93,7 @@ class MicroBatch:
 
     @property
     def has_data(self) -> bool:
-        """Whether the batch read anything."""
+        """Return True if the batch read anything."""
         return any(self.files) or any(span is not None for span in self.spans)
 
 

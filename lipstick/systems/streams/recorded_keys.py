@@ -62,7 +62,7 @@ def _covered(first: Array, last: Array, count: int, *, gaps: bool) -> Array:
 
 
 def _enough(keys: Keys, outputs: Keys, count: int) -> bool:
-    """Whether every output has so many events before it, or all that its key ever had."""
+    """Return True if every output has so many events before it, or all that its key ever had."""
     high = search(keys.code, keys.t, outputs.code, outputs.trigger, "right")
     assert outputs.code is not None
     assert keys.code is not None

@@ -208,7 +208,7 @@ class RecordedQuery:
         return [snapshot.path(file).absolute() for file in files]
 
     def keeps_content(self, sid: str) -> bool:
-        """Whether the content of a stream is recorded."""
+        """Return True if the content of a stream is recorded."""
         assert self._graph is not None
         return self.full or self._graph.node(sid).source is not None
 

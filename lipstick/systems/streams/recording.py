@@ -137,7 +137,7 @@ class Recording(ABC):
 
     @abstractmethod
     def has_content(self, sid: str) -> bool:
-        """Whether the content of a stream was recorded."""
+        """Return True if the content of a stream was recorded."""
 
     @abstractmethod
     def disorder(self) -> Mapping[str, Disorder]:

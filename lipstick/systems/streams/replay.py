@@ -56,7 +56,7 @@ class Replayed:
 
     @property
     def identical(self) -> bool:
-        """Whether all that was asked about came out as it was recorded."""
+        """Return True if all that was asked about came out as it was recorded."""
         return not (len(self.changed) or len(self.gone) or len(self.appeared))
 
 

@@ -43,7 +43,7 @@ def _place(name: str) -> tuple[str, int]:
 
 
 def may_lack_documents(settings: StreamSettings, known: TopicPlan) -> bool:
-    """Whether documents can be taken out: all are kept, and nothing is final."""
+    """Return True if documents can be taken out: all are kept, and nothing is final."""
     kept = settings.log and not known.kept_from and not known.counts.get("kept")
     return settings.format == PROV and kept
 

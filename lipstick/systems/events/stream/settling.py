@@ -89,7 +89,7 @@ class Settling:
 
     @property
     def is_resolved(self) -> bool:
-        """Whether no edges are left."""
+        """Return True if no edges are left."""
         return not any(len(part.leaving) for parts in self._parts.values() for part in parts)
 
     def break_cycles(self) -> None:

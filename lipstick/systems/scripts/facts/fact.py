@@ -116,7 +116,7 @@ class Fact:
 
     @property
     def changes(self) -> bool:
-        """Whether the call may change anything but its result."""
+        """Return True if the call may change anything but its result."""
         return bool(
             self.mutates
             or self.writes

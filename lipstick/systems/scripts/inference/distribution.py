@@ -82,7 +82,7 @@ class Distribution:
 
     @property
     def is_constant(self) -> bool:
-        """Whether there is one value alone."""
+        """Return True if there is one value alone."""
         return len(self.support) == 1
 
     def without_zero(self) -> Distribution:

@@ -175,7 +175,7 @@ def changed(context: Context, text: ast.expr, base: Value, process: Node) -> Val
 
 
 def _is_made_of(context: Context, held: Value, process: Node) -> bool:
-    """Whether a PE reads all that a value depends on, for certain."""
+    """Return True if a PE reads all that a value depends on, for certain."""
     read = {
         (edge.source, edge.variable)
         for edge, why in context.graph.incoming[process.id].items()

@@ -36,7 +36,7 @@ _PLAIN_BASES = frozenset(
 
 
 def foreign_bases(cls: Class) -> bool:
-    """Whether a class is derived from one outside of the project that may do anything."""
+    """Return True if a class is derived from one outside of the project that may do anything."""
     for base in cls.bases:
         if isinstance(base, Class):
             if foreign_bases(base):

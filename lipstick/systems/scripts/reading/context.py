@@ -346,7 +346,7 @@ class Context(Regions):
     # -- what the text leaves open -------------------------------------------------------------
 
     def only_doubts(self, key: Key) -> bool:
-        """Whether a key holds nothing but doubts, which pass by all conditions."""
+        """Return True if a key holds nothing but doubts, which pass by all conditions."""
         return key == self.world or (isinstance(key, tuple) and key[0] == OPEN_FILE)
 
     def doubt(self, why: str | None) -> Reference:

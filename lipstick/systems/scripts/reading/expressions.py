@@ -113,7 +113,7 @@ def comprehension(context: Context, node: Comprehension) -> Value:
 
 
 def _may_change(context: Context, node: Comprehension) -> bool:
-    """Whether an iteration may change what a later one reads."""
+    """Return True if an iteration may change what a later one reads."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.NamedExpr | ast.Yield | ast.YieldFrom):
             return True

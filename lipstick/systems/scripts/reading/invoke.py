@@ -211,7 +211,7 @@ def _leave(context: Context, frame: Frame, scope: int, function: Function) -> Va
 
 
 def _defines(context: Context, function: Function) -> bool:
-    """Whether a function defines others, which may outlive its variables."""
+    """Return True if a function defines others, which may outlive its variables."""
     known = context.defining.get(id(function.node))
     if known is None:
         inner = (node for node in ast.walk(function.node) if node is not function.node)

@@ -84,7 +84,7 @@ def files(
 
 
 def may_be_same(name: str, other: str, moved: bool) -> bool:
-    """Whether two names may be of one file, or of a folder and something in it.
+    """Return True if two names may be of one file, or of a folder and something in it.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def advanced(context: Context, values: Iterable[Value]) -> list[Function]:
 
 
 def is_used_up(context: Context, value: Value) -> bool:
-    """Whether going over a value changes it: a generator, an iterator, an open file."""
+    """Return True if going over a value changes it: a generator, an iterator, an open file."""
     if not value.regions:
         return False
     known = value.kind in ITERATORS or isinstance(value.target, Lazy)

@@ -206,7 +206,7 @@ class Between:
 
     @property
     def in_order(self) -> bool:
-        """Whether the rows of the later event are those of the earlier one, in its order."""
+        """Return True if the rows of the later event are those of the earlier one, in its order."""
         return not self.moving and not self.mixing
 
 

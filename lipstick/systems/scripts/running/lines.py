@@ -36,7 +36,7 @@ def asked(
 
 
 def is_beside(provenance: ScriptProvenance, source: Event, event: Event) -> bool:
-    """Whether a read of the same line as a collect is of another part of its expression."""
+    """Return True if a read of the same line as a collect is of another part of its expression."""
     if event.kind != "collect" or source.places[:1] != event.places[:1] or not event.places:
         return False
     file, line = event.places[0]

@@ -48,7 +48,7 @@ def inferred(
 
 
 def _keeps_index(output: Frame, source: Frame) -> bool:
-    """Whether labels of rows are those of the source; a new index counts from 0."""
+    """Return True if labels of rows are those of the source; a new index counts from 0."""
     import pandas as pd  # type: ignore[import-untyped]
 
     index = output.index

@@ -70,7 +70,7 @@ class OpenedFiles:
 
 
 def _is_of_spark(path: str) -> bool:
-    """Whether a file is one by which PySpark and the JVM exchange rows."""
+    """Return True if a file is one by which PySpark and the JVM exchange rows."""
     temporary = os.path.realpath(tempfile.gettempdir())
     if not path.startswith(temporary):
         return False

@@ -136,7 +136,7 @@ class Recorder:
 
     @property
     def busy(self) -> bool:
-        """Whether a door is at work, so that what it calls is not the script's doing."""
+        """Return True if a door is at work, so that what it calls is not the script's doing."""
         return self._busy > 0
 
     @contextmanager

@@ -40,7 +40,7 @@ class TracedRows:
 
     @property
     def certain(self) -> bool:
-        """Whether every step is by annotations."""
+        """Return True if every step is by annotations."""
         return not self.why
 
 
@@ -69,7 +69,7 @@ class Trace:
 
     @property
     def certain(self) -> bool:
-        """Whether all rows are exact."""
+        """Return True if all rows are exact."""
         told = bool(self.inputs) or self.output.capture
         return told and all(item.certain for item in self.inputs)
 
