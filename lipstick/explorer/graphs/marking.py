@@ -1,4 +1,4 @@
-"""Marked nodes of a picture: ancestors and descendants of a node, and those that go with it."""
+"""Marked nodes of a picture: ancestors, descendants, and the nodes that a deletion removes."""
 
 from __future__ import annotations
 
