@@ -39,7 +39,7 @@ class Generated:
     ordinals: dict[str, list[Array]] = field(default_factory=lambda: {"source": [], "target": []})
 
     def columns(self) -> Callable[[str, str], Array]:
-        """A reader of the columns."""
+        """Return a reader of the columns."""
         whole = {
             f"{name}.parquet": np.concatenate([*parts, np.empty(0, dtype=np.int32)])
             for name, parts in self.ordinals.items()

@@ -14,7 +14,7 @@ class OverLimitError(Exception):
 
 
 def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> float:
-    """The shortest time of several repetitions, after a warm-up.
+    """Return the shortest time of several repetitions, after a warm-up.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> 
 
 
 def seconds(run: Callable[[], object]) -> float:
-    """The time of one run."""
+    """Return the time of one run."""
     started = time.perf_counter()
     run()
     return time.perf_counter() - started

@@ -25,10 +25,10 @@ class Workload(Protocol):
         """The workflow."""
 
     def state(self) -> Mapping[str, Mapping[str, pa.Table]]:
-        """The initial state, by module and relation."""
+        """Return the initial state, by module and relation."""
 
     def input(self, execution: int) -> Mapping[str, Any]:
-        """The input of an execution, from 0."""
+        """Return the input of an execution, from 0."""
 
     def ended(self, run: Run, execution: int) -> bool:
         """Return True if a run is over after an execution."""

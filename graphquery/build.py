@@ -123,7 +123,7 @@ def positions(segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...]) -> 
 def _towards(
     segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...], around: Around
 ) -> tuple[tuple[Segment, ...], tuple[EdgeSet, ...]]:
-    """The segments that are meant and those their edges come from, directly or not."""
+    """Return the segments that are meant and those their edges come from, directly or not."""
     wanted = [segment.name for segment in segments if around.admits(segment)]
     if not wanted:
         raise UnknownNameError(_nothing_meant(segments, around))

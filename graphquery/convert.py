@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def to_networkx(graph: ProvenanceGraph) -> nx.MultiDiGraph:
-    """A graph as a networkx MultiDiGraph, for exchange and for small graphs.
+    """Return a graph as a networkx MultiDiGraph, for exchange and for small graphs.
 
     Nodes are names, with the attributes `id`, `kind`, `label`, `module`, `invocation`, `execution`
     and `relation` (the last four only where there is one); edges have `port`. Some hundred times

@@ -68,7 +68,7 @@ class EdgeBlock:
 
 
 def index_type(largest: int) -> np.dtype[np.int32] | np.dtype[np.int64]:
-    """The smallest type that holds integers up to `largest`."""
+    """Return the smallest type that holds integers up to `largest`."""
     return np.dtype(np.int32) if largest < 2**31 else np.dtype(np.int64)
 
 

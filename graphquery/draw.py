@@ -62,7 +62,7 @@ def graph_html(graph: ProvenanceGraph, boxes: int = BOXES) -> str:
 
 
 def _box_of(graph: ProvenanceGraph) -> list[_Box]:
-    """The box of every segment."""
+    """Return the box of every segment."""
     return [
         (segment.module or segment.relation or segment.name, segment.invocation)
         if segment.kind is not Kind.TOKEN
@@ -137,7 +137,9 @@ def _svg(
 
 
 def _places(shown: list[_Box], links: Counter[tuple[_Box, _Box]]) -> dict[_Box, tuple[int, int]]:
-    """The upper left corner of every box: columns from left to right in the order of edges."""
+    """Return the upper left corner of every box: columns from left to right in the order of
+    edges.
+    """
     number = {box: i for i, box in enumerate(shown)}
     pairs = [(number[source], number[target]) for source, target in links]
     columns: list[list[int]] = []

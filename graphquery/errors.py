@@ -48,7 +48,7 @@ class StaleValueError(ValuesError):
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """A hint for an unknown name: the known ones most like it, or some of all."""
+    """Return a hint for an unknown name: the known ones most like it, or some of all."""
     names = sorted(known)
     likely = get_close_matches(name, names, n=3, cutoff=0.6)
     if likely:

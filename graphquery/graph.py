@@ -277,7 +277,7 @@ class ProvenanceGraph(GraphEngine[Selection]):
         return stale_nodes(self)
 
     def to_networkx(self) -> Any:
-        """A MultiDiGraph; see :func:`graphquery.convert.to_networkx`."""
+        """Return a MultiDiGraph; see :func:`graphquery.convert.to_networkx`."""
         return convert.to_networkx(self)
 
     # -- comparison and display ------------------------------------------------------------------

@@ -28,7 +28,7 @@ _COMPARED = 10_000
 
 
 def names(storage: GraphStorage, ids: Array) -> list[str]:
-    """The names of nodes, in the order of `ids`; vectorised by segment."""
+    """Return the names of nodes, in the order of `ids`; vectorised by segment."""
     named = np.empty(len(ids), dtype=object)
     zoomed = np.flatnonzero(ids >= storage.count)
     if len(zoomed):
@@ -134,7 +134,7 @@ def module_names(storage: GraphStorage, modules: Iterable[str | Iterable[str]]) 
 
 
 def key_texts(storage: GraphStorage, segment: Segment) -> pa.Array:
-    """The keys of a segment's nodes as text, by ordinal."""
+    """Return the keys of a segment's nodes as text, by ordinal."""
     parts = [_texts(storage.column(segment, column)) for column in segment.key]
     return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "|")
 

@@ -44,11 +44,11 @@ class NodeSelection(Protocol):
         """Ascending int64 ids."""
 
     def names(self) -> list[str]:
-        """The names of the nodes."""
+        """Return the names of the nodes."""
         return self.graph.names(self.ids)
 
     def values(self, stale: OfStale = "raise") -> pa.Array:
-        """The values of v-nodes; see :func:`graphquery.values.values`."""
+        """Return the values of v-nodes; see :func:`graphquery.values.values`."""
         return self.graph.values(self, stale)
 
     def select(self, **conditions: Any) -> Self:
@@ -88,7 +88,7 @@ class Annotations(Protocol):
     """The annotations of a graph's nodes in a semiring."""
 
     def value(self, node: int | str) -> Any:
-        """The annotation of a node."""
+        """Return the annotation of a node."""
 
     def values(self, nodes: Nodes) -> Array:
         """Return the annotations of nodes, in the order given; 0 for nodes that were not
@@ -166,7 +166,7 @@ class GraphEngine(Protocol[S_co]):
     # -- names and attributes --------------------------------------------------------------------
 
     def node(self, name: str) -> int:
-        """The id of the node of a name.
+        """Return the id of the node of a name.
 
         Raises
         ------
@@ -177,17 +177,17 @@ class GraphEngine(Protocol[S_co]):
         """
 
     def name(self, node: int) -> str:
-        """The name of a node."""
+        """Return the name of a node."""
         return self.names([node])[0]
 
     def names(self, ids: Array | Iterable[int]) -> list[str]:
-        """The names of nodes, in their order."""
+        """Return the names of nodes, in their order."""
         array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int64)
         naming.check_range(self.storage, array)
         return naming.names(self.storage, array)
 
     def segment(self, node: int | str) -> Segment:
-        """The segment of a node; of a zoomed node, one made up for it."""
+        """Return the segment of a node; of a zoomed node, one made up for it."""
 
     def ordered(self, nodes: Nodes) -> Array:
         """Nodes in any of the accepted forms as ids, in the order given."""
@@ -207,7 +207,7 @@ class GraphEngine(Protocol[S_co]):
         """Return the subgraph around nodes; see :func:`graphquery.operations.subgraph.subgraph`."""
 
     def select(self, **conditions: Any) -> S_co:
-        """The nodes that meet conditions; see :func:`graphquery.select.select`."""
+        """Return the nodes that meet conditions; see :func:`graphquery.select.select`."""
 
     def depends(self, nodes: Nodes, on: Nodes) -> bool:
         """Return True if nodes need others; see :func:`graphquery.operations.depends.depends`."""
@@ -243,11 +243,13 @@ class GraphEngine(Protocol[S_co]):
         """Annotations in a semiring; see :func:`graphquery.operations.evaluate.evaluate`."""
 
     def value(self, node: int | str) -> Any:
-        """The value of a v-node; see :func:`graphquery.values.value`."""
+        """Return the value of a v-node; see :func:`graphquery.values.value`."""
         return self.values([node])[0].as_py()
 
     def values(self, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
-        """The values of v-nodes, in the order given; see :func:`graphquery.values.values`."""
+        """Return the values of v-nodes, in the order given; see
+        :func:`graphquery.values.values`.
+        """
 
     def stale(self) -> S_co:
         """Return the values that deletions may have changed; see

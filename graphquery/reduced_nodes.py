@@ -45,7 +45,7 @@ def check_whole(graph: ProvenanceGraph, ids: Array) -> None:
 
 
 def dropped(name: str) -> ReducedError:
-    """The error that names a node whose operations were dropped."""
+    """Return the error that names a node whose operations were dropped."""
     return ReducedError(
         f"{name} is of a reduced graph, which says who came from whom, and not by which operations:"
         " deletions and annotations cannot be told.\nAsk for ancestors, descendants or paths to see"

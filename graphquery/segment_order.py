@@ -94,7 +94,7 @@ def layers(graph: ProvenanceGraph, backwards: bool = False) -> Iterator[Array]:
 def staged(
     graph: ProvenanceGraph, order: Stages, positions: Iterable[int], backwards: bool = False
 ) -> Iterator[Array]:
-    """The nodes of some segments in layers; positions behind the last are zoomed nodes."""
+    """Yield the nodes of some segments in layers; positions behind the last are zoomed nodes."""
     wanted = set(positions)
     step = -1 if backwards else 1
     groups = list(zip(order.groups, order.cyclic, strict=True))
@@ -194,7 +194,7 @@ def _node_layers(graph: ProvenanceGraph, ids: Array) -> Iterator[Array]:
 
 
 def _zoomed_stages(graph: ProvenanceGraph) -> Stages:
-    """The order of segments with the zoomed nodes in it, each like a segment of its own."""
+    """Return the order of segments with the zoomed nodes in it, each like a segment of its own."""
     storage = graph.storage
     first = len(storage.segments)
     pairs = np.array(storage.links, dtype=np.int64).reshape(-1, 2)

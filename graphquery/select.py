@@ -61,7 +61,7 @@ class Selection(NodeSelection):
         return Selection(self.graph, self.ids[self.graph.outgoing(self.ids).degrees == 0])
 
     def to_table(self) -> pa.Table:
-        """A table of the nodes: id, name, and the attributes of their segments."""
+        """Return a table of the nodes: id, name, and the attributes of their segments."""
         segments = [self.graph.segment(int(node)) for node in self._representatives()]
         where = self._segment_numbers()
         columns: dict[str, pa.Array] = {
@@ -131,7 +131,7 @@ class Selection(NodeSelection):
         return result
 
     def _representatives(self) -> Array:
-        """The first node of every segment that occurs."""
+        """Return the first node of every segment that occurs."""
         numbers = self._segment_numbers()
         _, first = np.unique(numbers, return_index=True)
         result: Array = self.ids[first]

@@ -29,7 +29,8 @@ _JOINT_KINDS = frozenset({Kind.INPUT, Kind.OUTPUT, Kind.STATE})
 
 
 def role(segment: Segment) -> Kind:
-    """The kind of a segment's nodes, a v-node of type i, o or s being of the kind of that type.
+    """Return the kind of a segment's nodes, a v-node of type i, o or s being of the kind of that
+    type.
 
     Such v-nodes stand beside the p-nodes of tuples that enter or leave a module, for values of
     theirs that occur in the graph; they are labelled with their type and copy what they are made
@@ -155,11 +156,11 @@ class GraphStorage:
         self._idle.append(counts)
 
     def ids_of(self, position: int) -> Array:
-        """The ids of a segment's nodes."""
+        """Return the ids of a segment's nodes."""
         return np.arange(self.bases[position], self.bases[position + 1], dtype=np.int64)
 
     def spread(self, flags: Iterable[bool]) -> Array:
-        """A Boolean per segment as an array over all ids; False for zoomed nodes."""
+        """Return a Boolean per segment as an array over all ids; False for zoomed nodes."""
         spread = np.zeros(self.size, dtype=np.bool_)
         spread[: self.count] = np.repeat(
             np.fromiter(flags, np.bool_, len(self.segments)), np.diff(self.bases)
@@ -167,7 +168,7 @@ class GraphStorage:
         return spread
 
     def segment_of(self, ids: Array) -> Array:
-        """The positions of the segments of stored nodes."""
+        """Return the positions of the segments of stored nodes."""
         return np.searchsorted(self.bases, ids, side="right") - 1
 
     def by_segment(self, ids: Array) -> Iterator[tuple[Segment, Array, Array]]:
@@ -187,7 +188,7 @@ class GraphStorage:
             yield self.segments[position], places, ids[places] - self.bases[position]
 
     def column(self, segment: Segment, name: str) -> pa.Array:
-        """A column of values of a segment's nodes, by ordinal; read once.
+        """Return a column of values of a segment's nodes, by ordinal; read once.
 
         Raises
         ------
@@ -202,14 +203,14 @@ class GraphStorage:
 
 
 def bases_of(segments: tuple[Segment, ...]) -> Array:
-    """The first id of every segment, and the number of nodes."""
+    """Return the first id of every segment, and the number of nodes."""
     bases = np.zeros(len(segments) + 1, dtype=np.int64)
     np.cumsum([segment.count for segment in segments], out=bases[1:])
     return bases
 
 
 def sliced(column: Any, owner: str, name: str, piece: Segment | EdgeSet) -> Any:
-    """The part of a file's column that is a segment's or edge set's."""
+    """Return the part of a file's column that is a segment's or edge set's."""
     offset = piece.offset
     if len(column) < offset + piece.count:
         raise GraphDataError(
@@ -224,7 +225,7 @@ def sliced(column: Any, owner: str, name: str, piece: Segment | EdgeSet) -> Any:
 
 
 def arrow(column: Any) -> pa.Array:
-    """A column in any of the forms a reader may give it, as one Arrow array."""
+    """Return a column in any of the forms a reader may give it, as one Arrow array."""
     if isinstance(column, pa.ChunkedArray):
         return column.combine_chunks()
     return column if isinstance(column, pa.Array) else pa.array(column)

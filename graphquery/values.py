@@ -57,7 +57,7 @@ class DeletionEffects(Generic[N]):
 
 
 def aggregate_name(label: str) -> str | None:
-    """The aggregate that a label names: COUNT, SUM, MIN, MAX or AVG; None if it names none.
+    """Return the aggregate that a label names: COUNT, SUM, MIN, MAX or AVG; None if it names none.
 
     DISTINCT may follow: the tensors are then of distinct values. An expression over aggregates
     names none.
@@ -79,7 +79,7 @@ def is_opaque(segment: Segment) -> bool:
 
 @checked
 def stale(graph: ProvenanceGraph) -> Selection:
-    """The nodes whose state after the deletions is not known.
+    """Return the nodes whose state after the deletions is not known.
 
     They are black boxes, comparisons and zoomed invocations with an input that was deleted or has
     changed, `⊖` that lost a right operand (there may be more of them than there was), and all that
@@ -95,13 +95,13 @@ def stale(graph: ProvenanceGraph) -> Selection:
 
 @checked
 def value(graph: ProvenanceGraph, node: int | str) -> Any:
-    """The value of a v-node, as Python has it; None for NULL. See `values`."""
+    """Return the value of a v-node, as Python has it; None for NULL. See `values`."""
     return values(graph, [node])[0].as_py()
 
 
 @checked
 def values(graph: ProvenanceGraph, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
-    """The values of v-nodes, in the order given, aggregates computed from the tensors left.
+    """Return the values of v-nodes, in the order given, aggregates computed from the tensors left.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def values(graph: ProvenanceGraph, nodes: Nodes, stale: OfStale = "raise") -> pa
 
 
 def current(graph: ProvenanceGraph, segment: Segment, ids: Array) -> pa.Array:
-    """The values of nodes of one segment; NULL for stale ones.
+    """Return the values of nodes of one segment; NULL for stale ones.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
 
 
 def _copied(graph: ProvenanceGraph, ids: Array) -> pa.Array:
-    """The values that v-nodes copy, one each."""
+    """Return the values that v-nodes copy, one each."""
     neighbours = graph.incoming(ids)
     if not bool((neighbours.degrees == 1).all()):
         wrong = ids[np.flatnonzero(neighbours.degrees != 1)[0]]

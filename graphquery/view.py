@@ -62,7 +62,8 @@ class Overlay:
         self._sorted: dict[int, tuple[Array, Array]] = {}
 
     def neighbours(self, ids: Array, end: int) -> tuple[Array, Array]:
-        """The other ends of edges whose end `end` (0: source, 1: target) is one of some nodes.
+        """Return the other ends of edges whose end `end` (0: source, 1: target) is one of some
+        nodes.
 
         Returns
         -------
@@ -145,7 +146,7 @@ class Neighbours:
 
 
 def merged(first: Neighbours, nodes: Array, degrees: Array) -> Neighbours:
-    """The neighbours of the same nodes along edges of two sets, the second all operands."""
+    """Return the neighbours of the same nodes along edges of two sets, the second all operands."""
     if len(nodes) == 0:
         return first
     second = Neighbours(nodes, degrees, None)
@@ -165,7 +166,7 @@ def reason(
     zoomed: Collection[str],
     operations: Iterable[Operation],
 ) -> str:
-    """The reason as a message.
+    """Return the reason as a message.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ T = TypeVar("T")
 def minimal(
     items: Iterable[T], divides: Callable[[T, T], bool], size: Callable[[T], int]
 ) -> set[T]:
-    """The items that no other one divides.
+    """Return the items that no other one divides.
 
     Parameters
     ----------

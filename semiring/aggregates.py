@@ -89,7 +89,7 @@ def subtract_members(totals: Array, groups: Array, values: Array) -> Array:
 def aggregate(
     name: str, multiplicities: Array, values: pa.Array | None, offsets: Array
 ) -> pa.Array:
-    """An aggregate by group, each member counted as often as its multiplicity.
+    """Return an aggregate by group, each member counted as often as its multiplicity.
 
     Parameters
     ----------
@@ -149,7 +149,8 @@ def aggregate(
 def distinct_members(
     multiplicities: Array, values: pa.Array, offsets: Array
 ) -> tuple[Array, pa.Array, Array]:
-    """The members of ``agg(DISTINCT x)``: one of each value of a group, 1 if any has it, else 0.
+    """Return the members of ``agg(DISTINCT x)``: one of each value of a group, 1 if any has it,
+    else 0.
 
     Returns
     -------
@@ -172,7 +173,7 @@ def distinct_members(
 
 
 def _numbered(values: pa.Array) -> tuple[Array, pa.Array]:
-    """A number for each value, NULL's too, and the values by these numbers."""
+    """Return a number for each value, NULL's too, and the values by these numbers."""
     if not pa.types.is_nested(values.type):
         encoded = values.dictionary_encode(null_encoding="encode")
         return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
@@ -246,7 +247,7 @@ def _extreme(values: pa.Array, excluded: Array, offsets: Array, largest: bool) -
 
 
 def _integer_view(kind: pa.DataType) -> pa.DataType | None:
-    """The signed integer type that orders a column's values as they are stored."""
+    """Return the signed integer type that orders a column's values as they are stored."""
     if pa.types.is_signed_integer(kind):
         return kind
     if pa.types.is_date32(kind):

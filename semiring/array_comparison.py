@@ -117,7 +117,7 @@ def _exact(operand: Any) -> bool:
 
 
 def _with_constant(op: str, column: Any, constant: Any) -> Array:
-    """A column of integers or decimals with an exact constant, as scaled integers."""
+    """Return a column of integers or decimals with an exact constant, as scaled integers."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_decimal128(column.type):

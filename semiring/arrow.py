@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 
 def whole(chunked: pa.ChunkedArray) -> pa.Array:
-    """A column in one piece."""
+    """Return a column in one piece."""
     if chunked.num_chunks == 1:
         return chunked.chunk(0)
     combined = chunked.combine_chunks()
@@ -17,7 +17,7 @@ def whole(chunked: pa.ChunkedArray) -> pa.Array:
 
 
 def decoded(column: pa.Array) -> pa.Array:
-    """A column whose values are there as such, not as numbers of a dictionary's entries."""
+    """Return a column whose values are there as such, not as numbers of a dictionary's entries."""
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 

@@ -95,7 +95,7 @@ class Semiring(ABC, Generic[K]):
         return self.zero if a == self.zero else self.one
 
     def monus(self, a: K, b: K) -> K:
-        """The least c of the natural order with a ≤ b + c.
+        """Return the least c of the natural order with a ≤ b + c.
 
         Raises
         ------
@@ -108,7 +108,7 @@ class Semiring(ABC, Generic[K]):
         )
 
     def default(self, token: Token) -> K:
-        """The value of a token when no valuation is given."""
+        """Return the value of a token when no valuation is given."""
         return self.one
 
     @property
@@ -157,7 +157,7 @@ class Semiring(ABC, Generic[K]):
         return self.one if compare_values(op, left, right) else self.zero
 
     def from_int(self, n: int) -> K:
-        """The n-fold sum of 1.
+        """Return the n-fold sum of 1.
 
         Raises
         ------
@@ -171,7 +171,7 @@ class Semiring(ABC, Generic[K]):
         return self.one if self.idempotent else self.repeat(self.one, n)
 
     def repeat(self, a: K, n: int) -> K:
-        """The n-fold sum of `a`, in O(log n) additions."""
+        """Return the n-fold sum of `a`, in O(log n) additions."""
         if n > 0 and self.idempotent:
             return a
         total = self.zero
@@ -184,7 +184,7 @@ class Semiring(ABC, Generic[K]):
         return total
 
     def power(self, a: K, n: int) -> K:
-        """The n-fold product of `a`, in O(log n) multiplications."""
+        """Return the n-fold product of `a`, in O(log n) multiplications."""
         total = self.one
         while n:
             if n & 1:
@@ -195,14 +195,14 @@ class Semiring(ABC, Generic[K]):
         return total
 
     def sum(self, values: Iterable[K]) -> K:
-        """The sum of `values`; 0 if there are none."""
+        """Return the sum of `values`; 0 if there are none."""
         total = self.zero
         for value in values:
             total = self.plus(total, value)
         return total
 
     def product(self, values: Iterable[K]) -> K:
-        """The product of `values`; 1 if there are none."""
+        """Return the product of `values`; 1 if there are none."""
         total = self.one
         for value in values:
             total = self.times(total, value)
@@ -223,7 +223,7 @@ class Semiring(ABC, Generic[K]):
         return self.pack([self.check(value) for value in values])
 
     def from_arrow(self, column: pa.Array) -> Array:
-        """A checked Arrow column as an array of annotations."""
+        """Return a checked Arrow column as an array of annotations."""
         return self.array(column.to_pylist())
 
     def pack(self, values: list[K]) -> Array:
@@ -236,21 +236,21 @@ class Semiring(ABC, Generic[K]):
         return packed
 
     def unpack(self, array: Array) -> list[K]:
-        """An array of annotations as elements of the carrier."""
+        """Return an array of annotations as elements of the carrier."""
         values: list[K] = array.tolist()
         return values
 
     def full(self, value: K, length: int) -> Array:
-        """An array that repeats `value`."""
+        """Return an array that repeats `value`."""
         packed = self.pack([value])
         return np.repeat(packed, length)
 
     def ones(self, length: int) -> Array:
-        """An array of 1."""
+        """Return an array of 1."""
         return self.full(self.one, length)
 
     def zeros(self, length: int) -> Array:
-        """An array of 0."""
+        """Return an array of 0."""
         return self.full(self.zero, length)
 
     def plus_array(self, a: Array, b: Array) -> Array:
@@ -274,7 +274,7 @@ class Semiring(ABC, Generic[K]):
         return self.pack([self.delta(value) for value in self.unpack(a)])
 
     def repeat_array(self, counts: Array) -> Array:
-        """The n-fold sum of 1 for every n of an integer array."""
+        """Return the n-fold sum of 1 for every n of an integer array."""
         return self.pack([self.from_int(int(n)) for n in counts])
 
     def nonzero_array(self, a: Array) -> Array:
@@ -305,11 +305,11 @@ class Semiring(ABC, Generic[K]):
         return result
 
     def render(self, value: K) -> str:
-        """An annotation as text."""
+        """Return an annotation as text."""
         return str(value)
 
     def to_arrow(self, array: Array) -> pa.Array:
-        """An array of annotations as an Arrow array of type `arrow_type`."""
+        """Return an array of annotations as an Arrow array of type `arrow_type`."""
         if self.dtype == np.dtype(object):
             return pa.array([self.render(value) for value in self.unpack(array)], pa.string())
         return pa.array(array, self.arrow_type)
@@ -329,7 +329,7 @@ class Semiring(ABC, Generic[K]):
 
 
 def token_values(semiring: Semiring[K], valuation: TokenValuation[K]) -> Callable[[Token], K]:
-    """A valuation of any of the accepted forms as a checked, memoised function of tokens.
+    """Return a valuation of any of the accepted forms as a checked, memoised function of tokens.
 
     Parameters
     ----------

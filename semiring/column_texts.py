@@ -52,7 +52,7 @@ def _doubles(numbers: Array) -> pa.Array:
 
 
 def sets_of_sets(derivations: Derivations) -> pa.Array:
-    """The set of each segment's rows, as sets of tokens."""
+    """Return the set of each segment's rows, as sets of tokens."""
     rows = _braced(_rows(derivations, ", "))
     return _braced(_joined(rows, derivations.offsets, ", ")).cast(pa.string())
 
@@ -89,7 +89,7 @@ def _appended(
 
 
 def _terms(derivations: Derivations) -> pa.Array:
-    """The rows as monomials with their coefficients."""
+    """Return the rows as monomials with their coefficients."""
     rows = _rows(derivations, "·")
     constant = pa.array((derivations.tokens == ABSENT).all(axis=1))
     coefficients = derivations.coefficients
@@ -102,7 +102,7 @@ def _terms(derivations: Derivations) -> pa.Array:
 
 
 def _rows(derivations: Derivations, separator: str) -> pa.Array:
-    """The tokens of every row, joined; powers are written where there are exponents."""
+    """Return the tokens of every row, joined; powers are written where there are exponents."""
     present = derivations.tokens != ABSENT
     texts = derivations.vocabulary.texts.take(pa.array(derivations.tokens[present]))
     if derivations.exponents is not None:
@@ -113,7 +113,7 @@ def _rows(derivations: Derivations, separator: str) -> pa.Array:
 
 
 def _joined(texts: pa.Array, offsets: Array, separator: str) -> pa.Array:
-    """The texts of each segment, joined."""
+    """Return the texts of each segment, joined."""
     lists = pa.LargeListArray.from_arrays(pa.array(offsets), texts)
     return pc.binary_join(lists, pa.scalar(separator, texts.type))
 

@@ -60,5 +60,7 @@ def compare_values(op: str, left: Any, right: Any) -> bool:
 
 
 def _comparable(value: Any) -> Any:
-    """A struct or an array as the tuple of its parts, which is what constants are kept as."""
+    """Return a struct or an array as the tuple of its parts, which is what constants are kept
+    as.
+    """
     return normal_value(value) if isinstance(value, (dict, list)) else value

@@ -14,7 +14,7 @@ _MASK32 = np.uint64(0xFFFFFFFF)
 
 
 def limbs(array: pa.Array) -> tuple[Array, Array]:
-    """The unscaled values of a decimal128 array as (low, high) uint64 and int64 limbs.
+    """Return the unscaled values of a decimal128 array as (low, high) uint64 and int64 limbs.
 
     NULLs read as 0. Raises AnnotationError if the array is not decimal128.
     """
@@ -34,7 +34,7 @@ def limbs(array: pa.Array) -> tuple[Array, Array]:
 
 
 def decimal_to_integers(array: pa.Array) -> Array:
-    """The unscaled values of a decimal128 array as an integer array; NULLs as 0.
+    """Return the unscaled values of a decimal128 array as an integer array; NULLs as 0.
 
     int64 if every value fits (always for precision ≤ 18), else Python integers.
     """

@@ -58,7 +58,7 @@ class Derivations:
 
     @classmethod
     def of_constants(cls, vocabulary: Vocabulary, constants: Array) -> Derivations:
-        """A constant in each segment, from an integer array."""
+        """Return a constant in each segment, from an integer array."""
         there = constants != 0
         tokens = np.zeros((int(there.sum()), 0), dtype=np.int32)
         return cls(vocabulary, tokens, None, constants[there], bounds(there))
@@ -112,7 +112,7 @@ class Derivations:
         return replace(self.rows(rows), offsets=offsets)
 
     def first(self, limit: int) -> Derivations:
-        """The first rows of every segment."""
+        """Return the first rows of every segment."""
         places = places_of(self.offsets)
         return self if bool((places < limit).all()) else self.kept(places < limit)
 
@@ -126,7 +126,7 @@ class Derivations:
         )
 
     def kept(self, kept: Array) -> Derivations:
-        """The rows of a Boolean array."""
+        """Return the rows of a Boolean array."""
         if bool(kept.all()):
             return self
         return replace(self.rows(kept), offsets=bounds(kept)[self.offsets])
@@ -134,11 +134,11 @@ class Derivations:
     # -- operations ------------------------------------------------------------------------
 
     def summed(self, offsets: Array) -> Derivations:
-        """The sums of consecutive segments."""
+        """Return the sums of consecutive segments."""
         return replace(self, offsets=self.offsets[offsets])
 
     def times(self, other: Derivations) -> Derivations:
-        """The products of segments with as many other segments, multiplied out."""
+        """Return the products of segments with as many other segments, multiplied out."""
         if self.single and other.single:
             return multiplied((self, other))
         left_sizes, right_sizes = np.diff(self.offsets), np.diff(other.offsets)
@@ -195,7 +195,7 @@ def multiplied(parts: Sequence[Derivations]) -> Derivations:
 
 
 def concatenated(parts: Sequence[Derivations]) -> Derivations:
-    """The segments of all parts, one part after the other."""
+    """Return the segments of all parts, one part after the other."""
     width = max(part.tokens.shape[1] for part in parts)
     exponents = coefficients = None
     if any(part.exponents is not None for part in parts):
@@ -214,7 +214,8 @@ def concatenated(parts: Sequence[Derivations]) -> Derivations:
 
 
 def ordered(derivations: Derivations, owners: Array) -> tuple[Array | None, Array]:
-    """The stable order of rows by owner and monomial, and which, so ordered, differ from the last.
+    """Return the stable order of rows by owner and monomial, and which, so ordered, differ from the
+    last.
 
     The order is None where the rows are in it already.
     """
@@ -233,7 +234,7 @@ def ordered(derivations: Derivations, owners: Array) -> tuple[Array | None, Arra
 
 
 def exponents_of(derivations: Derivations) -> Array:
-    """The exponents, also where they are all 1."""
+    """Return the exponents, also where they are all 1."""
     if derivations.exponents is not None:
         return derivations.exponents
     ones: Array = (derivations.tokens != ABSENT).astype(np.int64)
@@ -241,14 +242,14 @@ def exponents_of(derivations: Derivations) -> Array:
 
 
 def coefficients_of(derivations: Derivations) -> Array:
-    """The coefficients, also where they are all 1."""
+    """Return the coefficients, also where they are all 1."""
     if derivations.coefficients is not None:
         return derivations.coefficients
     return np.ones(len(derivations.tokens), dtype=np.int64)
 
 
 def _wide(matrix: Array, width: int, fill: int) -> Array:
-    """A matrix with columns added on the right."""
+    """Return a matrix with columns added on the right."""
     missing = width - matrix.shape[1]
     return np.pad(matrix, ((0, 0), (0, missing)), constant_values=fill) if missing else matrix
 
@@ -286,7 +287,9 @@ def _sorted(tokens: Array, exponents: Array) -> tuple[Array, Array]:
 
 
 def _order(keys: Sequence[Array]) -> Array | None:
-    """The stable order of rows by several keys, the first one first; None: they are in order."""
+    """Return the stable order of rows by several keys, the first one first; None: they are in
+    order.
+    """
     length = len(keys[0])
     ascending = np.zeros(max(length - 1, 0), dtype=np.bool_)
     tied = ~ascending

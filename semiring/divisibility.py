@@ -14,7 +14,7 @@ _PAIRS = 1 << 18
 
 
 def minimal(derivations: Derivations) -> Derivations:
-    """The rows that no other one of their segment divides; of distinct rows.
+    """Return the rows that no other one of their segment divides; of distinct rows.
 
     Source: Deutch, Milo, Roy, Tannen, *Circuits for Datalog Provenance*, ICDT 2014, section 3.
     """
@@ -69,7 +69,7 @@ def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False)
 
 
 def _candidates(rows: Derivations, divisors: Derivations) -> tuple[Array, Array, Array]:
-    """The rows that have the rarest token of each divisor that is no constant.
+    """Return the rows that have the rarest token of each divisor that is no constant.
 
     Returns
     -------

@@ -19,7 +19,7 @@ _LOW = 0xFFFFFFFF
 
 
 def shrink(values: Array) -> Array:
-    """An integer array in its smallest form: int64 if every element fits."""
+    """Return an integer array in its smallest form: int64 if every element fits."""
     if values.dtype != np.dtype(object):
         return values.astype(np.int64, copy=False)
     if len(values) == 0 or (min(values) >= INT64_MIN and max(values) <= INT64_MAX):
@@ -37,14 +37,14 @@ def integer_array(values: list[int]) -> Array:
 
 
 def digits(values: Array) -> pa.Array:
-    """An integer array as texts."""
+    """Return an integer array as texts."""
     if values.dtype == np.dtype(object):
         return pa.array(map(str, values), pa.string())
     return pa.array(values).cast(pa.string())
 
 
 def from_digits(texts: pa.Array) -> Array:
-    """The integer array of some texts, none of them NULL."""
+    """Return the integer array of some texts, none of them NULL."""
     try:
         integers: Array = texts.cast(pa.int64()).to_numpy()
     except pa.ArrowInvalid:
@@ -53,7 +53,7 @@ def from_digits(texts: pa.Array) -> Array:
 
 
 def magnitude(values: Array) -> int:
-    """The largest absolute value; 0 for an empty array."""
+    """Return the largest absolute value; 0 for an empty array."""
     if len(values) == 0:
         return 0
     return max(abs(int(values.max())), abs(int(values.min())))

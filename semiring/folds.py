@@ -16,7 +16,7 @@ K = TypeVar("K")
 
 
 def product(semiring: Semiring[K], factors: Sequence[Array], length: int | None = None) -> Array:
-    """The elementwise product of annotation arrays; ones of `length` if there are none."""
+    """Return the elementwise product of annotation arrays; ones of `length` if there are none."""
     if not factors:
         return semiring.ones(length or 0)
     result = factors[0]
@@ -31,7 +31,7 @@ def fold(semiring: Semiring[K], values: Array, offsets: Array) -> Array:
 
 
 def group(codes: Array, count: int) -> tuple[Array | None, Array]:
-    """A stable CSR grouping of rows by their group's code.
+    """Return a stable CSR grouping of rows by their group's code.
 
     Parameters
     ----------

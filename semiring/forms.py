@@ -27,7 +27,8 @@ Annotation: TypeAlias = Polynomial | Expression
 
 
 def factored(polynomial: Polynomial) -> Expression:
-    """A polynomial with common factors taken out, as an expression that multiplies out to it.
+    """Return a polynomial with common factors taken out, as an expression that multiplies out to
+    it.
 
     First the content and the tokens that all terms share; then, where the rest is a product of
     polynomials over disjoint tokens, these; else the token that most terms share, as in Horner's
@@ -125,7 +126,7 @@ def _horner(polynomial: Polynomial) -> Expression:
 
 
 def latex(annotation: Annotation, limit: int | None = None) -> str:
-    """An annotation as LaTeX for a formula, without the dollar signs.
+    """Return an annotation as LaTeX for a formula, without the dollar signs.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def latex(annotation: Annotation, limit: int | None = None) -> str:
 
 
 def from_sympy(expression: Any, tokens: Iterable[Token]) -> Annotation:
-    """The annotation of a sympy expression: what ``to_sympy`` makes, read back.
+    """Return the annotation of a sympy expression: what ``to_sympy`` makes, read back.
 
     Parameters
     ----------

@@ -63,13 +63,13 @@ class Intervals:
         return replace(self, starts=self.starts[rows], stops=self.stops[rows], offsets=offsets)
 
     def joined(self, offsets: Array) -> Intervals:
-        """The unions of consecutive unions."""
+        """Return the unions of consecutive unions."""
         wide = replace(self, offsets=self.offsets[offsets])
         return swept([wide], lambda inside: inside[0] > 0)
 
 
 def swept(sides: Sequence[Intervals], holds: Callable[[Array], Array]) -> Intervals:
-    """The maximal intervals on which a condition holds, place by place.
+    """Return the maximal intervals on which a condition holds, place by place.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def swept(sides: Sequence[Intervals], holds: Callable[[Array], Array]) -> Interv
 
 
 def concatenated(parts: Sequence[Intervals]) -> Intervals:
-    """The unions of all parts, one part after the other."""
+    """Return the unions of all parts, one part after the other."""
     return replace(
         parts[0],
         starts=np.concatenate([part.starts for part in parts]),

@@ -47,7 +47,7 @@ class KeyIndex:
         self.position[combined] = np.arange(size)
 
     def _table(self, position: int) -> _Table | None:
-        """The table of a key column, made when first asked for: few rows are not worth one.
+        """Return the table of a key column, made when first asked for: few rows are not worth one.
 
         No cached_property, whose lock cannot be pickled by value.
         """
@@ -56,7 +56,7 @@ class KeyIndex:
         return self._tables[position]
 
     def codes(self, columns: list[pa.Array], size: int) -> Array:
-        """The position of every row's key; -1 where it is not one of the keys."""
+        """Return the position of every row's key; -1 where it is not one of the keys."""
         combined = np.zeros(size, dtype=np.int64)
         missing = np.zeros(size, dtype=np.bool_)
         if len(self.position) == 0:
@@ -90,7 +90,7 @@ class _Table:
 
     @classmethod
     def of(cls, unique: pa.Array) -> _Table | None:
-        """A table for integer keys in a narrow range, else None."""
+        """Return a table for integer keys in a narrow range, else None."""
         if not pa.types.is_integer(unique.type) or unique.null_count or len(unique) == 0:
             return None
         keys = unique.to_numpy(zero_copy_only=False)
@@ -103,7 +103,7 @@ class _Table:
         return cls(least, positions)
 
     def codes(self, column: pa.Array) -> Array:
-        """The position of every value; -1 where it is not a key."""
+        """Return the position of every value; -1 where it is not a key."""
         values = column.to_numpy(zero_copy_only=False)
         last = self.least + len(self.positions) - 3
         if values.dtype == np.uint64 or self.least - 1 < -(2**63) or last + 1 >= 2**63:

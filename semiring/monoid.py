@@ -55,7 +55,7 @@ class Monoid:
         return replace(self, finisher=finisher)
 
     def aggregate(self, copies: Iterable[tuple[int, Any]]) -> Any:
-        """The SQL value of an aggregate over `n` copies of each value.
+        """Return the SQL value of an aggregate over `n` copies of each value.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ def exact_scale(n: int, value: Any) -> Any:
 
 
 def exact_sum(values: Iterable[Any]) -> Any:
-    """The sum of at least one value, exact for int and Decimal."""
+    """Return the sum of at least one value, exact for int and Decimal."""
     iterator = iter(values)
     total = next(iterator)
     for value in iterator:

@@ -17,7 +17,7 @@ def monomial_key(monomial: Monomial) -> tuple[Any, ...]:
 
 
 def multiply(a: Monomial, b: Monomial) -> Monomial:
-    """The product of two monomials."""
+    """Return the product of two monomials."""
     if not a or not b:
         return a or b
     if a[-1][0] < b[0][0]:
@@ -44,7 +44,7 @@ def term_text(monomial: Monomial, coefficient: int) -> str:
 
 
 def term_latex(monomial: Monomial, coefficient: int) -> str:
-    """The same as LaTeX."""
+    """Return the same as LaTeX."""
     if not monomial:
         return str(coefficient)
     factors = [latex_text(str(token)) + ("" if n == 1 else f"^{{{n}}}") for token, n in monomial]

@@ -114,7 +114,7 @@ class PossibleWorlds:
         return present.astype(np.bool_)
 
     def counts(self, annotation: Annotation) -> Array:
-        """The annotation evaluated in Counting, world by world; exact.
+        """Return the annotation evaluated in Counting, world by world; exact.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class PossibleWorlds:
     # -- values ------------------------------------------------------------------------------
 
     def values(self, operand: Operand) -> Array:
-        """The plain values of an operand, world by world, as Python objects."""
+        """Return the plain values of an operand, world by world, as Python objects."""
         if not isinstance(operand, Value):
             return objects([operand] * self.length)
         return self.kept(operand, lambda: operand.in_worlds(self))
@@ -188,7 +188,9 @@ class PossibleWorlds:
             return np.array([compare_values(op, a, b) for a, b in pairs], np.int64)
 
     def _compared(self, op: str, left: Operand, right: Operand) -> Array:
-        """A comparison of sums, counts and extremes of exact numbers, as arrays of doubles."""
+        """Return a comparison of sums, counts and extremes of exact numbers, as arrays of
+        doubles.
+        """
         if op not in _COMPARED or left is None or right is None:
             raise _InexactError
         sides = (left, right)
@@ -199,7 +201,7 @@ class PossibleWorlds:
         return true.astype(np.int64)
 
     def _scaled(self, side: Operand, scale: int) -> Array:
-        """A side of a comparison times a number that makes it an integer; NaN: NULL."""
+        """Return a side of a comparison times a number that makes it an integer; NaN: NULL."""
         if not isinstance(side, Tensor):
             return np.full(self.length, _double(Fraction(side) * scale))
         name = side.monoid.name
@@ -229,7 +231,7 @@ def objects(values: Sequence[Any]) -> Array:
 def by_case(
     columns: Sequence[Array], length: int, function: Callable[[list[tuple[Any, ...]]], list[Any]]
 ) -> Array:
-    """A function of the values of columns, asked once for all rows that are alike.
+    """Return a function of the values of columns, asked once for all rows that are alike.
 
     Parameters
     ----------

@@ -30,10 +30,10 @@ class Quotient(Semiring[K]):
 
     @abstractmethod
     def terms(self, value: K) -> Terms:
-        """An element as a sum of monomials."""
+        """Return an element as a sum of monomials."""
 
     def tokens_in(self, value: K) -> Iterator[Token]:
-        """The tokens that occur in an element, some more than once."""
+        """Return the tokens that occur in an element, some more than once."""
         return (token for monomial, _ in self.terms(value) for token, _ in monomial)
 
     def delta_column(self, derivations: Derivations) -> Derivations:

@@ -71,7 +71,7 @@ def _lists(column: pa.Array) -> Sequence[Array]:
 
 
 def _dense(keys: Sequence[Array], column: pa.Array) -> Array:
-    """The ranks of rows by several keys, the first one foremost."""
+    """Return the ranks of rows by several keys, the first one foremost."""
     if not keys:
         return np.zeros(len(column), dtype=np.int64)
     order = np.lexsort(keys[::-1])

@@ -56,7 +56,7 @@ def join_terms(terms: Sequence[str], limit: int | None, empty: str = "0") -> str
 
 
 def left_out(count: int) -> str:
-    """The words for `count` terms that are not shown."""
+    """Return the words for `count` terms that are not shown."""
     return f"… ({count} more {'term' if count == 1 else 'terms'})"
 
 
@@ -79,11 +79,11 @@ class Style:
         return r" \cdot " if self.latex else "·"
 
     def word(self, text: str) -> str:
-        """A name or other text."""
+        """Return a name or other text."""
         return latex_text(text) if self.latex else text
 
     def power(self, exponent: int) -> str:
-        """An exponent; nothing for 1."""
+        """Return an exponent; nothing for 1."""
         if self.latex:
             return "" if exponent == 1 else f"^{{{exponent}}}"
         return superscript(exponent)

@@ -9,32 +9,34 @@ from semiring.base import Array
 
 
 def bounds(sizes: Array) -> Array:
-    """The offsets, int64, of consecutive segments of some sizes."""
+    """Return the offsets, int64, of consecutive segments of some sizes."""
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return offsets
 
 
 def owners_of(offsets: Array) -> Array:
-    """The segment of every row."""
+    """Return the segment of every row."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def places_of(offsets: Array) -> Array:
-    """The place of every row in its segment."""
+    """Return the place of every row in its segment."""
     places: Array = np.arange(offsets[-1]) - offsets[owners_of(offsets)]
     return places
 
 
 def places_in(offsets: Array, segments: Array) -> tuple[Array, Array]:
-    """The rows of some segments, one segment after the other, and their own offsets."""
+    """Return the rows of some segments, one segment after the other, and their own offsets."""
     own_offsets = bounds(np.diff(offsets)[segments])
     rows: Array = offsets[segments][owners_of(own_offsets)] + places_of(own_offsets)
     return rows, own_offsets
 
 
 def list_layout(array: pa.Array) -> tuple[Array, pa.Array]:
-    """The CSR offsets and the members of a list array; NULL lists and slices accounted for."""
+    """Return the CSR offsets and the members of a list array; NULL lists and slices accounted
+    for.
+    """
     lengths = array.value_lengths()
     if lengths.null_count:
         lengths = lengths.fill_null(0)
@@ -50,7 +52,7 @@ def lists_of(offsets: Array, members: pa.Array, null: Array | None = None) -> pa
 
 
 def entries_of(maps: pa.Array) -> pa.Array:
-    """The entries of maps: lists of structs of key and value."""
+    """Return the entries of maps: lists of structs of key and value."""
     kind = pa.struct([maps.type.key_field, maps.type.item_field])
     return maps.cast(pa.list_(kind))
 

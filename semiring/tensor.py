@@ -126,7 +126,7 @@ class Tensor(Value):
         return (self._monoid.name, tuple(terms))
 
     def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> Any:
-        """The aggregated value under a valuation; None is NULL.
+        """Return the aggregated value under a valuation; None is NULL.
 
         SUM, COUNT and AVG have a value in Counting only; MIN and MAX also in every positive
         semiring with idempotent +, over the values whose annotation is not 0. In a symbolic
@@ -180,15 +180,17 @@ class Tensor(Value):
         return Tensor(self._monoid, ((replaced(k, of), v) for k, v in self._terms))
 
     def delete(self, tokens: Collection[Token]) -> Tensor:
-        """The image under the homomorphism that sends `tokens` to 0 and keeps the others."""
+        """Return the image under the homomorphism that sends `tokens` to 0 and keeps the others."""
         return Tensor(self._monoid, ((k.delete(tokens), v) for k, v in self._terms))
 
     def called(self, limit: int | None = REPR_TERMS) -> str:
-        """The text of the aggregate: its name, and the tensor in parentheses."""
+        """Return the text of the aggregate: its name, and the tensor in parentheses."""
         return f"{self._monoid}({self.truncated(limit)})"
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
-        """The text of the first `limit` simple tensors, saying how many are left out; None: all."""
+        """Return the text of the first `limit` simple tensors, saying how many are left out; None:
+        all.
+        """
         simple = self.simple_tensors
         shown = [_simple_text(k, v, limit) for k, v in simple[:limit]]
         hidden = len(simple) - len(shown)

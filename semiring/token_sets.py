@@ -37,7 +37,7 @@ class TokenSets:
 
     @classmethod
     def of_tokens(cls, vocabulary: Vocabulary, numbers: Array) -> TokenSets:
-        """The set of one token, or the empty one for `ABSENT`."""
+        """Return the set of one token, or the empty one for `ABSENT`."""
         there = numbers != ABSENT
         return cls(vocabulary, numbers[there], bounds(there), np.ones(len(numbers), dtype=np.bool_))
 
@@ -83,13 +83,13 @@ class TokenSets:
         )
 
     def summed(self, offsets: Array) -> TokenSets:
-        """The unions of consecutive sets; ⊥ of none but ⊥."""
+        """Return the unions of consecutive sets; ⊥ of none but ⊥."""
         there = reduce_segments(np.maximum, self.present.view(np.uint8), offsets, 0)
         wide = replace(self, offsets=self.offsets[offsets], present=there.view(np.bool_))
         return wide._of(wide.owners, wide.tokens, wide.present)
 
     def times(self, *factors: TokenSets) -> TokenSets:
-        """The unions with as many other sets; ⊥ where one is."""
+        """Return the unions with as many other sets; ⊥ where one is."""
         parts = (self, *factors)
         present = np.logical_and.reduce([part.present for part in parts])
         owners = np.concatenate([part.owners for part in parts])
@@ -123,7 +123,7 @@ class TokenSets:
 
 
 def concatenated(parts: Sequence[TokenSets]) -> TokenSets:
-    """The sets of all parts, one part after the other."""
+    """Return the sets of all parts, one part after the other."""
     starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
     offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
     return TokenSets(

@@ -56,7 +56,7 @@ class Valuation(Generic[K]):
     def compile(
         cls, semiring: Semiring[K], relation: str, spec: Spec[K] = None, default: Any = _UNSET
     ) -> Valuation[K]:
-        """A valuation from any of its forms.
+        """Return a valuation from any of its forms.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class Valuation(Generic[K]):
         return None if self._values is None else self.semiring.unpack(self._values)
 
     def keys(self, kinds: Sequence[pa.DataType]) -> list[pa.Array] | None:
-        """The key columns of a mapping or table, as columns of these types; else None.
+        """Return the key columns of a mapping or table, as columns of these types; else None.
 
         Raises
         ------
@@ -122,7 +122,7 @@ class Valuation(Generic[K]):
         return None if self._values is None else self._typed_keys(list(kinds))
 
     def exceptions(self, kinds: Sequence[pa.DataType]) -> list[pa.Array] | None:
-        """The key columns of the tokens that may not be 1; None where that may be any token.
+        """Return the key columns of the tokens that may not be 1; None where that may be any token.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Valuation(Generic[K]):
         length: int | None = None,
         absent: Array | None = None,
     ) -> Array:
-        """The values of the tokens with these keys.
+        """Return the values of the tokens with these keys.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class Valuation(Generic[K]):
 
 
 def _flat(column: Any) -> pa.Array:
-    """An array; a chunked one in one piece."""
+    """Return an array; a chunked one in one piece."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     return column

@@ -50,7 +50,7 @@ class Value(ABC):
 
     @abstractmethod
     def in_worlds(self, worlds: PossibleWorlds) -> Array:
-        """The plain values, world by world, as an array of Python objects; None is NULL."""
+        """Return the plain values, world by world, as an array of Python objects; None is NULL."""
 
     @abstractmethod
     def substituted(self, of: Substitution) -> Operand:
@@ -58,11 +58,12 @@ class Value(ABC):
 
     @abstractmethod
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
-        """The text with at most `limit` terms of every sum, saying how many are left out; None:
+        """Return the text with at most `limit` terms of every sum, saying how many are left out;
+        None: all.
         all."""
 
     def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> Any:
-        """The plain value under a valuation; None is NULL. Formal in a symbolic semiring.
+        """Return the plain value under a valuation; None is NULL. Formal in a symbolic semiring.
 
         Raises
         ------
@@ -79,7 +80,7 @@ class Value(ABC):
         return self.in_worlds(PossibleWorlds.one(semiring, value, self.tokens))[0]
 
     def delete(self, tokens: Collection[Token]) -> Operand:
-        """The image under the homomorphism that sends `tokens` to 0 and keeps the others."""
+        """Return the image under the homomorphism that sends `tokens` to 0 and keeps the others."""
         gone, zero = frozenset(tokens), Polynomial.zero()
         return self.substituted(lambda token: zero if token in gone else Polynomial.token(token))
 
@@ -140,7 +141,7 @@ class Compound(Value):
 
 
 def known(operand: Operand) -> Operand:
-    """The plain value of an operand in which no token occurs; others as they are."""
+    """Return the plain value of an operand in which no token occurs; others as they are."""
     if isinstance(operand, Value) and not operand.tokens:
         from semiring.possible_worlds import PossibleWorlds
 
@@ -149,19 +150,19 @@ def known(operand: Operand) -> Operand:
 
 
 def substituted(operand: Operand, of: Substitution) -> Operand:
-    """An operand with other annotations in the place of tokens."""
+    """Return an operand with other annotations in the place of tokens."""
     return known(operand.substituted(of)) if isinstance(operand, Value) else operand
 
 
 def replaced(annotation: Annotation, of: Substitution) -> Annotation:
-    """An annotation with others in the place of tokens."""
+    """Return an annotation with others in the place of tokens."""
     from semiring.semirings.expressions import Expressions
 
     return annotation.evaluate(Expressions(), of)
 
 
 def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
-    """The tokens that occur in annotations and operands."""
+    """Return the tokens that occur in annotations and operands."""
     return frozenset().union(*(part.tokens for part in parts if _has_tokens(part)))
 
 
@@ -171,25 +172,27 @@ def _has_tokens(part: Any) -> bool:
 
 
 def operand_key(operand: Operand) -> tuple[Any, ...]:
-    """A key that orders operands, plain values before formal ones."""
+    """Return a key that orders operands, plain values before formal ones."""
     if isinstance(operand, Value):
         return (1, operand.sort_key)
     return (0, order_key(normal_value(operand)))
 
 
 def operand_text(operand: Operand, limit: int | None) -> str:
-    """An operand as text."""
+    """Return an operand as text."""
     return operand.truncated(limit) if isinstance(operand, Value) else format_value(operand)
 
 
 def called(operand: Operand, limit: int | None) -> str:
-    """An operand as text that stands among others: a tensor with the name of its aggregate."""
+    """Return an operand as text that stands among others: a tensor with the name of its
+    aggregate.
+    """
     named = getattr(operand, "called", None)
     return operand_text(operand, limit) if named is None else str(named(limit))
 
 
 def digest(*parts: Any) -> str:
-    """A short text that is the same for the same annotations, operands and texts alone."""
+    """Return a short text that is the same for the same annotations, operands and texts alone."""
     shown = (_canonical(part) for part in parts)
     return hashlib.blake2b("\x00".join(shown).encode(), digest_size=16).hexdigest()
 

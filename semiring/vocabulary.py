@@ -41,7 +41,7 @@ class TokenScan:
 
     @classmethod
     def of(cls, relation: str, columns: Sequence[pa.Array], length: int) -> TokenScan:
-        """A scan that is absent from rows whose key columns are all NULL."""
+        """Return a scan that is absent from rows whose key columns are all NULL."""
         return cls(relation, columns, length, all_null(columns))
 
 
@@ -68,7 +68,7 @@ class TokenPart:
         return len(self.scanned)
 
     def texts(self) -> pa.Array:
-        """The texts of the tokens, as large strings."""
+        """Return the texts of the tokens, as large strings."""
         words = pa.array(map(str, self.given), pa.large_string())
         if self.columns:
             parts = [part for column in self.columns for part in ("|", _texts(column))]
@@ -155,7 +155,7 @@ def number_tokens(
 def _numbered(
     relation: str, scans: Sequence[TokenScan], other_tokens: Sequence[Token]
 ) -> tuple[Array, TokenPart]:
-    """The numbers of all scanned rows of one relation, then of its other tokens."""
+    """Return the numbers of all scanned rows of one relation, then of its other tokens."""
     if not scans:
         part = TokenPart(relation, np.zeros(len(other_tokens), dtype=np.bool_), (), other_tokens)
         return np.arange(len(other_tokens)), part
@@ -172,7 +172,7 @@ def _numbered(
 
 
 def _combined(columns: Sequence[pa.Array], other_tokens: Sequence[Token], length: int) -> Array:
-    """An integer per key, rows first and then the others, in the order of keys."""
+    """Return an integer per key, rows first and then the others, in the order of keys."""
     combined, total = np.zeros(length + len(other_tokens), dtype=np.int64), 1
     for number, column in enumerate(columns):
         ranks, width = _ranks(column, [token.key[number] for token in other_tokens])
@@ -185,7 +185,9 @@ def _combined(columns: Sequence[pa.Array], other_tokens: Sequence[Token], length
 
 
 def _dense(values: Array) -> tuple[Array, Array]:
-    """The place of each value among the distinct ones, ascending, and a row of each of these."""
+    """Return the place of each value among the distinct ones, ascending, and a row of each of
+    these.
+    """
     if bool((values[1:] >= values[:-1]).all()):
         new = np.ones(len(values), dtype=np.bool_)
         new[1:] = values[1:] != values[:-1]
@@ -216,7 +218,9 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def _ranks(column: pa.Array, other_values: Sequence[Any]) -> tuple[Array, int]:
-    """The place of each value, then of others, in the order of key values; a bound of places."""
+    """Return the place of each value, then of others, in the order of key values; a bound of
+    places.
+    """
     if pa.types.is_signed_integer(column.type) and not column.null_count and len(column):
         values = column.to_numpy(zero_copy_only=False).astype(np.int64)
         if all(type(value) is int and abs(value) < _LARGEST for value in other_values):
@@ -235,7 +239,7 @@ def _ranks(column: pa.Array, other_values: Sequence[Any]) -> tuple[Array, int]:
 
 
 def _texts(column: pa.Array) -> pa.Array:
-    """The values as `format_value` writes them."""
+    """Return the values as `format_value` writes them."""
     if pa.types.is_integer(column.type):
         return column.cast(pa.large_string()).fill_null(format_value(None))
     encoded = column.dictionary_encode(null_encoding="encode")

@@ -79,14 +79,14 @@ class Weights:
         return Weights(self.vocabulary, values, tokens, slopes, offsets)
 
     def summed(self, offsets: Array) -> Weights:
-        """The sums of consecutive weights."""
+        """Return the sums of consecutive weights."""
         count = len(offsets) - 1
         values = np.bincount(owners_of(offsets), self.values, minlength=count)
         owners = owners_of(self.offsets[offsets])
         return _weights(self.vocabulary, values, owners, self.tokens, self.slopes)
 
     def times(self, other: Weights) -> Weights:
-        """The products with as many others: (a·b)' = a'·b + b'·a."""
+        """Return the products with as many others: (a·b)' = a'·b + b'·a."""
         left, right = self.owners, other.owners
         changes = (self.slopes * other.values[left], other.slopes * self.values[right])
         return _weights(
@@ -104,7 +104,7 @@ class Weights:
 
 
 def concatenated(parts: Iterable[Weights]) -> Weights:
-    """The weights of all parts, one part after the other."""
+    """Return the weights of all parts, one part after the other."""
     all_parts = list(parts)
     first = all_parts[0]
     return replace(

@@ -76,7 +76,7 @@ class ArcticStations:
         return arctic(self.stations, self.topology, self.fan_out)
 
     def state(self) -> Mapping[str, Mapping[str, pa.Table]]:
-        """The history of each station, and what it will measure."""
+        """Return the history of each station, and what it will measure."""
         states = {}
         for number, table in enumerate(self._observations(), start=1):
             past = pc.less_equal(table["Year"], self.until)
@@ -99,7 +99,7 @@ class ArcticStations:
         return [_months(table, last) for table in tables]
 
     def input(self, execution: int) -> Mapping[str, Any]:
-        """The current year and month, and the selectivity."""
+        """Return the current year and month, and the selectivity."""
         year, month = self.until + 1 + execution // 12, execution % 12 + 1
         return {"Asked": [(year, month, self.selectivity)]}
 
@@ -110,7 +110,7 @@ class ArcticStations:
 
 
 def _months(table: pa.Table, last: int) -> pa.Table:
-    """The months from January 1961 to the last one."""
+    """Return the months from January 1961 to the last one."""
     places = pc.add(
         pc.multiply(pc.subtract(table["Year"], FIRST_YEAR), 12), pc.subtract(table["Month"], 1)
     )

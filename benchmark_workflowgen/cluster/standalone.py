@@ -81,7 +81,7 @@ class Standalone:
         self._stop()
 
     def log(self, name: str) -> Path:
-        """The log of `master`, `worker1`... or `connect`."""
+        """Return the log of `master`, `worker1`... or `connect`."""
         return self.folder / f"{name}.log"
 
     def serve(self) -> str:
@@ -147,7 +147,7 @@ class Standalone:
 
 
 def _spark(script: str) -> list[str]:
-    """The command of a script of the installed PySpark."""
+    """Return the command of a script of the installed PySpark."""
     return [str(_HOME / "bin" / script)]
 
 

@@ -24,7 +24,7 @@ LIST_PRICES = {
 
 @udf(LongType(), useArrow=False)
 def calc_bid(model: str, available: int, sold: int | None, before: int | None) -> int:
-    """A price in dollars: lower the more cars are in stock, higher the more are sold.
+    """Return a price in dollars: lower the more cars are in stock, higher the more are sold.
 
     Parameters
     ----------

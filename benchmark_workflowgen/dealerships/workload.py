@@ -100,7 +100,7 @@ class Dealerships:
         return Buyer(f"P{self.seed}", model, int(reserve * LIST_PRICES[model]), acceptance)
 
     def state(self) -> Mapping[str, Mapping[str, pa.Table]]:
-        """The cars that each dealership starts with."""
+        """Return the cars that each dealership starts with."""
         return {dealer: {"Cars": self._cars(number)} for number, dealer in enumerate(DEALERS, 1)}
 
     def _cars(self, dealer: int) -> pa.Table:

@@ -17,7 +17,7 @@ WINDOW = 1_000
 
 
 def disordered(count: int, fraction: float, displacement: int, seed: int) -> list[int]:
-    """An order of elements: a fraction of them moved by up to so many places."""
+    """Return an order of elements: a fraction of them moved by up to so many places."""
     rng = np.random.default_rng(seed)
     positions = np.arange(count, dtype=np.float64)
     moved = rng.random(count) < fraction

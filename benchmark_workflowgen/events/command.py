@@ -22,7 +22,7 @@ Rows = list[dict[str, Any]]
 
 
 def grid() -> dict[str, Any]:
-    """The parameters of presets/events.toml, with the paper's figures."""
+    """Return the parameters of presets/events.toml, with the paper's figures."""
     text = files("benchmark_workflowgen").joinpath("presets", "events.toml").read_text("utf-8")
     return tomllib.loads(text)
 
@@ -75,7 +75,7 @@ def state_rows(given: dict[str, Any], folder: Path) -> Rows:
 
 
 def speed_rows(given: dict[str, Any], folder: Path) -> Rows:
-    """The streaming job over so many cores, in so many shards, by every partitioning.
+    """Return the streaming job over so many cores, in so many shards, by every partitioning.
 
     Beside it the whole command, whose session of Spark starts with it.
     """

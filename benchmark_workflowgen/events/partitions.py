@@ -32,7 +32,7 @@ def partition_of(execution: JobExecution, partitioning: str, count: int) -> int:
 def parts_of(
     executions: Sequence[JobExecution], partitioning: str, count: int
 ) -> list[list[JobExecution]]:
-    """The executions of every partition."""
+    """Return the executions of every partition."""
     parts: list[list[JobExecution]] = [[] for _ in range(count)]
     for each in executions:
         parts[partition_of(each, partitioning, count)].append(each)
@@ -75,7 +75,7 @@ def exact_locally(
 
 
 def globally(flushes: Sequence[Partial], final: set[Pair]) -> set[Pair]:
-    """The edges that are left when all has come."""
+    """Return the edges that are left when all has come."""
     reducer = Reducer()
     for flushed in flushes:
         reducer.add(flushed)

@@ -31,7 +31,7 @@ def measure(executions: Sequence[JobExecution], computations: int, batch: int) -
 
 
 def renamed(execution: JobExecution, prefix: str) -> JobExecution:
-    """The same execution in another computation."""
+    """Return the same execution in another computation."""
     return replace(
         execution,
         name=f"{prefix}:{execution.name}",

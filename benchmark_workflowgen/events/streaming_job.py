@@ -94,7 +94,7 @@ def reduced(
 
 
 def commands(source: Path, folder: Path, masters: Sequence[str | None]) -> list[dict[str, Any]]:
-    """The command as people run it, in a process of its own, with the start of Spark.
+    """Return the command as people run it, in a process of its own, with the start of Spark.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def commands(source: Path, folder: Path, masters: Sequence[str | None]) -> list[
 
 
 def overhead(spark: SparkSession, tweets: int, folder: Path, rounds: int) -> dict[str, Any]:
-    """The hashtag count with and without its events, by turns; medians."""
+    """Return the hashtag count with and without its events, by turns; medians."""
     path = folder / "tweets.parquet"
     pq.write_table(hashtags.tweets(tweets), path, row_group_size=max(1, tweets // 4))
     times: dict[bool, list[float]] = {False: [], True: []}

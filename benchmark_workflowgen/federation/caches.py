@@ -93,7 +93,7 @@ def _asked(
 
 
 def _fetched(cache: Cache, requests_by_target: Sequence[Sequence[_Request]]) -> float:
-    """The share of the bytes answered that was not kept."""
+    """Return the share of the bytes answered that was not kept."""
     for requests in requests_by_target:
         for each in requests:
             if cache.get(each.key) is None:

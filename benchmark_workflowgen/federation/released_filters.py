@@ -49,7 +49,7 @@ class ReleasedFilters:
         return len(self.filters)
 
     def take(self, rows: Array) -> ReleasedFilters:
-        """The filters of some rows."""
+        """Return the filters of some rows."""
         return ReleasedFilters(self.filters[rows])
 
     def may_contain(self, hashes: Hashes) -> Array:
@@ -61,7 +61,7 @@ class ReleasedFilters:
 
 
 def filters_of(hashes: Hashes) -> Filters:
-    """The filter of each hash alone."""
+    """Return the filter of each hash alone."""
     bits = np.zeros((len(hashes), BITS), dtype=np.bool_)
     rows = np.arange(len(hashes))
     for number in range(FUNCTIONS):

@@ -59,7 +59,7 @@ class GeneratedStores:
         return self.folder / f"S{store}"
 
     def paths(self) -> dict[str, Path]:
-        """The folders of all stores by alias."""
+        """Return the folders of all stores by alias."""
         return {f"S{store}": self.path(store) for store in range(self.stores)}
 
     def is_there(self) -> bool:

@@ -48,7 +48,7 @@ class Network:
         self._stores = {alias: LocalTransport(path) for alias, path in paths.items()}
 
     def federation(self, way: str, cache: Cache | None = None) -> Federation:
-        """A federation to be asked in a way; stores are read once for all of them."""
+        """Return a federation to be asked in a way; stores are read once for all of them."""
         transports: dict[str, StoreTransport] = {
             alias: _Delayed(store, self, self._working) for alias, store in self._stores.items()
         }

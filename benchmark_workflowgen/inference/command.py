@@ -17,7 +17,7 @@ from benchmark_workflowgen.inference import accuracy, storage
 
 
 def preset() -> dict[str, Any]:
-    """The preset `inference`: the settings of the paper, and its numbers."""
+    """Return the preset `inference`: the settings of the paper, and its numbers."""
     text = (files("benchmark_workflowgen.inference") / "inference.toml").read_text("utf-8")
     return tomllib.loads(text)
 

@@ -30,7 +30,7 @@ class Setting:
     results: tuple[Result, ...]
 
     def rows(self, measure: str, variant: str | None = None) -> list[Measurement]:
-        """The measurements of a name, of all repetitions."""
+        """Return the measurements of a name, of all repetitions."""
         return [
             row
             for result in self.results
@@ -39,12 +39,14 @@ class Setting:
         ]
 
     def mean(self, measure: str, variant: str | None = None) -> float | None:
-        """The mean of a measure over repetitions and positions; None: it was not measured."""
+        """Return the mean of a measure over repetitions and positions; None: it was not
+        measured.
+        """
         values = [row.value for row in self.rows(measure, variant)]
         return statistics.fmean(values) if values else None
 
     def series(self, measure: str, variant: str) -> tuple[list[int], list[float]]:
-        """The means of a measure by position."""
+        """Return the means of a measure by position."""
         values_by_position: dict[int, list[float]] = {}
         for row in self.rows(measure, variant):
             values_by_position.setdefault(row.position or 0, []).append(row.value)
@@ -57,13 +59,13 @@ class Setting:
         return above / below if above is not None and below else None
 
     def measures(self) -> list[str]:
-        """The names of all measures, in their order."""
+        """Return the names of all measures, in their order."""
         names = (row.measure for result in self.results for row in result.measurements)
         return list(dict.fromkeys(names))
 
 
 def settings(results: Iterable[Result], *, joined: Collection[str] = ()) -> list[Setting]:
-    """The settings of results, in their order.
+    """Return the settings of results, in their order.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def settings(results: Iterable[Result], *, joined: Collection[str] = ()) -> list
 
 
 def varied(compared: Sequence[Setting]) -> tuple[str, ...]:
-    """The parameters in which some settings differ."""
+    """Return the parameters in which some settings differ."""
     names = dict.fromkeys(name for setting in compared for name in setting.parameters)
     return tuple(
         name
@@ -97,5 +99,5 @@ def label(setting: Setting, names: Sequence[str]) -> str:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """The geometric mean of positive numbers."""
+    """Return the geometric mean of positive numbers."""
     return math.exp(statistics.fmean(math.log(value) for value in values))

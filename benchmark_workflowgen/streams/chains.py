@@ -14,7 +14,7 @@ SOURCE = "s1"
 
 
 def chain(kind: str, components: int, work: float = 0.0) -> Graph:
-    """A source and a chain of operators, as many streams as components.
+    """Return a source and a chain of operators, as many streams as components.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def _next(graph: Graph, stream: Stream, kind: str, name: str, work: float) -> St
 
 
 def worked(seconds: float) -> Callable[[pa.Table], pa.Table]:
-    """A function that takes so long for each event, and changes nothing."""
+    """Return a function that takes so long for each event, and changes nothing."""
 
     def function(table: pa.Table) -> pa.Table:
         if seconds:

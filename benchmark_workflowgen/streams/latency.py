@@ -36,7 +36,7 @@ class _Timed(Property):
 
 
 def measured(*, kinds: list[str], components: list[int], events_: int) -> Iterator[dict[str, Any]]:
-    """A row for every kind and length of the chain.
+    """Yield a row for every kind and length of the chain.
 
     The time is that of the properties of all streams of the chain, as if none of them were there
     before the result was: the most that a result can wait.

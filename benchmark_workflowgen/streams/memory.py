@@ -18,7 +18,7 @@ _PAGE = 4096
 def measured(
     *, kinds: list[str], components: list[int], events_: int, batch: int
 ) -> Iterator[dict[str, Any]]:
-    """A row for every kind and length of the chain, each measured in a process of its own."""
+    """Yield a row for every kind and length of the chain, each measured in a process of its own."""
     spawn = multiprocessing.get_context("spawn")
     for kind in kinds:
         for count in components:
@@ -46,6 +46,6 @@ def _process(kind: str, components: int, count: int, batch: int) -> dict[str, An
 
 
 def _resident() -> int:
-    """The bytes of this process in memory (Linux)."""
+    """Return the bytes of this process in memory (Linux)."""
     gc.collect()
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE

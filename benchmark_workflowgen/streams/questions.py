@@ -29,7 +29,7 @@ ALL = 1_000_000
 
 
 def measured(*, events_: int, batches: list[int], questions: int) -> Iterator[dict[str, Any]]:
-    """A row for every number of events a batch: times of questions to a store just opened."""
+    """Yield a row for every number of events a batch: times of questions to a store just opened."""
     for batch in batches:
         with tempfile.TemporaryDirectory() as folder:
             store = Path(folder) / "store"

@@ -14,7 +14,7 @@ from lipstick.systems.streams import Assertions, Runner, Stored, storage
 def measured(
     *, events_: int, components: list[int], payloads: list[int], batch: int
 ) -> Iterator[dict[str, Any]]:
-    """A row for every payload and length of the chain."""
+    """Yield a row for every payload and length of the chain."""
     for payload in payloads:
         for count in components:
             bytes_of = {
@@ -39,7 +39,7 @@ def measured(
 def _stored(
     components: int, payload: int, count: int, batch: int, *, full: bool
 ) -> dict[str, float]:
-    """The bytes of every stream of a run."""
+    """Return the bytes of every stream of a run."""
     table = events(count, payload)
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "store"

@@ -23,7 +23,7 @@ def measured(
     payload: int,
     batches: list[int],
 ) -> Iterator[dict[str, Any]]:
-    """A row for every kind, length of the chain, work in an operator and size of batches.
+    """Yield a row for every kind, length of the chain, work in an operator and size of batches.
 
     Parameters
     ----------

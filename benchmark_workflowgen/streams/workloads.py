@@ -181,7 +181,7 @@ def _answers(
 
 
 def _lineage(capture: Capture, where: Column | None = None) -> set[str]:
-    """The tuples that rows were made of, as eager queries write them."""
+    """Return the tuples that rows were made of, as eager queries write them."""
     frames = capture.lineage(where).items()
     return {f"{name}:{key}" for name, rows in frames for key in rows.toArrow()[0].to_pylist()}
 

@@ -69,7 +69,7 @@ def removed(graph: SparkGraph, seeds: NodeSet) -> NodeSet:
 def _dying(
     view: SparkView, links: frozenset[Link], gone: NodeSet, at_once: frozenset[int]
 ) -> Frame | None:
-    """The nodes at the ends of links that cannot be without what is gone."""
+    """Return the nodes at the ends of links that cannot be without what is gone."""
     tables, level = view.tables, view.levels.level
     active = frozenset(
         link for link in links if link[0] in gone.whole or level[link[0]] in gone.parts
@@ -90,7 +90,9 @@ def _dying(
 
 
 def _wholly(view: SparkView, links: frozenset[Link], whole: frozenset[int]) -> frozenset[int]:
-    """The segments that nothing is left of since all of others is gone, known without reading."""
+    """Return the segments that nothing is left of since all of others is gone, known without
+    reading.
+    """
     levels = view.levels
     dead_segments: set[int] = set()
     while True:
@@ -114,7 +116,7 @@ def _wholly(view: SparkView, links: frozenset[Link], whole: frozenset[int]) -> f
 
 
 def _without(view: SparkView, nodes: NodeSet, whole: frozenset[int], level: int) -> NodeSet:
-    """A set without the rows of some segments of a level."""
+    """Return a set without the rows of some segments of a level."""
     frame = nodes.frame({level})
     if frame is None:
         return nodes

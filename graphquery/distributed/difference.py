@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def difference(graph: SparkGraph, left: int, right: int) -> ExecutionDifference[SparkSelection]:
-    """The nodes of two executions that have no counterpart in the other.
+    """Return the nodes of two executions that have no counterpart in the other.
 
     Segments that are shown whole are compared without asking Spark.
 

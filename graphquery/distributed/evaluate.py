@@ -38,7 +38,7 @@ class NodeCounts:
     frame: Frame
 
     def value(self, node: int | str) -> int:
-        """The count of a node."""
+        """Return the count of a node."""
         return int(self.values([node])[0])
 
     def values(self, nodes: Nodes) -> Array:

@@ -305,7 +305,7 @@ class SparkGraph(GraphEngine[SparkSelection]):
         return evaluate(self, semiring, valuation, nodes)
 
     def values(self, nodes: Nodes, stale: OfStale = "raise") -> pa.Array:
-        """The values of v-nodes, in the order given; see :func:`graphquery.values.values`.
+        """Return the values of v-nodes, in the order given; see :func:`graphquery.values.values`.
 
         The tensors of aggregates that have lost some are brought to the driver, and must be within
         `bring`.
@@ -319,7 +319,8 @@ class SparkGraph(GraphEngine[SparkSelection]):
         return SparkSelection(self, self.view.restricted(marks.stale))
 
     def to_memory(self, limit: int | None = None) -> ProvenanceGraph:
-        """The graph in memory, if it has no more nodes and edges than a limit, by default `bring`.
+        """Return the graph in memory, if it has no more nodes and edges than a limit, by default
+        `bring`.
 
         Names are the same, ids are not. It is what is seen here that is brought: it cannot be
         zoomed in, and values are those stored.

@@ -150,7 +150,7 @@ class Levels:
         return {pair: frozenset(joined) for pair, joined in by_levels.items()}
 
     def segment_of(self, ids: Array) -> Array:
-        """The segments of nodes."""
+        """Return the segments of nodes."""
         return np.searchsorted(self.bases, ids, side="right") - 1
 
     def _joined(self) -> dict[Link, Joining]:
@@ -178,7 +178,9 @@ class Levels:
         )
 
     def _overlay_links(self) -> frozenset[Link]:
-        """The links that zooming out may add: from inputs to zoomed nodes, and on to outputs."""
+        """Return the links that zooming out may add: from inputs to zoomed nodes, and on to
+        outputs.
+        """
         ends: dict[tuple[str | None, int | None], list[int]] = defaultdict(list)
         for number in self.invocations:
             segment = self.stored[number]
@@ -201,7 +203,7 @@ class Levels:
         return frozenset(overlay)
 
     def _leveled(self) -> tuple[list[int], frozenset[int]]:
-        """The level of every segment, and the levels with edges inside them."""
+        """Return the level of every segment, and the levels with edges inside them."""
         links = [*self.links, *self.overlay_links]
         order = stages(len(self.segments), links)
         group = [0] * len(self.segments)

@@ -128,7 +128,7 @@ def _checked(view: SparkView, nodes: NodeSet, limit: int) -> Array:
 
 
 def _edges(view: SparkView, nodes: NodeSet, limit: int) -> Array:
-    """The edges between nodes: columns of sources, targets and ports."""
+    """Return the edges between nodes: columns of sources, targets and ports."""
     levels = {view.levels.level[n] for n in nodes.whole} | set(nodes.parts)
     level = view.levels.level
     links = [link for link in view.links if level[link[0]] in levels and level[link[1]] in levels]

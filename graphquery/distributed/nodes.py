@@ -38,7 +38,7 @@ class NodeSet:
         return NodeSet(self.whole | other.whole, parts, self.rows + other.rows)
 
     def frame(self, levels: Iterable[int] | None = None) -> Frame | None:
-        """The rows of some levels, or of all."""
+        """Return the rows of some levels, or of all."""
         chosen = self.parts if levels is None else sorted(self.parts.keys() & set(levels))
         frames = [frame for level in chosen for frame in self.parts[level]]
         return functools.reduce(lambda left, other: left.union(other), frames) if frames else None

@@ -41,13 +41,13 @@ def reached(
 
 
 def step(view: SparkView, nodes: NodeSet, *, forwards: bool) -> NodeSet:
-    """The neighbours of nodes of a graph, each once."""
+    """Return the neighbours of nodes of a graph, each once."""
     nodes_reached = _pulled(view, view.links, nodes, forwards)
     return view.tables.stored(nodes_reached)
 
 
 def within_distance(view: SparkView, seeds: NodeSet, distance: int, *, forwards: bool) -> NodeSet:
-    """The nodes at the ends of paths of at most so many edges, and at least one."""
+    """Return the nodes at the ends of paths of at most so many edges, and at least one."""
     if distance < 0:
         raise GraphError(f"A distance of {distance} edges is none.\nGive 0 or more, or None.")
     rounds = Rounds(view.limit)
@@ -109,7 +109,9 @@ def _at(
 def _wholly(
     view: SparkView, links: frozenset[Link], whole: frozenset[int], forwards: bool
 ) -> frozenset[int]:
-    """The segments that all of are reached because all of another is, known without reading."""
+    """Return the segments that all of are reached because all of another is, known without
+    reading.
+    """
     whole_segments: set[int] = set()
     while True:
         more = {
@@ -132,7 +134,7 @@ def _covers(view: SparkView, link: Link, forwards: bool) -> bool:
 
 
 def _pulled(view: SparkView, links: Iterable[Link], nodes: NodeSet, forwards: bool) -> Frame | None:
-    """The other ends, in the graph, of the edges of links at nodes, each once."""
+    """Return the other ends, in the graph, of the edges of links at nodes, each once."""
     level = view.levels.level
     near, far = ("source", "target") if forwards else ("target", "source")
     wanted = frozenset(

@@ -33,7 +33,9 @@ _HOST = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]*:(//[^/]*)?")
 def placing(
     levels: Levels, path: Callable[[str], str]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """A function from rows of files to the edges they are; it needs numpy and pyarrow alone."""
+    """Return a function from rows of files to the edges they are; it needs numpy and pyarrow
+    alone.
+    """
     sets = levels.edge_sets
     ends = {
         name: np.array(

@@ -84,7 +84,9 @@ class SparkSelection(NodeSelection):
 
 
 def meeting(segments: Sequence[Segment], conditions: Mapping[str, Any]) -> frozenset[int]:
-    """The numbers of the segments that meet all conditions; see :meth:`SparkGraph.select`."""
+    """Return the numbers of the segments that meet all conditions; see
+    :meth:`SparkGraph.select`.
+    """
     names = {"segment": "name"}
     allowed: dict[str, Collection[Any]] = {}
     for condition, value in conditions.items():

@@ -29,13 +29,15 @@ def around(view: SparkView, seeds: NodeSet) -> NodeSet:
 
 
 def zoom_out(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
-    """A graph with some modules zoomed out that are not yet."""
+    """Return a graph with some modules zoomed out that are not yet."""
     view = zoomed_out(graph.view, modules)
     return graph.viewed(view.stepped(SparkStep(Operation.ZOOM_OUT, modules)))
 
 
 def zoom_in(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
-    """A graph with some modules zoomed in that are zoomed out: all steps again, without them."""
+    """Return a graph with some modules zoomed in that are zoomed out: all steps again, without
+    them.
+    """
     start = graph
     while start.parent is not None:
         start = start.parent
@@ -64,7 +66,7 @@ def subgraph(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
 
 
 def _repeated(graph: SparkGraph, step: SparkStep, zoomed_in: frozenset[str]) -> SparkGraph:
-    """A step, on this graph, in which some modules are zoomed in."""
+    """Return a step, on this graph, in which some modules are zoomed in."""
     if step.operation is Operation.ZOOM_OUT:
         modules = step.modules - zoomed_in
         return zoom_out(graph, modules) if modules else graph
@@ -83,7 +85,7 @@ def _zoomed_among(graph: SparkGraph, nodes: NodeSet) -> Array:
 
 
 def _stored_or_zoomed(graph: SparkGraph, nodes: NodeSet) -> NodeSet:
-    """A set without the zoomed nodes that are not shown."""
+    """Return a set without the zoomed nodes that are not shown."""
     levels, tables = graph.view.levels, graph.tables
     stored = frozenset(range(len(levels.stored)))
     zoomed = frozenset(range(len(levels.stored), len(levels.segments)))

@@ -35,7 +35,7 @@ def effects(graph: SparkGraph) -> DeletionEffects[NodeSet] | None:
 
 
 def values(graph: SparkGraph, ids: Array, stale: OfStale) -> pa.Array:
-    """The values of v-nodes, in the order given; see :func:`graphquery.values.values`.
+    """Return the values of v-nodes, in the order given; see :func:`graphquery.values.values`.
 
     The tensors of aggregates that changed are brought to the driver, and must be within `bring`.
     """

@@ -87,14 +87,14 @@ class SparkView:
         return self.tables.without(rows, self.absent, levels)
 
     def shown_edges(self, edges: Frame, end: str, levels: Iterable[int]) -> Frame:
-        """The edges with an end on some levels that is in the graph."""
+        """Return the edges with an end on some levels that is in the graph."""
         levels = set(levels)
         if self.present is not None:
             edges = self.tables.at(edges, end, self.present, levels)
         return self.tables.away(edges, end, self.absent, levels)
 
     def read(self, links: Iterable[Link]) -> Frame | None:
-        """The edges of links, whether their ends are in the graph or not."""
+        """Return the edges of links, whether their ends are in the graph or not."""
         return self.tables.edges(self.edges, links)
 
     def between(self, links: Iterable[Link]) -> Frame | None:
@@ -108,7 +108,7 @@ class SparkView:
         return self.shown_edges(edges, "target", {level[target] for _, target in links})
 
     def of(self, segments: Iterable[int]) -> NodeSet:
-        """The graph's nodes in some segments."""
+        """Return the graph's nodes in some segments."""
         numbers = frozenset(segments)
         whole = frozenset(number for number in numbers if self.complete(number))
         rest = [n for n in numbers - whole if n not in self.absent.whole]
@@ -138,7 +138,7 @@ class SparkView:
         return NodeSet(frozenset(segments[whole].tolist())) | self.tables.given(rest)
 
     def restricted(self, nodes: NodeSet) -> NodeSet:
-        """The nodes of a set that are in the graph."""
+        """Return the nodes of a set that are in the graph."""
         if self.present is None and not self.absent.whole and not self.absent.parts:
             return nodes
         whole = frozenset(number for number in nodes.whole if self.complete(number))
@@ -157,7 +157,7 @@ class SparkView:
         return self.of([*range(len(self.levels.stored)), *zoomed])
 
     def stepped(self, step: SparkStep) -> SparkView:
-        """The view with another step behind it."""
+        """Return the view with another step behind it."""
         return replace(self, steps=(*self.steps, step))
 
 

@@ -20,7 +20,7 @@ _COMPUTED = (Kind.DERIVED, Kind.VALUE)
 
 
 def zoomed_out(view: SparkView, modules: frozenset[str]) -> SparkView:
-    """A view with some modules zoomed out that are not yet; their steps are the caller's."""
+    """Return a view with some modules zoomed out that are not yet; their steps are the caller's."""
     levels, tables = view.levels, view.tables
     inside = _inside(levels, modules)
     states = view.of(_segments(levels, modules, Kind.STATE))
@@ -60,7 +60,7 @@ def stands_for(view: SparkView, zoomed: int) -> NodeSet:
 
 
 def _segments(levels: Levels, modules: Iterable[str], *kinds: Kind) -> frozenset[int]:
-    """The segments of modules that play some parts."""
+    """Return the segments of modules that play some parts."""
     return frozenset(
         number
         for module in modules
@@ -70,14 +70,14 @@ def _segments(levels: Levels, modules: Iterable[str], *kinds: Kind) -> frozenset
 
 
 def _inside(levels: Levels, modules: frozenset[str]) -> frozenset[Link]:
-    """The links by which the computation of a module goes on inside it."""
+    """Return the links by which the computation of a module goes on inside it."""
     begun = _segments(levels, modules, Kind.INPUT, Kind.STATE, *_COMPUTED)
     computed = _segments(levels, modules, *_COMPUTED)
     return _within_modules(levels, begun, computed)
 
 
 def _into_state(levels: Levels, modules: frozenset[str]) -> frozenset[Link]:
-    """The links from computations of a module to its state nodes."""
+    """Return the links from computations of a module to its state nodes."""
     computed = _segments(levels, modules, *_COMPUTED)
     state = _segments(levels, modules, Kind.STATE)
     return _within_modules(levels, computed, state)
@@ -86,7 +86,7 @@ def _into_state(levels: Levels, modules: frozenset[str]) -> frozenset[Link]:
 def _within_modules(
     levels: Levels, sources: frozenset[int], targets: frozenset[int]
 ) -> frozenset[Link]:
-    """The links from some segments to others of the same module."""
+    """Return the links from some segments to others of the same module."""
     return frozenset(
         (source, target)
         for source, target in levels.links
@@ -97,7 +97,7 @@ def _within_modules(
 
 
 def _tokens(view: SparkView, states: NodeSet) -> NodeSet:
-    """The tokens that state nodes are made of."""
+    """Return the tokens that state nodes are made of."""
     levels = view.levels
     of_state = states.whole | {n for level in states.parts for n in levels.at[level]}
     links = {
@@ -132,7 +132,7 @@ def _unused(view: SparkView, modules: frozenset[str]) -> NodeSet:
 def _constants(
     view: SparkView, segments: frozenset[int], hidden: NodeSet, inside: frozenset[Link]
 ) -> NodeSet:
-    """The nodes of some segments, not hidden, that serve hidden nodes only.
+    """Return the nodes of some segments, not hidden, that serve hidden nodes only.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def _touched(levels: Levels, segment: int, nodes: NodeSet) -> bool:
 
 
 def _overlay(view: SparkView, modules: frozenset[str]) -> tuple[Array, tuple[EdgeFrame, ...]]:
-    """The zoomed nodes of modules' invocations, and their edges."""
+    """Return the zoomed nodes of modules' invocations, and their edges."""
     levels, tables = view.levels, view.tables
     numbers = _segments(levels, modules, Kind.INVOCATION)
     invocations = tables.ids(tables.rows(view.of(numbers)))

@@ -14,7 +14,7 @@ _STYLES = {Port.SUBTRAHEND: ' [style=dashed, arrowhead="tee"]', Port.VALUE: " [s
 
 
 def to_dot(graph: ProvenanceGraph, limit: int = 5_000) -> str:
-    """A graph in DOT.
+    """Return a graph in DOT.
 
     p-nodes are circles and v-nodes boxes (Amsterdamer et al., PVLDB 5(4), section 3), invocations
     and zoomed invocations are double circles. Edges to the right side of `⊖` are dashed, those to

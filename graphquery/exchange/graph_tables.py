@@ -89,7 +89,9 @@ def has_value(segment: Segment) -> bool:
 
 
 def node_values(graph: ProvenanceGraph) -> dict[int, Any]:
-    """The values of all v-nodes that have one, by id; None where a deletion left it unknown."""
+    """Return the values of all v-nodes that have one, by id; None where a deletion left it
+    unknown.
+    """
     values: dict[int, Any] = {}
     storage = graph.storage
     stored = graph.ids[graph.ids < storage.count]
@@ -101,7 +103,9 @@ def node_values(graph: ProvenanceGraph) -> dict[int, Any]:
 
 
 def unique_names(nodes: pa.Table) -> list[str]:
-    """The names of the nodes of a `node_table`; of several of one name, `segment[ordinal]`."""
+    """Return the names of the nodes of a `node_table`; of several of one name,
+    `segment[ordinal]`.
+    """
     names: list[str] = nodes["name"].to_pylist()
     often = {name for name, count in Counter(names).items() if count > 1}
     if not often:

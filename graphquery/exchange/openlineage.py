@@ -172,7 +172,9 @@ class _Links:
         self._relations = {each.name: each.relation for each in storage.segments}
 
     def dataset(self, segment: Segment) -> str:
-        """The dataset that the tuples of a segment are in; of values, the tuples beside them."""
+        """Return the dataset that the tuples of a segment are in; of values, the tuples beside
+        them.
+        """
         relation = segment.relation
         if segment.kind is Kind.VALUE:
             relation = self._relations.get(segment.name.rpartition(".")[0])
@@ -180,13 +182,17 @@ class _Links:
         return relation if segment.module is None else f"{segment.module}.{relation}"
 
     def origins(self, position: int) -> list[str]:
-        """The datasets that an input was copied from; its own if they are not in the graph."""
+        """Return the datasets that an input was copied from; its own if they are not in the
+        graph.
+        """
         sources = [self.segments[source] for source in self.before[position]]
         origins = [self.dataset(each) for each in sources if each.kind is not Kind.INVOCATION]
         return origins or [self.dataset(self.segments[position])]
 
     def values_behind(self, position: int) -> set[int]:
-        """The v-nodes of inputs and state that v-nodes are made of within their invocation."""
+        """Return the v-nodes of inputs and state that v-nodes are made of within their
+        invocation.
+        """
         values, waiting, seen = set(), [position], {position}
         start = self.segments[position]
         while waiting:

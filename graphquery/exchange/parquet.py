@@ -47,7 +47,7 @@ _EDGES = "edges"
 
 
 def stored_columns(segment: Segment) -> tuple[str, ...]:
-    """The columns of values that a graph itself needs: keys, and the values of v-nodes."""
+    """Return the columns of values that a graph itself needs: keys, and the values of v-nodes."""
     value = (VALUE_COLUMN,) if has_value(segment) else ()
     return tuple(dict.fromkeys((*segment.key, *value)))
 
@@ -129,7 +129,7 @@ def read_parquet(path: str | os.PathLike[str]) -> ProvenanceGraph:
 def _shown(
     graph: ProvenanceGraph, columns: Callable[[Segment], Sequence[str]]
 ) -> tuple[list[Segment], dict[str, pa.Table]]:
-    """The segments that have nodes, with their values in tables of equal columns."""
+    """Return the segments that have nodes, with their values in tables of equal columns."""
     segments, positions, ordinals = located(graph)
     starts = np.searchsorted(positions, np.arange(len(segments) + 1))
     shown_segments: list[Segment] = []
@@ -206,7 +206,7 @@ def _sets(
 
 
 def _find(ids: Array, order: Array, wanted: Array, folder: Path) -> Array:
-    """The rows of nodes, of their ids."""
+    """Return the rows of nodes, of their ids."""
     if len(wanted) == 0:
         return np.empty(0, dtype=np.int64)
     ranks = np.searchsorted(ids, wanted, sorter=order)

@@ -32,7 +32,7 @@ _Row: TypeAlias = dict[str, Any]
 
 
 def to_prov(graph: ProvenanceGraph, namespace: str = NODES, limit: int = 100_000) -> ProvDocument:
-    """A graph as a PROV document.
+    """Return a graph as a PROV document.
 
     ``document.serialize(format="json")`` is PROV-JSON, ``document.get_provn()`` PROV-N.
 
@@ -81,7 +81,7 @@ def _invocation(row: _Row) -> tuple[str | None, int | None]:
 
 
 def _activities(rows: dict[int, _Row]) -> dict[tuple[str | None, int | None], int]:
-    """The activity of every invocation: its m-node, or its zoomed node where that is all."""
+    """Return the activity of every invocation: its m-node, or its zoomed node where that is all."""
     activities: dict[tuple[str | None, int | None], int] = {}
     for node, row in rows.items():
         if row["kind"] in _ACTIVITIES:

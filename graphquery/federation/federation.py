@@ -256,7 +256,9 @@ class Federation:
     # -- views -----------------------------------------------------------------------------
 
     def zoom_out(self, *modules: str) -> Federation:
-        """The federation with every invocation of some modules, ``alias::module``, as one node."""
+        """Return the federation with every invocation of some modules, ``alias::module``, as one
+        node.
+        """
         zoomed = dict(self._zoomed)
         for module in modules:
             alias, own_name = self._module(module)
@@ -264,7 +266,7 @@ class Federation:
         return self._viewed(zoomed)
 
     def zoom_in(self, *modules: str) -> Federation:
-        """The inverse of `zoom_out`."""
+        """Return the inverse of `zoom_out`."""
         zoomed = dict(self._zoomed)
         for module in modules:
             alias, own_name = self._module(module)
@@ -289,7 +291,7 @@ class Federation:
     # -- beside questions ------------------------------------------------------------------
 
     def names(self, answer: NodesAnswer, limit: int | None = None) -> list[str]:
-        """The names of the nodes of an answer, in the order of the merged graph.
+        """Return the names of the nodes of an answer, in the order of the merged graph.
 
         Parameters
         ----------
@@ -311,7 +313,7 @@ class Federation:
         return result
 
     def merged(self) -> ProvenanceGraph:
-        """The merged graph, of folders and copies; at the versions of the federation.
+        """Return the merged graph, of folders and copies; at the versions of the federation.
 
         Raises
         ------
@@ -346,7 +348,7 @@ class Federation:
         return [f"{a}{SEPARATOR}{module}" for a, each in self._zoomed.items() for module in each]
 
     def _snapshots(self) -> dict[str, Snapshot]:
-        """The members' snapshots, if all of them can be read here."""
+        """Return the members' snapshots, if all of them can be read here."""
         for dispute in self._directory.disputes.values():
             raise FederationError(f"The stores have no merged graph: {dispute}")
         snapshots = {}

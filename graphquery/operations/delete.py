@@ -90,7 +90,7 @@ def delete_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
 
 
 def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
-    """The ids of the nodes that deleting some nodes removes, themselves among them.
+    """Return the ids of the nodes that deleting some nodes removes, themselves among them.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
 
 
 def _counted(targets: Array) -> tuple[Array, Array]:
-    """The targets of edges, ascending and each once, and how many edges lead to each."""
+    """Return the targets of edges, ascending and each once, and how many edges lead to each."""
     targets = np.sort(targets)
     first = np.ones(len(targets), dtype=np.bool_)
     np.not_equal(targets[1:], targets[:-1], out=first[1:])
@@ -151,7 +151,7 @@ def _degrees(graph: ProvenanceGraph, ids: Array) -> Array:
 
 
 def _operands(neighbours: Neighbours) -> Neighbours:
-    """The edges that are not from the right operand of a `⊖`."""
+    """Return the edges that are not from the right operand of a `⊖`."""
     if neighbours.ports is None:
         return neighbours
     return neighbours.kept(neighbours.ports != Port.SUBTRAHEND)

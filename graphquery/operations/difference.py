@@ -56,7 +56,7 @@ class ExecutionDifference(Generic[S_co]):
 
 @checked
 def difference(graph: ProvenanceGraph, left: int, right: int) -> ExecutionDifference[Selection]:
-    """The nodes of two executions that have no counterpart in the other.
+    """Return the nodes of two executions that have no counterpart in the other.
 
     Segments correspond that are of the same kind, label, module and relation in the same
     invocation of the module, counted within the execution. Nodes with a key have as counterpart
@@ -85,7 +85,7 @@ def difference(graph: ProvenanceGraph, left: int, right: int) -> ExecutionDiffer
 def unmatched(
     storage: GraphStorage, left: int, right: int, shown: Callable[[int], Array]
 ) -> tuple[Array, Array, pa.Table]:
-    """The ids of nodes of either execution without a counterpart, and the summary.
+    """Return the ids of nodes of either execution without a counterpart, and the summary.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def check_executions(storage: GraphStorage, *executions: int) -> None:
 
 
 def _roles(storage: GraphStorage, execution: int) -> dict[_Role, int]:
-    """The segments of an execution by their role in it."""
+    """Return the segments of an execution by their role in it."""
     ranks: dict[str | None, list[int]] = defaultdict(list)
     chosen = [
         (position, segment)
@@ -169,7 +169,7 @@ def _nodes(
 def _unmatched(
     left: Array, left_keys: pa.Array, right: Array, right_keys: pa.Array
 ) -> tuple[Array, Array]:
-    """The nodes whose key the others do not have."""
+    """Return the nodes whose key the others do not have."""
     here = pc.is_in(left_keys, value_set=right_keys.cast(left_keys.type))
     there = pc.is_in(right_keys, value_set=left_keys.cast(right_keys.type))
     return (

@@ -48,11 +48,11 @@ class GraphEvaluation(Generic[K]):
     annotations: Array
 
     def value(self, node: int | str) -> K:
-        """The annotation of a node."""
+        """Return the annotation of a node."""
         return self.semiring.unpack(self.annotations[self.graph.ordered([node])])[0]
 
     def values(self, nodes: Nodes) -> Array:
-        """The annotations of nodes, in the order given."""
+        """Return the annotations of nodes, in the order given."""
         return self.annotations[self.graph.ordered(nodes)]
 
 
@@ -146,7 +146,7 @@ class _Leaves(Generic[K]):
         self.places = np.array(sorted(self.given), dtype=np.int64)
 
     def values(self, ids: Array) -> Array:
-        """The annotations of ascending ids."""
+        """Return the annotations of ascending ids."""
         result = self.semiring.ones(len(ids))
         if self.function is not None:
             result = self._tokens(ids, result, self.function)
@@ -173,7 +173,7 @@ class _Leaves(Generic[K]):
 
 
 def _node(graph: ProvenanceGraph, node: Any) -> int:
-    """A key of a mapping as the id of a node without incoming edges."""
+    """Return a key of a mapping as the id of a node without incoming edges."""
     if isinstance(node, Token):
         key = "|".join(format_value(value) for value in node.key)
         node = f"{node.relation}:{key}"
@@ -205,7 +205,7 @@ def _operations(storage: GraphStorage) -> Array:
 
 
 def _of(neighbours: Neighbours, chosen: Array) -> Neighbours:
-    """The edges of the chosen nodes."""
+    """Return the edges of the chosen nodes."""
     edges = np.repeat(chosen, neighbours.degrees)
     ports = None if neighbours.ports is None else neighbours.ports[edges]
     return Neighbours(neighbours.nodes[edges], neighbours.degrees[chosen], ports)

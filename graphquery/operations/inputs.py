@@ -28,7 +28,8 @@ _ATTRIBUTES = (
 
 @checked
 def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
-    """The tokens that some nodes are made of: inputs of executions, and tuples of initial states.
+    """Return the tokens that some nodes are made of: inputs of executions, and tuples of initial
+    states.
 
     Returns
     -------

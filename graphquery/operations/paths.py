@@ -93,7 +93,9 @@ def _shortest(graph: ProvenanceGraph, starts: Array, levels: dict[int, Array]) -
     ids, away = ids[order], away[order]
 
     def ranked(nodes: Array) -> tuple[Array, Array]:
-        """The nodes with a way to an end, the nearest first, and how far they are from it."""
+        """Return the nodes with a way to an end, the nearest first, and how far they are from
+        it.
+        """
         nodes = distinct(nodes).astype(np.int64)
         indices = np.searchsorted(ids, nodes)
         there = ids[np.minimum(indices, len(ids) - 1)] == nodes if len(ids) else indices < 0

@@ -54,7 +54,7 @@ def descendants(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = Non
 def reached(
     graph: ProvenanceGraph, ids: Array, *, forwards: bool, distance: int | None = None
 ) -> Array:
-    """The nodes at the ends of non-empty paths from some nodes, ascending.
+    """Return the nodes at the ends of non-empty paths from some nodes, ascending.
 
     Parameters
     ----------
@@ -82,7 +82,9 @@ def reached(
 
 
 def unseen(nodes: Array, seen: Array) -> Array:
-    """The nodes not yet seen, ascending and each once, as int64; they are seen from now on."""
+    """Return the nodes not yet seen, ascending and each once, as int64; they are seen from now
+    on.
+    """
     fresh = distinct(nodes[~seen[nodes]])
     seen[fresh] = True
     return fresh.astype(np.int64, copy=False)

@@ -117,7 +117,7 @@ def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenance
 def _repeated(
     graph: ProvenanceGraph, step: GraphStep, zoomed_in: frozenset[str], known: Mapping[str, Array]
 ) -> ProvenanceGraph:
-    """A step, on a graph in which some modules are zoomed in."""
+    """Return a step, on a graph in which some modules are zoomed in."""
     if step.operation is Operation.ZOOM_OUT:
         modules = step.modules - zoomed_in
         # What a module hides depends on deletions before, not on other modules.
@@ -163,7 +163,7 @@ def _zoom_out(
 
 
 def _hidden(graph: ProvenanceGraph, module: str) -> Array:
-    """The ids that zooming out of a module hides, each once."""
+    """Return the ids that zooming out of a module hides, each once."""
     storage = graph.storage
     hidden = np.zeros(storage.size, dtype=np.bool_)
     by_kind = _by_role(graph, module)
@@ -199,7 +199,7 @@ def _hidden(graph: ProvenanceGraph, module: str) -> Array:
 
 
 def _by_role(graph: ProvenanceGraph, module: str) -> dict[Kind, list[int]]:
-    """The positions of a module's segments."""
+    """Return the positions of a module's segments."""
     by_role: dict[Kind, list[int]] = {}
     for position in graph.storage.modules[module]:
         by_role.setdefault(role(graph.storage.segments[position]), []).append(position)
@@ -207,7 +207,7 @@ def _by_role(graph: ProvenanceGraph, module: str) -> dict[Kind, list[int]]:
 
 
 def _present(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
-    """The ids of the graph's nodes in some segments."""
+    """Return the ids of the graph's nodes in some segments."""
     parts = [graph.storage.ids_of(position) for position in positions]
     if not parts:
         return NO_IDS
@@ -246,7 +246,7 @@ def _constants(graph: ProvenanceGraph, positions: list[int], hidden: Array) -> A
 
 
 def _zoomed_nodes(graph: ProvenanceGraph, module: str) -> tuple[Array, Array]:
-    """The zoomed nodes of a module's invocations, and their edges."""
+    """Return the zoomed nodes of a module's invocations, and their edges."""
     storage = graph.storage
     by_role = _by_role(graph, module)
     invocations = _present(graph, by_role.get(Kind.INVOCATION, ()))

@@ -134,7 +134,7 @@ def _bypass(edges: Edges, single: Array, strict: bool) -> Edges:
 
 
 def _assigned(labels: Array, places: Array, new: Array | None) -> Array:
-    """A copy of labels with others at some places; of a wider type where these need it."""
+    """Return a copy of labels with others at some places; of a wider type where these need it."""
     assert new is not None
     wider = np.dtype(object) if new.dtype == np.dtype(object) else labels.dtype
     changed: Array = labels.astype(wider)

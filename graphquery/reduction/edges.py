@@ -54,11 +54,11 @@ class Edges:
         return Edges(self.source[which], self.dest[which], label, self.semiring)
 
     def reversed(self) -> Edges:
-        """The same edges from cause to effect."""
+        """Return the same edges from cause to effect."""
         return Edges(self.dest, self.source, self.label, self.semiring)
 
     def renumbered(self, numbers: Array) -> Edges:
-        """The same edges, where vertex v is called ``numbers[v]``."""
+        """Return the same edges, where vertex v is called ``numbers[v]``."""
         return Edges(numbers[self.source], numbers[self.dest], self.label, self.semiring)
 
     def merged(self) -> Edges:

@@ -13,7 +13,7 @@ _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 def hashed(keys: pa.Array) -> Array:
-    """A 64-bit hash of every text: a polynomial over its bytes, mixed; the same everywhere.
+    """Return a 64-bit hash of every text: a polynomial over its bytes, mixed; the same everywhere.
 
     O(bytes) time in numpy, in blocks of keys whose intermediate values stay in the cache.
     """
@@ -32,7 +32,7 @@ def hashed(keys: pa.Array) -> Array:
 
 
 def _polynomials(data: Array, offsets: Array, powers: Array) -> Array:
-    """The value of every text's polynomial, modulo 2^64."""
+    """Return the value of every text's polynomial, modulo 2^64."""
     starts, lengths = offsets[:-1], np.diff(offsets)
     values = np.zeros(len(starts), dtype=np.uint64)
     if len(data):

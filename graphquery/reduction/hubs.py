@@ -148,7 +148,7 @@ def _pairs_of(edges: Edges, together: Array, size: int) -> Array:
 
 
 def components(edges: Edges, vertices: Array) -> Array:
-    """The smallest vertex of the component of every chosen vertex, by edges among them.
+    """Return the smallest vertex of the component of every chosen vertex, by edges among them.
 
     Labels spread and pointers double: O(edges · log vertices) time. Others have their own number.
     """
@@ -172,7 +172,9 @@ def components(edges: Edges, vertices: Array) -> Array:
 def _closures(
     members: Edges, ready: Array, component: Array, hubs: Array, strict: bool
 ) -> tuple[Edges, Array]:
-    """The closures of components, and of each edge the component; where one grows, it is left."""
+    """Return the closures of components, and of each edge the component; where one grows, it is
+    left.
+    """
     left = ready.copy()
     active = members
     marks = np.where(ready[members.source], component[members.source], component[members.dest])

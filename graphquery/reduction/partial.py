@@ -189,7 +189,9 @@ def _declared(size: int, *parts: tuple[Array, Array | int]) -> Array:
 
 
 def encoded(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[pa.Array, list[Array]]:
-    """The different keys of some columns, in the order they come, and the columns as places."""
+    """Return the different keys of some columns, in the order they come, and the columns as
+    places.
+    """
     chunks: list[pa.Array] = []
     lengths = []
     for column in columns:

@@ -131,7 +131,7 @@ def reduce(
 def _eliminated(
     edges: Edges, sides: Closed, hubs: bool, *, strict: bool = True
 ) -> tuple[Edges, int, Array]:
-    """The edges left, how many were dead, and which vertices have become hubs."""
+    """Return the edges left, how many were dead, and which vertices have become hubs."""
     contracted = contract(edges, sides.eliminable, strict=strict)
     edges, dead = contracted.edges, contracted.dead
     fixed = np.zeros(len(sides.final), dtype=np.bool_)
@@ -157,7 +157,7 @@ def _whole(edges: Edges, stays: Array, leaving: Array) -> Array:
 
 
 def _compact(partial: Partial, edges: Edges, vertices: Vertices, sides: Closed) -> Partial:
-    """A partial graph without vertices that nothing more is to be known of."""
+    """Return a partial graph without vertices that nothing more is to be known of."""
     needed = ~(sides.entering & sides.leaving)
     # Whoever reads an input says again that it is one: it may be forgotten in between.
     is_input = sides.leaving & (vertices.leaving == 0) & ~has(vertices.roles, VertexRole.KEPT)

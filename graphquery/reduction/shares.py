@@ -87,7 +87,7 @@ class Share:
 
 
 def empty_share(semiring: Semiring[Any] | None = None) -> Share:
-    """The state of a shard that has nothing."""
+    """Return the state of a shard that has nothing."""
     return Share(
         pa.array([], pa.string()),
         unknown(0),

@@ -46,26 +46,26 @@ class GraphTables(Folder):
         return chunks.select("segment", F.explode(F.sequence("first", "last")).alias("id"))
 
     def rows(self, nodes: NodeSet) -> Frame:
-        """A set as rows."""
+        """Return a set as rows."""
         frames = [frame for frame in (self.every(nodes.whole), nodes.frame()) if frame is not None]
         if not frames:
             return self._small({"segment": pa.int32(), "id": pa.int64()}, [[], []])
         return functools.reduce(DataFrame.union, frames)
 
     def of_segments(self, nodes: NodeSet, segments: frozenset[int]) -> NodeSet:
-        """The nodes of a set in some segments."""
+        """Return the nodes of a set in some segments."""
         levels = {self.levels.level[number] for number in segments}
         frame = nodes.frame(levels)
         rows = None if frame is None else frame.where(_in("segment", segments))
         return NodeSet(nodes.whole & segments) | self.stored(rows)
 
     def ids(self, nodes: Frame) -> Array:
-        """The ids of rows, brought here."""
+        """Return the ids of rows, brought here."""
         ids: Array = nodes.select("id").toArrow()["id"].to_numpy()
         return np.sort(ids)
 
     def to_numpy(self, counts: Frame, nodes: Frame) -> tuple[Array, Array]:
-        """The ids and counts of nodes that have one, brought here."""
+        """Return the ids and counts of nodes that have one, brought here."""
         rows = counts.select("id", "value").join(nodes.select("id"), "id", "left_semi").toArrow()
         return rows["id"].to_numpy(), rows["value"].to_numpy()
 
@@ -78,7 +78,7 @@ class GraphTables(Folder):
         return nodes.rows + sum(self.levels.segments[n].count for n in nodes.whole)
 
     def distinct(self, *sets: NodeSet) -> NodeSet:
-        """The nodes of sets, each once."""
+        """Return the nodes of sets, each once."""
         whole = frozenset().union(*(nodes.whole for nodes in sets))
         frames = [frame for frame in (nodes.frame() for nodes in sets) if frame is not None]
         if not frames:
@@ -89,7 +89,7 @@ class GraphTables(Folder):
     # -- edges -----------------------------------------------------------------------------------
 
     def edges(self, stored: Sequence[EdgeFrame], links: Iterable[Link]) -> Frame | None:
-        """The edges of links; None if none are stored."""
+        """Return the edges of links; None if none are stored."""
         wanted = frozenset(links)
         parts = []
         for edges in stored:
@@ -112,33 +112,33 @@ class GraphTables(Folder):
         return functools.reduce(DataFrame.union, parts) if parts else None
 
     def operands(self, edges: Frame) -> Frame:
-        """The edges that are not to the right of `⊖`."""
+        """Return the edges that are not to the right of `⊖`."""
         return edges.where(F.col("port") != Port.SUBTRAHEND)
 
     def subtrahends(self, edges: Frame) -> Frame:
-        """The edges to the right of `⊖`."""
+        """Return the edges to the right of `⊖`."""
         return edges.where(F.col("port") == Port.SUBTRAHEND)
 
     def ends(self, edges: Frame, end: str) -> Frame:
-        """The nodes at one end, `source` or `target`, each once."""
+        """Return the nodes at one end, `source` or `target`, each once."""
         return edges.select(
             F.col(f"{end}_segment").alias("segment"), F.col(end).alias("id")
         ).distinct()
 
     def at(self, edges: Frame, end: str, nodes: NodeSet, levels: Iterable[int]) -> Frame:
-        """The edges whose `end`, on some levels, is in a set."""
+        """Return the edges whose `end`, on some levels, is in a set."""
         return self._joined(edges, end, nodes, set(levels), "left_semi")
 
     def away(self, edges: Frame, end: str, nodes: NodeSet, levels: Iterable[int]) -> Frame:
-        """The edges whose `end`, on some levels, is not in a set."""
+        """Return the edges whose `end`, on some levels, is not in a set."""
         return self._joined(edges, end, nodes, set(levels), "left_anti")
 
     def within(self, rows: Frame, nodes: NodeSet, levels: Iterable[int]) -> Frame:
-        """The rows of nodes, on some levels, that are in a set."""
+        """Return the rows of nodes, on some levels, that are in a set."""
         return self._joined(rows, "", nodes, set(levels), "left_semi")
 
     def without(self, rows: Frame, nodes: NodeSet, levels: Iterable[int]) -> Frame:
-        """The rows of nodes, on some levels, that are not in a set."""
+        """Return the rows of nodes, on some levels, that are not in a set."""
         return self._joined(rows, "", nodes, set(levels), "left_anti")
 
     def lost(self, edges: Frame) -> Frame:
@@ -146,7 +146,9 @@ class GraphTables(Folder):
         return self._degrees(edges, "target", "lost")
 
     def exhausted(self, lost: Frame, edges: Frame | None, at_once: frozenset[int]) -> Frame:
-        """The rows of `lost` that have lost all of `edges`, or one if of the segments `at_once`."""
+        """Return the rows of `lost` that have lost all of `edges`, or one if of the segments
+        `at_once`.
+        """
         if edges is None:
             return lost.where(_in("segment", at_once)).select("segment", "id")
         touched = lost.where(~_in("segment", at_once)).select(F.col("id").alias("target"))
@@ -239,7 +241,7 @@ class GraphTables(Folder):
         return self._as_edges(moved, *ends)
 
     def union(self, frames: Sequence[Frame]) -> Frame:
-        """The rows of frames of the same columns, one or more."""
+        """Return the rows of frames of the same columns, one or more."""
         return functools.reduce(DataFrame.union, frames)
 
     def height(self, rows: Frame) -> int:

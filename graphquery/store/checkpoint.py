@@ -43,7 +43,7 @@ def checkpoint_path(root: Path, version: int) -> Path:
 
 
 def checkpoint_versions(root: Path) -> list[int]:
-    """The versions that have one, ascending."""
+    """Return the versions that have one, ascending."""
     names = [path.stem for path in (root / CHECKPOINTS).glob("*.json")]
     return sorted(int(name) for name in names if name.isdecimal())
 
@@ -77,7 +77,9 @@ def read_checkpoint(root: Path, version: int) -> StoreState:
 
 
 def latest_checkpoint(root: Path, version: int | None = None) -> StoreState | None:
-    """The state of the last sound checkpoint, of `version` at most; None if there is none."""
+    """Return the state of the last sound checkpoint, of `version` at most; None if there is
+    none.
+    """
     for candidate in reversed(checkpoint_versions(root)):
         if version is None or candidate <= version:
             try:

@@ -77,7 +77,7 @@ class Commit:
     vacuumed: Sequence[str] = ()
 
     def to_json(self) -> Json:
-        """The document in the log; empty parts are left out."""
+        """Return the document in the log; empty parts are left out."""
         document: dict[str, Json] = {
             "version": self.version,
             "previous": self.previous,
@@ -96,7 +96,7 @@ class Commit:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Json]) -> Commit:
-        """The inverse of `to_json`."""
+        """Return the inverse of `to_json`."""
         moved = document.get("moved", {})
         return cls(
             version=document["version"],
@@ -115,7 +115,7 @@ class Commit:
 
 
 def segment_from_json(document: Mapping[str, Json]) -> Segment:
-    """A segment, of the fields that are not at their default."""
+    """Return a segment, of the fields that are not at their default."""
     values = dict(document)
     values["kind"] = _KINDS[values["kind"]]
     values["key"] = tuple(values.get("key", ()))
@@ -123,7 +123,7 @@ def segment_from_json(document: Mapping[str, Json]) -> Segment:
 
 
 def edges_from_json(document: Mapping[str, Json]) -> EdgeSet:
-    """An edge set, of the fields that are not at their default."""
+    """Return an edge set, of the fields that are not at their default."""
     values = dict(document)
     for end in ("sources", "targets"):
         if end in values:

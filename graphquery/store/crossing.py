@@ -25,7 +25,7 @@ _KEY_BYTES = 64
 
 
 def channel_id(store: str, name: str, version: str, key: bytes = b"") -> str:
-    """The identity of a channel: BLAKE2b-128 of who exported what, in hexadecimal.
+    """Return the identity of a channel: BLAKE2b-128 of who exported what, in hexadecimal.
 
     Parameters
     ----------
@@ -89,13 +89,13 @@ class Crossing:
     blocks: int = 0
 
     def to_json(self) -> Json:
-        """The document of the record."""
+        """Return the document of the record."""
         lists = {"channels": list(self.channels), "sources": list(self.sources)}
         return asdict(self) | lists | {"format": self._format()}
 
     @classmethod
     def from_json(cls, document: Json, what: str) -> Self:
-        """The inverse of `to_json`.
+        """Return the inverse of `to_json`.
 
         Raises
         ------
@@ -112,12 +112,12 @@ class Crossing:
 
     @classmethod
     def _format(cls) -> int:
-        """The version of the record that is written and read."""
+        """Return the version of the record that is written and read."""
         raise NotImplementedError
 
     @classmethod
     def _parsed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a kind of crossing, each of its type."""
+        """Return the fields of a kind of crossing, each of its type."""
         return values
 
 
@@ -281,7 +281,7 @@ def _missing(files: Mapping[str, FileEntry], record: Export | Import) -> Iterato
 
 
 def _checked(document: Json, version: int, what: str) -> dict[str, Any]:
-    """The fields of a document, of a version only."""
+    """Return the fields of a document, of a version only."""
     if not isinstance(document, dict) or not isinstance(document.get("format"), int):
         raise _not_understood(what, "it has no version")
     if document["format"] != version:

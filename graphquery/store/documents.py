@@ -17,14 +17,14 @@ _START = len(_HEAD) + 64 + len(_MIDDLE)
 
 
 def seal(content: Any) -> tuple[bytes, str]:
-    """The bytes of a document, and the checksum that is in them."""
+    """Return the bytes of a document, and the checksum that is in them."""
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
     checksum = hashlib.sha256(body).hexdigest()
     return _HEAD + checksum.encode() + _MIDDLE + body + _TAIL, checksum
 
 
 def unseal(path: Path, what: str) -> tuple[Any, str]:
-    """The content of a document, and its checksum.
+    """Return the content of a document, and its checksum.
 
     Raises
     ------

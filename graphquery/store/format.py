@@ -39,7 +39,7 @@ class Format:
     store: str
 
     def to_bytes(self) -> bytes:
-        """The content of the file."""
+        """Return the content of the file."""
         document = {"format": FORMAT, "version": self.version, "store": self.store}
         return json.dumps(document, indent=1).encode()
 

@@ -95,7 +95,7 @@ def fsck(path: str | Path) -> list[Damage]:
 
 
 def _read_checkpoints(root: Path, last: int) -> tuple[dict[int, StoreState], list[Damage]]:
-    """The checkpoints that can be read, by version, and what is wrong with the others."""
+    """Return the checkpoints that can be read, by version, and what is wrong with the others."""
     states = {}
     damages = []
     for version in checkpoint.checkpoint_versions(root):

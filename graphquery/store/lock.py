@@ -52,7 +52,7 @@ class Holder:
 
     @classmethod
     def myself(cls) -> Holder:
-        """The present process, now."""
+        """Return the present process, now."""
         pid = os.getpid()
         now = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(socket.gethostname(), _boot(), pid, _started(pid), now)
@@ -150,7 +150,7 @@ def is_dead(holder: Holder) -> bool:
 
 
 def _boot() -> str | None:
-    """The present start of this machine and the namespace of our process numbers (Linux)."""
+    """Return the present start of this machine and the namespace of our process numbers (Linux)."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"

@@ -22,7 +22,7 @@ def entry_path(root: Path, version: int) -> Path:
 
 
 def versions(root: Path) -> list[int]:
-    """The numbers of the commits there are, ascending."""
+    """Return the numbers of the commits there are, ascending."""
     names = [path.stem for path in (root / LOG).glob("*.json")]
     return sorted(int(name) for name in names if name.isdecimal())
 
@@ -89,7 +89,7 @@ def advance(root: Path, state: StoreState, version: int | None = None) -> None:
 
 
 def load(root: Path, version: int | None = None) -> StoreState:
-    """The state after a commit, by default the last one.
+    """Return the state after a commit, by default the last one.
 
     Raises
     ------

@@ -46,7 +46,7 @@ class Compaction:
 
 
 def plan(state: StoreState, small: int, target: int) -> list[list[str]]:
-    """The groups of files to merge, each into one.
+    """Return the groups of files to merge, each into one.
 
     Files of fewer than `small` bytes that agree in their columns; files added by name are left
     alone.
@@ -136,7 +136,7 @@ def _remove_unnamed(root: Path, state: StoreState, files: StoreFiles) -> int:
 
 
 def unnamed_files(root: Path, state: StoreState) -> list[Path]:
-    """The files in the data folder that the log does not name, or gave up, sorted."""
+    """Return the files in the data folder that the log does not name, or gave up, sorted."""
     known = set(state.files) | set(state.removed)
     return sorted(
         path

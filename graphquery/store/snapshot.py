@@ -52,7 +52,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, root: Path, state: StoreState) -> Snapshot:
-        """The snapshot of a state, in time proportional to it."""
+        """Return the snapshot of a state, in time proportional to it."""
         return cls(
             root,
             state.version,
@@ -64,7 +64,7 @@ class Snapshot:
         )
 
     def path(self, file: str) -> Path:
-        """The path of a file, for readers of Parquet such as Spark.
+        """Return the path of a file, for readers of Parquet such as Spark.
 
         The first time, the file is held against its checksum.
 
@@ -107,7 +107,7 @@ class Snapshot:
         return read_rows(path, columns, offset, count)
 
     def column(self, file: str, name: str) -> pa.ChunkedArray:
-        """A column of a file, whole: what `ProvenanceGraph.build` reads by.
+        """Return a column of a file, whole: what `ProvenanceGraph.build` reads by.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class Snapshot:
         return self.read(file, [name]).column(name)
 
     def values(self, segment: Segment | str, columns: Sequence[str] | None = None) -> pa.Table:
-        """The values of the nodes of a segment, one row each; no columns if there are none.
+        """Return the values of the nodes of a segment, one row each; no columns if there are none.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Snapshot:
         return self.read(segment.file, columns, segment.offset, segment.count)
 
     def segment(self, name: str) -> Segment:
-        """The segment of a name.
+        """Return the segment of a name.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Snapshot:
         return segment
 
     def ordinals(self, edges: EdgeSet) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """The sources and the targets of the edges of a set: `count` integers each.
+        """Return the sources and the targets of the edges of a set: `count` integers each.
 
         Raises
         ------
@@ -213,7 +213,9 @@ def read_rows(
 
 
 def row_groups(sizes: Sequence[int], offset: int, count: int) -> tuple[list[int], int]:
-    """The row groups that have rows `offset` to `offset + count`, and the rows before them."""
+    """Return the row groups that have rows `offset` to `offset + count`, and the rows before
+    them.
+    """
     ends = np.cumsum(np.asarray(sizes, dtype=np.int64))
     if not count:
         return [], offset

@@ -210,7 +210,7 @@ def schema_digest(schema: pa.Schema) -> str:
 
 
 def describe(path: Path) -> FileEntry:
-    """The entry of a Parquet file as it is now; reads all of it.
+    """Return the entry of a Parquet file as it is now; reads all of it.
 
     Raises
     ------
@@ -225,7 +225,8 @@ def describe(path: Path) -> FileEntry:
 
 
 def read_groups(path: Path) -> Iterator[pa.Table]:
-    """The row groups of a Parquet file one after the other; one without rows if there are none.
+    """Yield the row groups of a Parquet file one after the other; one without rows if there are
+    none.
 
     Raises
     ------

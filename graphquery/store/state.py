@@ -49,7 +49,7 @@ class StoreState:
         yield from self.edges
 
     def used_files(self) -> set[str]:
-        """The files that nodes, edges and events of streams are in."""
+        """Return the files that nodes, edges and events of streams are in."""
         used = {part.file for part in self.parts() if part.file is not None}
         return used | stream_files(self.records)
 

@@ -88,7 +88,7 @@ class Store:
         return cls(path, files)
 
     def snapshot(self, version: int | None = None) -> Snapshot:
-        """The content after a commit; by default after the last one there is now.
+        """Return the content after a commit; by default after the last one there is now.
 
         The first call takes time proportional to the store, later ones for the newest version to
         what was added, and a copy of the lists.
@@ -114,7 +114,7 @@ class Store:
             return self._snapshot
 
     def writer(self) -> Writer:
-        """The writer, to be used as a context; entering it takes the lock.
+        """Return the writer, to be used as a context; entering it takes the lock.
 
         What a writer that died left unfinished is removed then.
 

@@ -65,22 +65,24 @@ class BatchPart:
 
 
 def query_record(query: str) -> str:
-    """The name of the record of a query's topology."""
+    """Return the name of the record of a query's topology."""
     return f"{STREAM}{query}"
 
 
 def state_record(query: str) -> str:
-    """The name of the record of a query's state."""
+    """Return the name of the record of a query's state."""
     return f"{STREAM}{query}/{_STATE}"
 
 
 def batch_record(query: str, number: int) -> str:
-    """The name of the record of a batch: there is one for each, which makes it be stored once."""
+    """Return the name of the record of a batch: there is one for each, which makes it be stored
+    once.
+    """
     return f"{STREAM}{query}/{_BATCH}/{number:012d}"
 
 
 def batches(records: Mapping[str, Json], query: str) -> dict[int, Json]:
-    """The documents of a query's batches by number, ascending."""
+    """Return the documents of a query's batches by number, ascending."""
     prefix = f"{STREAM}{query}/{_BATCH}/"
     documents = {
         int(name.removeprefix(prefix)): document
@@ -91,7 +93,7 @@ def batches(records: Mapping[str, Json], query: str) -> dict[int, Json]:
 
 
 def queries(records: Mapping[str, Json]) -> list[str]:
-    """The names of all queries recorded in a store."""
+    """Return the names of all queries recorded in a store."""
     return [
         name.removeprefix(STREAM)
         for name in records
@@ -162,7 +164,7 @@ def checked(document: Json, what: str, shape: Any) -> Json:
 
 
 def parts(document: Json, what: str) -> list[BatchPart]:
-    """The parts of a batch.
+    """Return the parts of a batch.
 
     Raises
     ------
@@ -180,12 +182,12 @@ def _shape_of(name: str) -> Any:
 
 
 def part_document(part: BatchPart) -> Json:
-    """A part as JSON."""
+    """Return a part as JSON."""
     return {name: value for name, value in asdict(part).items() if value is not None}
 
 
 def files_of(name: str, document: Json) -> Iterator[str]:
-    """The files that a record of a stream names."""
+    """Yield the files that a record of a stream names."""
     if not name.startswith(STREAM) or not isinstance(document, dict):
         return
     for part in document.get("parts", ()):
@@ -196,18 +198,20 @@ def files_of(name: str, document: Json) -> Iterator[str]:
 
 
 def state_files(document: Json) -> list[str]:
-    """The files that the record of a query's state names."""
+    """Return the files that the record of a query's state names."""
     file = document.get("file")
     return [*([] if file is None else [file]), *document.get("files", ())]
 
 
 def stream_files(records: Mapping[str, Json]) -> set[str]:
-    """The files that records of streams name."""
+    """Return the files that records of streams name."""
     return {file for name, document in records.items() for file in files_of(name, document)}
 
 
 def moved(document: Json, places: Mapping[str, tuple[str, int]]) -> Json:
-    """A record after the rows of files were moved to others; itself if none of its files was."""
+    """Return a record after the rows of files were moved to others; itself if none of its files
+    was.
+    """
     if not any(part.get(name) in places for part in document.get("parts", ()) for name in _FILES):
         return document
     result = []

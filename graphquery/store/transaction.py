@@ -41,7 +41,7 @@ class EdgeLimits:
 
 
 def integers(edges: EdgeSet, column: str, given: IntArray) -> npt.NDArray[Any]:
-    """A column of ordinals as an array of signed integers.
+    """Return a column of ordinals as an array of signed integers.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def integers(edges: EdgeSet, column: str, given: IntArray) -> npt.NDArray[Any]:
 
 
 def largest(given: Ordinals, edges: EdgeSet, array: npt.NDArray[Any] | None, column: str) -> int:
-    """The largest ordinal at one end of edges, given or implied; -1 if there are no edges.
+    """Return the largest ordinal at one end of edges, given or implied; -1 if there are no edges.
 
     Raises
     ------
@@ -312,7 +312,7 @@ class Transaction:
         self._dropped.pop(name, None)
 
     def get(self, name: str, default: Json = None) -> Json:
-        """The document of a name, as this transaction sees it; a copy."""
+        """Return the document of a name, as this transaction sees it; a copy."""
         self._check_open()
         if name in self._dropped:
             return default

@@ -118,7 +118,7 @@ class Writer:
             return transaction
 
     def snapshot(self) -> Snapshot:
-        """The content of the store now."""
+        """Return the content of the store now."""
         with self._mutex:
             if self._snapshot is None or self._snapshot.version != self.version:
                 self._snapshot = Snapshot.of(self.root, self.state)
@@ -170,7 +170,7 @@ class Writer:
             )
 
     def staging(self) -> Staging:
-        """A new folder for files to come."""
+        """Return a new folder for files to come."""
         return Staging(self.root, self.version, self._files)
 
     def has_segment(self, name: str) -> bool:
@@ -178,11 +178,11 @@ class Writer:
         return name in self.state.segments
 
     def record(self, name: str, default: Json) -> Json:
-        """The stored document of that name."""
+        """Return the stored document of that name."""
         return self.state.records.get(name, default)
 
     def file(self, name: str) -> FileEntry | None:
-        """The entry of a file in use."""
+        """Return the entry of a file in use."""
         return self.state.files.get(name)
 
     def ended(self, transaction: Transaction, staging: Staging) -> None:

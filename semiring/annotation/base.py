@@ -64,7 +64,7 @@ class AnnotationType(ABC):
 
 
 def factor_text(part: AnnotationType) -> str:
-    """A type's text as a factor."""
+    """Return a type's text as a factor."""
     return f"({part})" if part.in_parentheses else str(part)
 
 

@@ -48,7 +48,9 @@ class Formula(Expressions):
         return super().check(value)
 
     def terms(self, value: Annotation) -> Terms:
-        """An element as a sum of monomials; one with δ or ⊖ is a factor under its text as name."""
+        """Return an element as a sum of monomials; one with δ or ⊖ is a factor under its text as
+        name.
+        """
         if isinstance(value, Expression):
             if not value.is_polynomial:
                 return [(((Name(value.truncated(None)), 1),), 1)]
@@ -56,7 +58,7 @@ class Formula(Expressions):
         return value.terms
 
     def tokens_in(self, value: Annotation) -> Iterator[Token]:
-        """The tokens of an element's monomials, some more than once."""
+        """Return the tokens of an element's monomials, some more than once."""
         return (token for monomial, _ in self.terms(value) for token, _ in monomial)
 
     def render(self, value: Expression | Polynomial) -> str:

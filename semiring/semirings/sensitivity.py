@@ -53,7 +53,7 @@ class Sensitivity(Semiring[Weight]):
 
     @staticmethod
     def of(token: Token, value: float) -> Weight:
-        """The weight of a token whose influence is followed."""
+        """Return the weight of a token whose influence is followed."""
         return Weight(float(value), ((token, 1.0),))
 
     @property

@@ -76,7 +76,7 @@ class Trio(Quotient[Polynomial]):
 
 
 def _flat(polynomial: Polynomial) -> Polynomial:
-    """A polynomial with all exponents 1."""
+    """Return a polynomial with all exponents 1."""
     terms: dict[Monomial, int] = {}
     for monomial, coefficient in polynomial.terms:
         flat = tuple((token, 1) for token, _ in monomial)

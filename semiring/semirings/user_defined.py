@@ -46,7 +46,7 @@ class SemiringDefinition(Protocol[K]):
 
 @checked
 def define(name: str, definition: SemiringDefinition[K], samples: Sequence[K]) -> Semiring[K]:
-    """A semiring from its definition, its laws checked on samples.
+    """Return a semiring from its definition, its laws checked on samples.
 
     Parameters
     ----------

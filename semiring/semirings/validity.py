@@ -81,7 +81,9 @@ def _bound(instant: Any, unbounded: str) -> str:
 
 
 def _swept(sides: tuple[Times, Times], holds: Callable[[list[int]], bool]) -> Times:
-    """The maximal intervals on which a condition holds of how many intervals of each side cover."""
+    """Return the maximal intervals on which a condition holds of how many intervals of each side
+    cover.
+    """
     events: list[tuple[tuple[Any, ...], int, int]] = []
     for side, intervals in enumerate(sides):
         for start, stop in intervals:

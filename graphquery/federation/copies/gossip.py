@@ -68,7 +68,7 @@ class PeerFiles:
         return int(self._part("", 0, 0).header["bytes"])
 
     def open_input_stream(self, path: str) -> io.BytesIO:
-        """A file by its path in the store, as of `pyarrow.fs.FileSystem`.
+        """Return a file by its path in the store, as of `pyarrow.fs.FileSystem`.
 
         Raises
         ------

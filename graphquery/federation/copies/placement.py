@@ -98,7 +98,7 @@ class Placement:
             copies = better
 
     def settled(self, copies: Copies = frozenset()) -> Copies:
-        """The placement when all pairs of hosts have talked until no pair gains."""
+        """Return the placement when all pairs of hosts have talked until no pair gains."""
         hosts = sorted(self.capacity)
         pairs: list[tuple[str, ...]] = list(combinations(hosts, 2)) or [tuple(hosts)]
         while True:

@@ -15,7 +15,7 @@ _QUESTIONS = "questions.jsonl"
 
 
 def noting(given: Precaching) -> Callable[[Collection[str]], None]:
-    """A function that notes a question by the members that it needed."""
+    """Return a function that notes a question by the members that it needed."""
     path = given.folder / _QUESTIONS
 
     def note(needed: Collection[str]) -> None:
@@ -28,7 +28,7 @@ def noting(given: Precaching) -> Callable[[Collection[str]], None]:
 
 
 def questions(given: Precaching) -> Iterator[tuple[float, list[str]]]:
-    """The time of each question, in seconds since 1970, and the members that it needed.
+    """Yield the time of each question, in seconds since 1970, and the members that it needed.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def questions(given: Precaching) -> Iterator[tuple[float, list[str]]]:
 
 
 def held(given: Precaching, members: Mapping[str, Member]) -> list[str]:
-    """The members that there are copies of."""
+    """Return the members that there are copies of."""
     return [alias for alias in members if (given.folder / alias / FORMAT_FILE).is_file()]
 
 

@@ -144,7 +144,8 @@ def encoded_edges(
 
 
 def decoded_edges(data: bytes, channels: int, most: int) -> tuple[Array, Array, Array]:
-    """The inverse of `encoded_edges`: channels, sources and targets, ordered by the last first.
+    """Return the inverse of `encoded_edges`: channels, sources and targets, ordered by the last
+    first.
 
     Parameters
     ----------
@@ -215,7 +216,9 @@ _PLAIN = pa.schema([("channel", pa.uint16()), ("source", pa.int64()), ("target",
 
 
 def relation_table(relation: BoundaryRelation) -> pa.Table:
-    """A relation as a table of one row, its edges in code; its channels are kept in the record."""
+    """Return a relation as a table of one row, its edges in code; its channels are kept in the
+    record.
+    """
     columns = (relation.source_channels, relation.sources, relation.targets)
     data = encoded_edges(len(relation.channels), *columns)
     if data is None:
@@ -224,7 +227,7 @@ def relation_table(relation: BoundaryRelation) -> pa.Table:
 
 
 def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> BoundaryRelation:
-    """The inverse of `relation_table`; edges are ordered by target, channel and source.
+    """Return the inverse of `relation_table`; edges are ordered by target, channel and source.
 
     Raises
     ------
@@ -257,7 +260,7 @@ def relation_of_table(table: pa.Table, channels: Sequence[str], count: int) -> B
 
 
 def relation_bytes(relation: BoundaryRelation) -> bytes:
-    """A relation as a Parquet file."""
+    """Return a relation as a Parquet file."""
     sink = io.BytesIO()
     pq.write_table(
         relation_table(relation),
@@ -368,7 +371,7 @@ class BoundaryGraph:
         return len(self._forwards.nodes)
 
     def reached(self, rows: Mapping[str, Array], forwards: bool) -> dict[str, Array]:
-        """The rows at the ends of non-empty ways from some rows, by channel, ascending.
+        """Return the rows at the ends of non-empty ways from some rows, by channel, ascending.
 
         Rows of channels that are not known are passed over; hubs are left out.
         """

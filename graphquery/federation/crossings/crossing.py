@@ -193,7 +193,7 @@ def import_rows(
 
 
 def ancestor_channels(snapshot: Snapshot, relation: BoundaryRelation) -> tuple[str, ...]:
-    """The channels that rows of a channel are made from, at any distance."""
+    """Return the channels that rows of a channel are made from, at any distance."""
     exported, taken = exports_of(snapshot.records), imports_of(snapshot.records)
     used = np.unique(relation.source_channels).tolist()
     direct = [relation.channels[number] for number in used if number < len(relation.channels) - 1]
@@ -205,7 +205,9 @@ def ancestor_channels(snapshot: Snapshot, relation: BoundaryRelation) -> tuple[s
 
 
 def stored_sketches(snapshot: Snapshot, channels: Iterable[str]) -> dict[str, Sketches]:
-    """The sketches of the rows of channels that a store has exported or imported, by channel."""
+    """Return the sketches of the rows of channels that a store has exported or imported, by
+    channel.
+    """
     exported, taken = exports_of(snapshot.records), imports_of(snapshot.records)
     sketches = {}
     for channel in channels:

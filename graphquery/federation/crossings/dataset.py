@@ -83,7 +83,7 @@ def is_dataset(path: object) -> bool:
 
 
 def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
-    """The rows of a dataset in the order of its channel, and its description.
+    """Return the rows of a dataset in the order of its channel, and its description.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
 
 
 def checksums_of(folder: str | Path, names: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of files in a folder, by name, in hexadecimal."""
+    """Return the SHA-256 of files in a folder, by name, in hexadecimal."""
     return {name: _sha256(Path(folder) / name) for name in names}
 
 

@@ -39,7 +39,7 @@ _SALTS = np.array(
 
 
 def check_blocks(blocks: int) -> int:
-    """A number of blocks that filters can have.
+    """Return a number of blocks that filters can have.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def check_blocks(blocks: int) -> int:
 
 
 def bit_positions(hashes: Hashes, blocks: int) -> npt.NDArray[np.int64]:
-    """The bits that hashes set: int64 of shape (hashes, 8), within a filter."""
+    """Return the bits that hashes set: int64 of shape (hashes, 8), within a filter."""
     block = (hashes >> np.uint64(32)) * np.uint64(blocks) >> np.uint64(32)
     low = (hashes & np.uint64(0xFFFFFFFF)).astype(np.uint32)
     bits = (low[:, None] * _SALTS) >> np.uint32(27)
@@ -60,7 +60,7 @@ def bit_positions(hashes: Hashes, blocks: int) -> npt.NDArray[np.int64]:
 
 
 def filters_of(owners: npt.NDArray[Any], hashes: Hashes, count: int, blocks: int) -> Any:
-    """The filters of sets of hashes.
+    """Return the filters of sets of hashes.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def contained(filters: npt.NDArray[np.uint8], hashes: Hashes) -> npt.NDArray[np.
 
 
 def fill(filters: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-    """The share of bits of each filter that are set."""
+    """Return the share of bits of each filter that are set."""
     counts = _ONES[filters].sum(axis=1, dtype=np.int64)
     share: npt.NDArray[np.float64] = counts / (8.0 * max(1, filters.shape[1]))
     return share

@@ -15,7 +15,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 
 def row_hashes(channel: str, rows: npt.NDArray[np.integer]) -> Hashes:
-    """The hashes of rows of a channel: a bijection within it.
+    """Return the hashes of rows of a channel: a bijection within it.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class Head:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Head:
-        """The inverse of `to_json`.
+        """Return the inverse of `to_json`.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class Head:
 
 
 def head_of(site: Site) -> Head:
-    """The head of a store at a snapshot."""
+    """Return the head of a store at a snapshot."""
     snapshot = site.snapshot
     store = check_format(snapshot.root).store
     checksum = log.read_entry(snapshot.root, snapshot.version)[1] if snapshot.version else store
@@ -141,7 +141,7 @@ _TYPES: Mapping[str, type] = {
 
 
 def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a channel in a head, each of its type."""
+    """Return the fields of a channel in a head, each of its type."""
     for name, value in fields.items():
         kind = _TYPES.get(name)
         if kind is not None and type(value) is not kind:

@@ -227,7 +227,7 @@ def _contracted(
 
 
 def _behind(snapshot: Snapshot, segment: str, ends: set[str]) -> set[str]:
-    """The segments that edges lead from to a segment, not looking behind some."""
+    """Return the segments that edges lead from to a segment, not looking behind some."""
     preceding: dict[str, set[str]] = {}
     for edges in snapshot.edges:
         preceding.setdefault(edges.target, set()).add(edges.source)
@@ -249,7 +249,7 @@ def _rows(
     before: Mapping[str, str],
     parts: Mapping[str, tuple[str, ImportPart]],
 ) -> tuple[str, Array]:
-    """The channel that a segment's nodes are rows of, and which."""
+    """Return the channel that a segment's nodes are rows of, and which."""
     if segment in before:
         return before[segment], np.arange(count, dtype=np.int64)
     name, part = parts[segment]
@@ -257,7 +257,9 @@ def _rows(
 
 
 def imported_rows(snapshot: Snapshot, segment: str, column: str | None) -> Array:
-    """The rows of the channel that the nodes of an import's segment are: int64, by ordinal."""
+    """Return the rows of the channel that the nodes of an import's segment are: int64, by
+    ordinal.
+    """
     imported_segment = snapshot.segment(segment)
     if column is None:
         return np.arange(imported_segment.count, dtype=np.int64)

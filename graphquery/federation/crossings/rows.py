@@ -29,7 +29,7 @@ def union(parts: Iterable[Rows]) -> dict[str, Array]:
 
 
 def difference(rows: Rows, other: Rows) -> dict[str, Array]:
-    """The rows that are not in another set."""
+    """Return the rows that are not in another set."""
     nothing = np.empty(0, dtype=np.int64)
     left = {
         channel: np.setdiff1d(numbers, other.get(channel, nothing), assume_unique=True)
@@ -39,7 +39,7 @@ def difference(rows: Rows, other: Rows) -> dict[str, Array]:
 
 
 def intersection(rows: Rows, other: Rows) -> dict[str, Array]:
-    """The rows that are in both sets."""
+    """Return the rows that are in both sets."""
     both = {
         channel: np.intersect1d(numbers, other[channel], assume_unique=True)
         for channel, numbers in rows.items()
@@ -72,7 +72,7 @@ def to_table(rows: Rows, **more: Array) -> tuple[list[str], pa.Table]:
 
 
 def from_table(channels: Any, table: pa.Table | None) -> tuple[dict[str, Array], dict[str, Array]]:
-    """The inverse of `to_table`.
+    """Return the inverse of `to_table`.
 
     Returns
     -------

@@ -91,7 +91,9 @@ class Sketches:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Sketches], blocks: int) -> Sketches:
-        """The sketches of all parts, one after the other, their filters of `blocks` blocks."""
+        """Return the sketches of all parts, one after the other, their filters of `blocks`
+        blocks.
+        """
         resized = [filters.resized(part.filters, blocks) for part in parts]
         starts = np.cumsum([0, *(len(part) for part in resized)])
         places = [
@@ -110,7 +112,7 @@ class Sketches:
         )
 
     def take(self, rows: Array) -> Sketches:
-        """The sketches of some rows, in their order."""
+        """Return the sketches of some rows, in their order."""
         lengths = np.diff(self.offsets)[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         held = self.places[rows]
@@ -142,7 +144,7 @@ class Sketches:
         return possible
 
     def to_arrow(self) -> pa.Table:
-        """A table of columns `kind` and `content`: hashes (little-endian) or the filter."""
+        """Return a table of columns `kind` and `content`: hashes (little-endian) or the filter."""
         sizes = np.diff(self.offsets) * 8
         sizes[self.places >= 0] = self.blocks * filters.BLOCK_BYTES
         ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -158,7 +160,7 @@ class Sketches:
 
     @classmethod
     def from_arrow(cls, table: pa.Table, blocks: int) -> Sketches:
-        """The inverse of `to_arrow`.
+        """Return the inverse of `to_arrow`.
 
         Raises
         ------
@@ -200,7 +202,7 @@ class Sketches:
 def union(
     count: int, targets: Array, members: Sketches, sources: Array, own_hashes: Hashes
 ) -> Sketches:
-    """The unions of sketches along edges.
+    """Return the unions of sketches along edges.
 
     Parameters
     ----------
@@ -266,7 +268,7 @@ def _union(count: int, owners: Array, members: Sketches, own_hashes: Hashes) -> 
 
 
 def spread(starts: Array, lengths: Array) -> Array:
-    """The positions of ranges, one range after the other."""
+    """Return the positions of ranges, one range after the other."""
     ends = np.cumsum(lengths)
     places: Array = np.repeat(starts - ends + lengths, lengths)
     places += np.arange(len(places), dtype=places.dtype)

@@ -67,7 +67,7 @@ class Cache:
         return self._size
 
     def get(self, key: bytes) -> WireMessage | None:
-        """The reply to a request, if it is kept."""
+        """Return the reply to a request, if it is kept."""
         with self._mutex:
             kept = self._kept.get(key)
             if kept is None:

@@ -94,7 +94,7 @@ class Directory:
         return {c: each.channels for head in heads for c, each in head.exports.items()}
 
     def exported(self, channel: str) -> Exported | None:
-        """A channel as its exporter describes it, if that has a head."""
+        """Return a channel as its exporter describes it, if that has a head."""
         alias = self.exporters.get(channel)
         return None if alias is None else self.heads[alias].exports[channel]
 

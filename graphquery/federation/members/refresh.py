@@ -78,7 +78,7 @@ def fetch_boundary(
 def _fitting(
     directory: Directory, alias: str, channel: str, table: pa.Table, sources: Any
 ) -> BoundaryRelation | None:
-    """A relation if it fits what heads say of the channels in it, else None."""
+    """Return a relation if it fits what heads say of the channels in it, else None."""
     export = directory.heads[alias].exports.get(channel)
     if export is None or not isinstance(sources, dict):
         return None

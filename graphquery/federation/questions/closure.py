@@ -219,7 +219,7 @@ def _next(question: Question, alias: str, rows: Rows, forwards: bool) -> Mapping
 
 
 def _improved(best: Budgets, parts: Iterable[Budgets]) -> Budgets:
-    """The rows with more edges left than the best so far, which is updated."""
+    """Return the rows with more edges left than the best so far, which is updated."""
     fresh: Budgets = {}
     for part in parts:
         for channel, (rows, left) in part.items():

@@ -183,7 +183,7 @@ def _follow(question: Question, frontier: Frontier, alias: str, rows: Rows) -> N
 def _promising(
     question: Question, state: FlowWalk, alias: str, rows: Rows, column: Sketches | None
 ) -> Rows:
-    """The rows that may have been made from rows that sources lead to."""
+    """Return the rows that may have been made from rows that sources lead to."""
     if not state.known or any(question.zoomed.values()):
         return rows
     taken = question.directory.heads[alias].imports
@@ -258,7 +258,7 @@ def _sketched(question: Question, alias: str) -> bool:
 
 
 def at_hand(question: Question) -> frozenset[str]:
-    """The channels whose boundary graphs may be used."""
+    """Return the channels whose boundary graphs may be used."""
     if not question.options.boundary or any(question.zoomed.values()):
         return frozenset()
     return question.boundary.known
@@ -274,7 +274,7 @@ def _rows(
 
 
 def _sketches(question: Question, reply: WireMessage, rows: Rows) -> Sketches | None:
-    """The sketches of a reply's rows, in their order; None without."""
+    """Return the sketches of a reply's rows, in their order; None without."""
     if not question.options.sketches or "sketches" not in reply.tables:
         return None
     try:

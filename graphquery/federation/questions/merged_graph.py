@@ -35,7 +35,7 @@ _OUTSIDE = "\0out "
 def merged_graph(
     snapshots: Mapping[str, Snapshot], zoomed: Collection[str] = ()
 ) -> ProvenanceGraph:
-    """The merged graph of snapshots by alias, in their order.
+    """Return the merged graph of snapshots by alias, in their order.
 
     An import whose exporter is not among them is of tokens that nothing is known of.
 
@@ -150,7 +150,9 @@ def merged_on_spark(
 
 
 def _zoomed(graph: ProvenanceGraph, modules: Collection[str]) -> ProvenanceGraph:
-    """The graph with modules zoomed out, without the nodes that stand for what is outside."""
+    """Return the graph with modules zoomed out, without the nodes that stand for what is
+    outside.
+    """
     zoomed = graph.zoom_out(modules)
     assert zoomed.visible is not None  # of a zoomed graph
     visible = zoomed.visible.copy()

@@ -38,7 +38,7 @@ class StoredNodes:
         return sum(len(ordinals) for ordinals in self.ordinals.values())
 
     def joined(self, other: StoredNodes) -> StoredNodes:
-        """The nodes that are in either."""
+        """Return the nodes that are in either."""
         ordinals_by_segment = dict(self.ordinals)
         for segment_number, ordinals in other.ordinals.items():
             known = ordinals_by_segment.get(segment_number)
@@ -75,7 +75,7 @@ def split(site: Site, graph: ProvenanceGraph, ids: Array) -> list[tuple[int, Arr
 
 
 def ids_of(graph: ProvenanceGraph, segment_number: int, ordinals: Array) -> Array:
-    """The inverse of `split` for one segment.
+    """Return the inverse of `split` for one segment.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def to_message(parts: list[tuple[int, Array]], names: Any) -> tuple[list[Any], p
 
 
 def from_message(segments: Any, table: pa.Table | None) -> StoredNodes:
-    """The inverse of `to_message`.
+    """Return the inverse of `to_message`.
 
     Raises
     ------

@@ -76,11 +76,11 @@ class Question:
             self.noted(sorted(self.needed | (self.directory.absent.keys() & lost)))
 
     def version(self, alias: str) -> int:
-        """The version that a member is asked about."""
+        """Return the version that a member is asked about."""
         return self.directory.heads[alias].version
 
     def zoom(self, alias: str) -> frozenset[str]:
-        """The modules of a member that are zoomed out."""
+        """Return the modules of a member that are zoomed out."""
         return self.zoomed.get(alias, frozenset())
 
     @property
@@ -175,7 +175,7 @@ class Question:
         return rows_by_importer
 
     def crossed(self, alias: str, reply: WireMessage, *, imported: bool) -> dict[str, Array]:
-        """The crossing rows of a reply: of channels that the member imports, or exports.
+        """Return the crossing rows of a reply: of channels that the member imports, or exports.
 
         Others are not followed, and the member is missing as damaged.
         """
@@ -206,7 +206,7 @@ class Question:
 
 
 def _rows_asked(request: WireMessage) -> Rows:
-    """The rows that a request asks to follow."""
+    """Return the rows that a request asks to follow."""
     header = request.header
     for channels, table in (("channels", "rows"), ("leaving", "exits"), ("entering", "entries")):
         if header.get(channels):

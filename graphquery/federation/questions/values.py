@@ -36,7 +36,7 @@ def evaluate(
     valuation: TokenValuation[Any] | Mapping[str, Any],
     names: Collection[str],
 ) -> dict[str, Any]:
-    """The annotations of nodes by name; none at all if they depend on what is missing.
+    """Return the annotations of nodes by name; none at all if they depend on what is missing.
 
     See :func:`graphquery.operations.evaluate.evaluate` for what they are.
     """
@@ -52,7 +52,7 @@ def evaluate(
 
 
 def _named(valuation: Any) -> Mapping[str, Any] | None:
-    """A valuation that gives values by names of nodes; None for others."""
+    """Return a valuation that gives values by names of nodes; None for others."""
     given = {} if valuation is None else valuation
     if isinstance(given, Mapping) and all(isinstance(name, str) for name in given):
         return given
@@ -155,7 +155,7 @@ def _column(
 
 
 def _levels(question: Question, reached: ReachedNodes) -> list[dict[str, dict[str, Array]]]:
-    """The exported rows needed, by alias, in batches that need only batches before them."""
+    """Return the exported rows needed, by alias, in batches that need only batches before them."""
     needed = {
         channel: (alias, numbers)
         for alias, rows in reached.asked.items()
@@ -179,7 +179,7 @@ def _levels(question: Question, reached: ReachedNodes) -> list[dict[str, dict[st
 def _known(
     semiring: Semiring[Any], wanted: Rows, values: Mapping[str, tuple[Array, pa.Array]]
 ) -> tuple[Rows, pa.Array]:
-    """The imported rows that have values, and these."""
+    """Return the imported rows that have values, and these."""
     rows, parts = {}, [semiring.to_arrow(semiring.zeros(0))]
     for channel, numbers in wanted.items():
         if channel in values:
@@ -236,7 +236,9 @@ def _by_fragments(
 
 
 def _placed(question: Question, joined: Joined, valuation: Mapping[Any, Any]) -> dict[Any, Any]:
-    """A valuation of the nodes of the joined graph; of others, whether they are nodes at all."""
+    """Return a valuation of the nodes of the joined graph; of others, whether they are nodes at
+    all.
+    """
     placed: dict[Any, Any] = {}
     elsewhere: dict[str, list[str]] = {}
     for node, value in valuation.items():
@@ -254,7 +256,9 @@ def _placed(question: Question, joined: Joined, valuation: Mapping[Any, Any]) ->
 
 
 def _renamed(joined: Joined, node: Any) -> Any:
-    """A name as the joined graph has it: of nodes without a key, the ordinal is their key."""
+    """Return a name as the joined graph has it: of nodes without a key, the ordinal is their
+    key.
+    """
     if not isinstance(node, str):
         return node
     if node in joined.graph.storage.position:

@@ -26,7 +26,8 @@ class Disclosure(IntEnum):
 
     @classmethod
     def named(cls, name: str) -> Disclosure:
-        """The level of a name: ``nothing``, ``channels``, ``sketch``, ``boundary``, ``nodes``.
+        """Return the level of a name: ``nothing``, ``channels``, ``sketch``, ``boundary``,
+        ``nodes``.
 
         Raises
         ------

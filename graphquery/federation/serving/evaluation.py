@@ -38,7 +38,7 @@ def packed(semiring: Semiring[Any], annotations: Array) -> pa.Array:
 
 
 def unpacked(semiring: Semiring[Any], column: pa.Array) -> list[Any]:
-    """The inverse of `packed`."""
+    """Return the inverse of `packed`."""
     if pa.types.is_string(column.type) and semiring.arrow_type == pa.int64():
         return semiring.unpack(semiring.array([int(text) for text in column.to_pylist()]))
     return semiring.unpack(semiring.from_arrow(column))
@@ -124,7 +124,7 @@ def names(
 def _token_values(
     site: Site, graph: ProvenanceGraph, header: Mapping[str, Any], semiring: Semiring[Any]
 ) -> dict[Any, Any]:
-    """The values of tokens that are named, by id."""
+    """Return the values of tokens that are named, by id."""
     given = header["given"]
     if not isinstance(given, dict):
         raise WireError("Values of tokens are given by name.")
@@ -136,7 +136,9 @@ def _token_values(
 
 
 def _without(site: Site, graph: ProvenanceGraph, entering: Array) -> ProvenanceGraph:
-    """The graph without the nodes of imported rows that have no value: their tokens are leaves."""
+    """Return the graph without the nodes of imported rows that have no value: their tokens are
+    leaves.
+    """
     ids = site.incoming.ids[~np.isin(site.incoming.ids, entering)]
     if len(ids) == 0:
         return graph

@@ -55,7 +55,7 @@ class Peers:
     known: Mapping[str, Peer] = field(default_factory=dict)
 
     def of(self, token: str | None) -> Peer | None:
-        """The peer of a token; None if the token is none of theirs."""
+        """Return the peer of a token; None if the token is none of theirs."""
         if token is None:
             return Peer("everyone", self.everyone)
         digest = token_digest(token)
@@ -68,7 +68,7 @@ class Peers:
 
 
 def token_digest(token: str) -> str:
-    """The SHA-256 of a token, as the file of peers has it."""
+    """Return the SHA-256 of a token, as the file of peers has it."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -91,7 +91,7 @@ def new_token(path: str | os.PathLike[str]) -> str:
 
 
 def read_token(path: str | os.PathLike[str]) -> str:
-    """The token in a file.
+    """Return the token in a file.
 
     Raises
     ------

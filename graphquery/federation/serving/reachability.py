@@ -203,7 +203,7 @@ def _fragment(
 
 
 def _crossed(crossings: Any, ends: Array, owners: Array, wanted: Array) -> tuple[list[str], Any]:
-    """The crossing rows beside nodes: a table of `channel`, `row` and `node`."""
+    """Return the crossing rows beside nodes: a table of `channel`, `row` and `node`."""
     order = np.argsort(crossings.ids)
     where = np.searchsorted(crossings.ids[order], ends)
     there = where < len(order)
@@ -239,12 +239,12 @@ def stored(site: Site, rows: Rows) -> Sketches:
 
 
 def names_of(graph: ProvenanceGraph) -> list[str]:
-    """The names of segments by place."""
+    """Return the names of segments by place."""
     return [segment.name for segment in graph.storage.segments]
 
 
 def names_in(header: Mapping[str, Any], argument: str) -> list[str]:
-    """An argument that is a list of names.
+    """Return an argument that is a list of names.
 
     Raises
     ------
@@ -260,7 +260,8 @@ def names_in(header: Mapping[str, Any], argument: str) -> list[str]:
 def _within(
     graph: ProvenanceGraph, starts: Array, budgets: Array, forwards: bool
 ) -> tuple[Array, Array]:
-    """The nodes reached in as many edges as each start allows, and how many are left at each.
+    """Return the nodes reached in as many edges as each start allows, and how many are left at
+    each.
 
     Nodes are taken in by the edges left, the most first, so that each is met at its best.
     """

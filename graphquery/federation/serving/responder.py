@@ -67,7 +67,7 @@ class Responder:
         self._mutex = threading.Lock()
 
     def answer(self, request: WireMessage, level: Disclosure = Disclosure.NODES) -> WireMessage:
-        """The reply to a request by a peer that a level is disclosed to.
+        """Return the reply to a request by a peer that a level is disclosed to.
 
         Errors are replies too; what they say is as little as the peer may know.
         """

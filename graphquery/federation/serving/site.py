@@ -48,7 +48,8 @@ class Crossings:
     ids: Array
 
     def nodes(self, rows: Rows) -> tuple[Array, Array]:
-        """The nodes of some rows, and of each the place among the rows put one after the other.
+        """Return the nodes of some rows, and of each the place among the rows put one after the
+        other.
 
         A row may have several nodes, or none.
         """
@@ -67,7 +68,7 @@ class Crossings:
         return np.concatenate(node_ids), np.concatenate(places)
 
     def rows_of(self, ids: Array) -> dict[str, Array]:
-        """The rows that some nodes are, by channel; nodes that are none are passed over."""
+        """Return the rows that some nodes are, by channel; nodes that are none are passed over."""
         chosen = np.isin(self.ids, ids)
         rows_by_channel = {}
         for number, channel in enumerate(self.channels):
@@ -141,7 +142,7 @@ class Site:
         )
 
     def sketches(self, channel: str) -> Sketches | None:
-        """The sketches of a channel's rows, read once; None without."""
+        """Return the sketches of a channel's rows, read once; None without."""
         if channel not in self._sketches:
             record = self.exports.get(channel) or self.imports.get(channel)
             if record is None or record.sketches is None:
@@ -156,7 +157,7 @@ class Site:
         return nodes
 
     def resolve(self, graph: ProvenanceGraph, names: Iterable[str]) -> Array:
-        """The ids of nodes by their names, in the order given.
+        """Return the ids of nodes by their names, in the order given.
 
         Raises
         ------

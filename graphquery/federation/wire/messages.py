@@ -44,7 +44,9 @@ _TYPES = {
 
 
 def small_tables(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """The tables of a message that travel as JSON: few values, all integers or texts, none NULL."""
+    """Return the tables of a message that travel as JSON: few values, all integers or texts, none
+    NULL.
+    """
     small = {}
     left = _MOST_TOGETHER
     for name, table in tables.items():
@@ -72,7 +74,7 @@ def texts_of_table(table: pa.Table) -> dict[str, Any]:
 
 
 def table_of_texts(columns: Any) -> pa.Table:
-    """The inverse of `texts_of_table`.
+    """Return the inverse of `texts_of_table`.
 
     Raises
     ------
@@ -176,7 +178,7 @@ class WireMessage:
         yield _FRAME.pack(b"E", len(content)) + content
 
     def to_bytes(self) -> bytes:
-        """The message as bytes."""
+        """Return the message as bytes."""
         return b"".join(self.frames())
 
 
@@ -250,7 +252,7 @@ def _packed_header(header: Mapping[str, Any], tables: Mapping[str, pa.Table]) ->
 
 
 def _unpacked_header(content: bytes, limit: int) -> tuple[dict[str, Any], dict[str, pa.Table], int]:
-    """The header, the small tables, and how many bytes they were compressed from."""
+    """Return the header, the small tables, and how many bytes they were compressed from."""
     size = int.from_bytes(content[:8], "little")
     if size > limit:
         raise WireError(f"A header of {size:,} bytes is more than is read at once.")
@@ -281,7 +283,7 @@ def _packed(name: str, table: pa.Table) -> bytes:
 
 
 def _unpacked(content: bytes, limit: int) -> tuple[str, pa.Table, int]:
-    """A table with its name, and how many bytes it was compressed from."""
+    """Return a table with its name, and how many bytes it was compressed from."""
     try:
         start = 9 + content[0]
         name = content[1 : start - 8].decode()

@@ -57,12 +57,14 @@ def head(version: int | None = None) -> WireMessage:
 
 
 def boundary(version: int, channels: Sequence[str]) -> WireMessage:
-    """The increments of channels to the boundary graph: a table each, called as the channel."""
+    """Ask for the increments of channels to the boundary graph: a table each, called as the
+    channel.
+    """
     return _message("boundary", version, channels=list(channels))
 
 
 def sketches(version: int, rows: Rows) -> WireMessage:
-    """The sketches of exported or imported rows: table `sketches`, in their order."""
+    """Ask for the sketches of exported or imported rows: table `sketches`, in their order."""
     channels, table = to_table(rows)
     return _message("sketches", version, channels=channels, tables={"rows": table})
 
@@ -236,7 +238,9 @@ def evaluate(
 
 
 def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()) -> WireMessage:
-    """The names of nodes, by the place of their segment and their ordinals: table `names`."""
+    """Ask for the names of nodes, by the place of their segment and their ordinals: table
+    `names`.
+    """
     counts = [[segment_number, len(ordinals)] for segment_number, ordinals in nodes.items()]
     ordinals = np.concatenate([*nodes.values(), np.empty(0, np.int64)])
     table = pa.table({"ordinal": pa.array(ordinals)})
@@ -244,7 +248,9 @@ def names(version: int, nodes: Mapping[int, Array], zoomed: Collection[str] = ()
 
 
 def file(name: str, offset: int, size: int) -> WireMessage:
-    """A part of a file of the store: table `content`, where it is `there`; `bytes` of all files."""
+    """Ask for a part of a file of the store: table `content`, where it is `there`; `bytes` of all
+    files.
+    """
     header = {"op": "file", "protocol": PROTOCOL, "version": None}
     return WireMessage(header | {"name": name, "offset": offset, "size": size})
 

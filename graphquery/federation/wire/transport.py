@@ -207,7 +207,7 @@ class RequestExchange:
             return list(pool.map(lambda request: self._exchanged(*request), requests))
 
     def _kept(self, alias: str, message: WireMessage, data: bytes) -> WireMessage | None:
-        """The reply to a request, where it was kept."""
+        """Return the reply to a request, where it was kept."""
         key = self._key(alias, message, data)
         return None if self._cache is None or key is None else self._cache.get(key)
 
