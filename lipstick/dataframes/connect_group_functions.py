@@ -12,7 +12,12 @@ from pyspark.sql.connect.types import proto_schema_to_pyspark_data_type
 from pyspark.sql.connect.udf import UserDefinedFunction
 from pyspark.sql.types import StructType
 
-from lipstick.dataframes.group_functions import EVALUATION, Applied, Side, unknown_partitions
+from lipstick.dataframes.group_functions import (
+    EVALUATION,
+    FunctionInput,
+    GroupFunction,
+    unknown_partitions,
+)
 from lipstick.dataframes.messages import Message, frame_of, relation_of
 from rewriter.frames import connect_plan
 
@@ -67,13 +72,13 @@ def with_ordinary_operators(spark: SparkSession, value: Any) -> Any:
     return value
 
 
-def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -> Message:
+def _stand_in(spark: SparkSession, function: Message, sides: tuple[FunctionInput, ...]) -> Message:
     """Return a relation with the rows that a function makes."""
     python_function = function["python_udf"]
     returned = ParseDict(python_function["output_type"], DataType())
     row_type = proto_schema_to_pyspark_data_type(returned)
     assert isinstance(row_type, StructType)
-    applied = Applied(
+    applied = GroupFunction(
         function["function_name"],
         int(python_function["eval_type"]),
         b64decode(python_function["command"]),
@@ -91,7 +96,7 @@ def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -
     return relation_of(spark, applied.rows(call).toDF(*row_type.names))
 
 
-def _partitions(spark: SparkSession, name: str, relation: Message) -> Side:
+def _partitions(spark: SparkSession, name: str, relation: Message) -> FunctionInput:
     """Return the rows of a relation in the partitions that it names, if it names any."""
     below, filtered = relation, True
     if connect_plan.is_local_sort(relation):
@@ -108,18 +113,20 @@ def _partitions(spark: SparkSession, name: str, relation: Message) -> Side:
     if message := below.get("repartition"):
         if not filtered or message["num_partitions"] != 1:
             raise unknown_partitions(name)
-        return Side.of_partitions(frame, ())
+        return FunctionInput.of_partitions(frame, ())
     if message := below.get("repartition_by_expression"):
         names = [column.lower() for column in frame.columns]
         keys = [_column_name(key).lower() for key in message["partition_exprs"]]
         if not filtered or any(names.count(key) != 1 for key in keys):
             raise unknown_partitions(name)
         number = message.get("num_partitions") or spark.conf.get("spark.sql.shuffle.partitions")
-        return Side.of_partitions(frame, [names.index(key) for key in keys], int(str(number)))
-    return Side.of_partitions(frame)
+        return FunctionInput.of_partitions(
+            frame, [names.index(key) for key in keys], int(str(number))
+        )
+    return FunctionInput.of_partitions(frame)
 
 
-def _side(spark: SparkSession, relation: Message, keys: Sequence[Message]) -> Side:
+def _side(spark: SparkSession, relation: Message, keys: Sequence[Message]) -> FunctionInput:
     """Return the rows of a relation by keys, which may be among its columns."""
     columns = frame_of(spark, relation).columns
     names = [column.lower() for column in columns]
@@ -135,7 +142,7 @@ def _side(spark: SparkSession, relation: Message, keys: Sequence[Message]) -> Si
     if added:
         items = [*added, {"unresolved_star": {}}]
         relation = {"common": {}, "project": {"input": relation, "expressions": items}}
-    return Side(frame_of(spark, relation), tuple(places), tuple(columns))
+    return FunctionInput(frame_of(spark, relation), tuple(places), tuple(columns))
 
 
 def _column_name(key: Message) -> str:

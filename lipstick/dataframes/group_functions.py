@@ -56,7 +56,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class FunctionInput:
     """The rows of a frame, in groups.
 
     Attributes
@@ -98,7 +98,7 @@ class Side:
         """The types of the keys."""
         return [self.frame.schema[number].dataType for number in self.keys]
 
-    def rows(self, sides: Sequence[Side]) -> DataFrame:
+    def rows(self, sides: Sequence[FunctionInput]) -> DataFrame:
         """Return the keys, and beside them a row of this side and none of the others."""
         names = named_by_place(self.frame.schema).names
         # Without keys all are a group, but there is none where there are no rows.
@@ -108,7 +108,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class GroupFunction:
     """A function of groups.
 
     Attributes
@@ -123,7 +123,7 @@ class Applied:
     evaluation: int
     command: bytes
     made: StructType
-    sides: tuple[Side, ...]
+    sides: tuple[FunctionInput, ...]
 
     def check(self) -> None:
         """Refuse what nothing can stand for.
@@ -232,7 +232,7 @@ def _stand_in(spark: SparkSession, node: Plan) -> Plan:
     """Return what makes the same rows, in columns of the same ids, as an operator."""
     function = node.functionExpr()
     row_type = StructType.fromJson(json.loads(function.dataType().json()))
-    applied = Applied(
+    applied = GroupFunction(
         function.name(),
         function.evalType(),
         _bytes(spark, function.func().command()),
@@ -248,7 +248,7 @@ def _stand_in(spark: SparkSession, node: Plan) -> Plan:
     )
 
 
-def _sides(spark: SparkSession, node: Plan) -> Iterator[Side]:
+def _sides(spark: SparkSession, node: Plan) -> Iterator[FunctionInput]:
     inputs = elements(node.children())
     name = node.getClass().getSimpleName()
     if name in _OF_A_PARTITION:
@@ -262,7 +262,7 @@ def _sides(spark: SparkSession, node: Plan) -> Iterator[Side]:
         yield _side(spark, input_plan, number)
 
 
-def _partitions(spark: SparkSession, name: str, plan: Plan) -> Side:
+def _partitions(spark: SparkSession, name: str, plan: Plan) -> FunctionInput:
     """Return the rows of a plan in the partitions that it names, if it names any."""
     shown = f"{name[0].lower()}{name[1:]}"
     below, filtered = plan, True
@@ -274,13 +274,13 @@ def _partitions(spark: SparkSession, name: str, plan: Plan) -> Side:
     if _sorts_within_partitions(below):
         raise unknown_partitions(shown)
     if kept not in ("RebalancePartitions", "Repartition", "RepartitionByExpression"):
-        return Side.of_partitions(frame_of(spark, plan))
+        return FunctionInput.of_partitions(frame_of(spark, plan))
     if not filtered or kept == "RebalancePartitions":
         raise unknown_partitions(shown)
     if kept == "Repartition":
         if below.numPartitions() != 1:
             raise unknown_partitions(shown)
-        return Side.of_partitions(frame_of(spark, plan), ())
+        return FunctionInput.of_partitions(frame_of(spark, plan), ())
     ids = [int(attribute.exprId().id()) for attribute in elements(plan.output())]
     keys = elements(below.partitionExpressions())
     if not keys or any(
@@ -288,14 +288,14 @@ def _partitions(spark: SparkSession, name: str, plan: Plan) -> Side:
     ):
         raise unknown_partitions(shown)
     places = [ids.index(int(attribute.exprId().id())) for attribute in keys]
-    return Side.of_partitions(frame_of(spark, plan), places, below.numPartitions())
+    return FunctionInput.of_partitions(frame_of(spark, plan), places, below.numPartitions())
 
 
 def _sorts_within_partitions(plan: Plan) -> bool:
     return plan.getClass().getSimpleName() == "Sort" and not getattr(plan, "global")()
 
 
-def _side(spark: SparkSession, plan: Plan, keys: int) -> Side:
+def _side(spark: SparkSession, plan: Plan, keys: int) -> FunctionInput:
     """Return the rows of a plan whose first columns are keys, which may be among the others."""
     attributes = elements(plan.output())
     ids = [int(attribute.exprId().id()) for attribute in attributes]
@@ -305,10 +305,12 @@ def _side(spark: SparkSession, plan: Plan, keys: int) -> Side:
     project = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical.Project(chosen, plan)
     kept = [ids[number] for number in places]
     columns = tuple(attribute.name() for attribute in attributes[keys:])
-    return Side(frame_of(spark, project), tuple(kept.index(key) for key in ids[:keys]), columns)
+    return FunctionInput(
+        frame_of(spark, project), tuple(kept.index(key) for key in ids[:keys]), columns
+    )
 
 
-def _called(spark: SparkSession, applied: Applied, function: Plan, *arrays: Column) -> Column:
+def _called(spark: SparkSession, applied: GroupFunction, function: Plan, *arrays: Column) -> Column:
     """Return the call of the function of arrays, which has what a function of groups needs."""
     from pyspark.sql.classic.column import Column, _to_seq
     from pyspark.sql.udf import _wrap_function

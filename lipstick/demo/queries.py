@@ -18,7 +18,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class DemoQuery:
     """A query, its name, and what it asks."""
 
     name: str
@@ -26,7 +26,7 @@ class Query:
     sql: str
 
 
-COUNTRIES = Query(
+COUNTRIES = DemoQuery(
     "countries",
     "the countries of Europe",
     """\
@@ -36,7 +36,7 @@ WHERE r_name = 'EUROPE'
 ORDER BY n_name""",
 )
 
-Q3 = Query(
+Q3 = DemoQuery(
     "TPC-H 3",
     "the unshipped orders of most value",
     """\
@@ -52,7 +52,7 @@ ORDER BY revenue DESC, o_orderdate
 LIMIT 10""",
 )
 
-Q5 = Query(
+Q5 = DemoQuery(
     "TPC-H 5",
     "revenue within a country, by country",
     """\
@@ -71,7 +71,7 @@ GROUP BY n_name
 ORDER BY revenue DESC""",
 )
 
-Q6 = Query(
+Q6 = DemoQuery(
     "TPC-H 6",
     "what small discounts cost in a year",
     """\
@@ -83,7 +83,7 @@ WHERE l_shipdate >= DATE '1994-01-01'
   AND l_quantity < 24""",
 )
 
-Q10 = Query(
+Q10 = DemoQuery(
     "TPC-H 10",
     "the customers who returned most",
     """\
@@ -101,7 +101,7 @@ ORDER BY revenue DESC
 LIMIT 20""",
 )
 
-Q12 = Query(
+Q12 = DemoQuery(
     "TPC-H 12",
     "late lines by priority of their order",
     """\
@@ -121,7 +121,7 @@ GROUP BY l_shipmode
 ORDER BY l_shipmode""",
 )
 
-QUERIES: tuple[Query, ...] = (COUNTRIES, Q3, Q5, Q6, Q10, Q12)
+QUERIES: tuple[DemoQuery, ...] = (COUNTRIES, Q3, Q5, Q6, Q10, Q12)
 
 CHAIN: tuple[tuple[str, str], ...] = (
     ("ReqModel", "SELECT DISTINCT Model FROM Requests"),

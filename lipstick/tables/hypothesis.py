@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
 
 
-class Comparison:
+class RowComparison:
     """Rows that were written and rows that would have been, matched tuple by tuple.
 
     Tuples are matched by their identity, and where it is not of one row alone, by their values
@@ -260,7 +260,7 @@ class Hypothesis:
         names = capture.ancestry.names_above(derivation, part)
         return any(table.num_rows and name in names for name, table in self._tokens.items())
 
-    def _compared(self, capture: Capture, derivation: Derivation, part: Part) -> Comparison:
+    def _compared(self, capture: Capture, derivation: Derivation, part: Part) -> RowComparison:
         made_by = capture._part_capture(derivation, part)
         _, token = naming_of(derivation)
         new = self.rows(made_by, self.reduced(made_by))
@@ -272,7 +272,7 @@ class Hypothesis:
         new = not_replaced(self._spark, derivation, part.replaced, new, values)
         old = part_rows(self._spark, derivation, part)
         number = derivation.parts.index(part)
-        return Comparison(old, new, root, part, token, number)
+        return RowComparison(old, new, root, part, token, number)
 
 
 def check_runs_again(manifest: Manifest, reduced: Reduced) -> None:

@@ -44,9 +44,9 @@ from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming
 from lipstick.workflow.derivation.blocks import problem
 from lipstick.workflow.derivation.derive import derive
-from lipstick.workflow.derivation.nodes import Nodes, Trace
-from lipstick.workflow.derivation.reading import Tuples
-from lipstick.workflow.derivation.value_nodes import Target as Rows
+from lipstick.workflow.derivation.nodes import InvocationTrace, Nodes
+from lipstick.workflow.derivation.reading import TupleNodes
+from lipstick.workflow.derivation.value_nodes import TupleTarget as Rows
 from lipstick.workflow.derivation.value_nodes import copies, kept
 from semiring.arrow import whole
 from semiring.base import Array
@@ -171,7 +171,9 @@ class TableExports:
         for version in versions.values():
             self._add_parts(writer, version)
         snapshot = writer.snapshot()
-        trace = Trace(derivation.name, number := _invocation(snapshot, derivation), number - 1)
+        trace = InvocationTrace(
+            derivation.name, number := _invocation(snapshot, derivation), number - 1
+        )
         rows = _rows(derivation, part)
         with writer.transaction() as transaction:
             arriving = Arriving(snapshot, transaction)
@@ -261,7 +263,7 @@ def _rows(derivation: Derivation, part: Part) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _enter(trace: Trace, name: str, read: Read, key: Sequence[str]) -> Tuples:
+def _enter(trace: InvocationTrace, name: str, read: Read, key: Sequence[str]) -> TupleNodes:
     """Tuples that an invocation reads, as far as something is derived from them."""
     count = len(read.tokens)
     table = read.tokens if read.table is None else read.table
@@ -280,13 +282,13 @@ def _enter(trace: Trace, name: str, read: Read, key: Sequence[str]) -> Tuples:
     # Of state, as values are that only some derivations use.
     values = copies(trace, name, table, read.values, Kind.STATE)
     columns = [whole(read.tokens.column(each)) for each in read.tokens.column_names]
-    return Tuples(nodes, values, KeyTable(columns, count))
+    return TupleNodes(nodes, values, KeyTable(columns, count))
 
 
 def _leave(
-    trace: Trace,
+    trace: InvocationTrace,
     engine: Engine,
-    sources: dict[str, Tuples],
+    sources: dict[str, TupleNodes],
     rows: pa.Table,
     derivation: Derivation,
     part: Part,

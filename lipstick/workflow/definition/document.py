@@ -20,7 +20,7 @@ _NODES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DocumentEntry:
     """A value of a document, and where it stands.
 
     Parameters
@@ -47,7 +47,7 @@ class Entry:
 
     def mapping(
         self, required: Sequence[str] = (), optional: Sequence[str] | None = None
-    ) -> dict[str, Entry]:
+    ) -> dict[str, DocumentEntry]:
         """The entry as a mapping with these keys; any keys if `optional` is None."""
         if self.value is None:
             return self._checked({}, required)
@@ -62,13 +62,15 @@ class Entry:
                     )
         return self._checked(self.value, required)
 
-    def _checked(self, entries: dict[str, Entry], required: Sequence[str]) -> dict[str, Entry]:
+    def _checked(
+        self, entries: dict[str, DocumentEntry], required: Sequence[str]
+    ) -> dict[str, DocumentEntry]:
         for key in required:
             if key not in entries:
                 raise self.error(f"{self.name} lacks {key!r}.")
         return entries
 
-    def sequence(self) -> list[Entry]:
+    def sequence(self) -> list[DocumentEntry]:
         """The entry as a list."""
         if self.value is None:
             return []
@@ -119,7 +121,7 @@ class Entry:
             message = f"{self.file}, line {line}: {error.message}"
             raise type(error)(message, error.subject, located=True) from error
 
-    def find(self, subject: Path_) -> Entry:
+    def find(self, subject: Path_) -> DocumentEntry:
         """The entry at a path, or the last one on the way to it."""
         entry = self
         for part in subject:
@@ -132,7 +134,7 @@ class Entry:
         return entry
 
 
-def load(path: Path) -> Entry:
+def load(path: Path) -> DocumentEntry:
     """Read a YAML file.
 
     Raises
@@ -147,7 +149,7 @@ def load(path: Path) -> Entry:
     return parse(text, path)
 
 
-def parse(text: str, path: Path) -> Entry:
+def parse(text: str, path: Path) -> DocumentEntry:
     """Read YAML text; `path` is what it is called in messages.
 
     Raises
@@ -176,24 +178,24 @@ def _entry(
     path: Path_,
     construct: Callable[[yaml.Node], Any],
     line: int,
-) -> Entry:
+) -> DocumentEntry:
     if isinstance(node, yaml.MappingNode):
-        entries: dict[str, Entry] = {}
+        entries: dict[str, DocumentEntry] = {}
         for key, inner in node.value:
             name = str(key.value)
             if name in entries:
                 message = f"{name!r} is given twice, first in line {entries[name].line}."
-                raise Entry(file, path, key.start_mark.line + 1, None).error(message)
+                raise DocumentEntry(file, path, key.start_mark.line + 1, None).error(message)
             entries[name] = _entry(inner, file, (*path, name), construct, key.start_mark.line + 1)
-        return Entry(file, path, line, entries)
+        return DocumentEntry(file, path, line, entries)
     if isinstance(node, yaml.SequenceNode):
         items = [
             _entry(inner, file, (*path, index), construct, inner.start_mark.line + 1)
             for index, inner in enumerate(node.value)
         ]
-        return Entry(file, path, line, items)
+        return DocumentEntry(file, path, line, items)
     try:
-        return Entry(file, path, line, construct(node))
+        return DocumentEntry(file, path, line, construct(node))
     except ValueError as error:  # a date in month 13, a number of too many digits
         raise DocumentError(f"{file}, line {line}: {error}", path, located=True) from error
 

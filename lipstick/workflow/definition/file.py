@@ -43,7 +43,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lipstick.workflow.definition.document import Entry, dump, load
+from lipstick.workflow.definition.document import DocumentEntry, dump, load
 from lipstick.workflow.definition.document import parse as document_of
 from lipstick.workflow.definition.functions import Imports, place
 from lipstick.workflow.definition.module import Module, Relation, Specification
@@ -67,7 +67,7 @@ def parse(text: str, path: Path, imports: Imports = ()) -> Workflow:
     return _workflow(document_of(text, path), path.stem, imports)
 
 
-def _workflow(root: Entry, name: str, imports: Imports) -> Workflow:
+def _workflow(root: DocumentEntry, name: str, imports: Imports) -> Workflow:
     top = root.mapping(
         ("specifications", "nodes", "inputs", "outputs"),
         ("workflow", "modules", "edges", "loops"),
@@ -91,11 +91,11 @@ def _workflow(root: Entry, name: str, imports: Imports) -> Workflow:
         )
 
 
-def _list(entry: Entry | None) -> list[Entry]:
+def _list(entry: DocumentEntry | None) -> list[DocumentEntry]:
     return [] if entry is None else entry.sequence()
 
 
-def _specification(name: str, entry: Entry, imports: Imports) -> Specification:
+def _specification(name: str, entry: DocumentEntry, imports: Imports) -> Specification:
     parts = entry.mapping(("input", "output", "query_output"), _SPECIFICATION)
     query = None
     if "query_state" in parts:
@@ -120,12 +120,12 @@ def _specification(name: str, entry: Entry, imports: Imports) -> Specification:
     )
 
 
-def _functions(entry: Entry, imports: Imports) -> dict[str, str]:
+def _functions(entry: DocumentEntry, imports: Imports) -> dict[str, str]:
     """Return the references of functions, by name."""
     return {name: place(reference, imports) for name, reference in entry.named().items()}
 
 
-def _named(entry: Entry, imports: Imports) -> dict[str, Any]:
+def _named(entry: DocumentEntry, imports: Imports) -> dict[str, Any]:
     """Queries by name: SQL, or where a function is defined."""
     queries: dict[str, Any] = {}
     for name, query in entry.mapping().items():
@@ -138,7 +138,7 @@ def _named(entry: Entry, imports: Imports) -> dict[str, Any]:
     return queries
 
 
-def _relations(entry: Entry) -> dict[str, Relation]:
+def _relations(entry: DocumentEntry) -> dict[str, Relation]:
     relations = {}
     for name, inner in entry.mapping().items():
         parts = inner.mapping(("columns",), ("key", "union", "optional"))
@@ -153,7 +153,9 @@ def _relations(entry: Entry) -> dict[str, Relation]:
     return relations
 
 
-def _modules(entry: Entry | None, specifications: dict[str, Specification]) -> dict[str, Module]:
+def _modules(
+    entry: DocumentEntry | None, specifications: dict[str, Specification]
+) -> dict[str, Module]:
     modules_by_name = {}
     for name, inner in (entry.mapping() if entry is not None else {}).items():
         kind = inner.text()
@@ -168,7 +170,7 @@ def _modules(entry: Entry | None, specifications: dict[str, Specification]) -> d
 
 
 def _nodes(
-    entry: Entry, modules: dict[str, Module], specifications: dict[str, Specification]
+    entry: DocumentEntry, modules: dict[str, Module], specifications: dict[str, Specification]
 ) -> dict[str, Module]:
     entries = (
         {inner.text(): inner for inner in entry.sequence()}
@@ -191,7 +193,7 @@ def _nodes(
     return nodes
 
 
-def _edge(entry: Entry) -> Edge:
+def _edge(entry: DocumentEntry) -> Edge:
     parts = entry.mapping(("from", "to"), ("relations",))
     relations: Any = None
     if "relations" in parts:
@@ -200,7 +202,7 @@ def _edge(entry: Entry) -> Edge:
     return Edge(parts["from"].text(), parts["to"].text(), relations)
 
 
-def _loop(entry: Entry) -> Loop:
+def _loop(entry: DocumentEntry) -> Loop:
     parts = entry.mapping(("nodes", "times"), ("back",))
     back = [_edge(inner) for inner in _list(parts.get("back"))]
     with entry.located():

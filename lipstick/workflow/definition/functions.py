@@ -132,7 +132,7 @@ def imported(owner: str, name: str, reference: str) -> Any:
         ) from error
 
 
-class Aggregates:
+class SpecificationAggregates:
     """The aggregates among a specification's functions, functions of a group's bag: a container.
 
     A function is imported when it is asked for; a missing one is no aggregate.

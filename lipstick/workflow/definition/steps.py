@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lipstick.workflow.definition.functions import Aggregates
+from lipstick.workflow.definition.functions import SpecificationAggregates
 from lipstick.workflow.definition.module import Specification
 from lipstick.workflow.definition.query import BEFORE, FrameFunction, Query, Sql
 from lipstick.workflow.errors import ModuleQueryError, UnknownRelationError, WorkflowError
@@ -148,7 +148,7 @@ def _columns(
     catalog = _Catalog(visible)
     functions = {name.lower() for name in specification.functions}
     try:
-        aggregates = Aggregates(specification.name, specification.functions)
+        aggregates = SpecificationAggregates(specification.name, specification.functions)
         bound = bind_query(
             step.query.sql, Environment(catalog, functions=functions, aggregates=aggregates)
         )

@@ -51,14 +51,14 @@ from lipstick.workflow.derivation.blocks import (
     keeps_all_columns,
     table_function,
 )
-from lipstick.workflow.derivation.groups import Grouped, aggregate_nodes
-from lipstick.workflow.derivation.nodes import Nodes, Trace
+from lipstick.workflow.derivation.groups import GroupedNodes, aggregate_nodes
+from lipstick.workflow.derivation.nodes import InvocationTrace, Nodes
 from lipstick.workflow.derivation.reading import (
     BlockTuples,
-    Factors,
+    MemberFactors,
     MemberReading,
-    Reading,
-    Tuples,
+    QueryReading,
+    TupleNodes,
     changing,
     compared,
     deciding_keys,
@@ -69,7 +69,7 @@ from lipstick.workflow.derivation.reading import (
     settled,
 )
 from lipstick.workflow.derivation.value_nodes import (
-    Target,
+    TupleTarget,
     columns_of,
     computed,
     sorted_by,
@@ -82,13 +82,13 @@ from semiring.base import Array
 
 
 def derive(
-    trace: Trace,
+    trace: InvocationTrace,
     engine: Engine,
     positions: Array,
-    sources: Mapping[str, Tuples],
-    target: Target,
+    sources: Mapping[str, TupleNodes],
+    target: TupleTarget,
     functions: Collection[str] = (),
-) -> Tuples:
+) -> TupleNodes:
     """Add the derivation of a query's answer.
 
     Parameters
@@ -110,17 +110,17 @@ def derive(
 class _Derivation:
     def __init__(
         self,
-        trace: Trace,
+        trace: InvocationTrace,
         engine: Engine,
-        sources: Mapping[str, Tuples],
+        sources: Mapping[str, TupleNodes],
         functions: Collection[str],
     ) -> None:
         self.trace = trace
         self.engine = engine
         self.functions = functions
-        self.reading = Reading(engine, sources)
+        self.reading = QueryReading(engine, sources)
 
-    def answer(self, positions: Array, target: Target) -> Tuples:
+    def answer(self, positions: Array, target: TupleTarget) -> TupleNodes:
         root = self.engine.root
         reached = reach(
             self.engine, positions, scalars=True, further=partial(deciding, self.reading)
@@ -129,7 +129,7 @@ class _Derivation:
             part = reached[name]
             if name == root.name:
                 return self._root(part, positions, target)
-            inner = Target(f"{target.name}.{name}", every(len(part.positions)))
+            inner = TupleTarget(f"{target.name}.{name}", every(len(part.positions)))
             if is_cut(self.reading, self.engine.rows(name)):
                 derived = self._derived_tuples(part, replace(inner, name=f"{inner.name}.all"))
                 tuples = self._shown(derived.tuples, self._limits(part, derived, inner.name), inner)
@@ -138,7 +138,7 @@ class _Derivation:
             self.reading.found[name] = part, tuples
         raise AssertionError(f"{root.name} is the last block")
 
-    def _root(self, part: Reached, positions: Array, target: Target) -> Tuples:
+    def _root(self, part: Reached, positions: Array, target: TupleTarget) -> TupleNodes:
         """Add the tuples of the answer, in the order of some positions."""
         outputs = (output.name for output in part.block.outputs)
         columns = dict(zip(outputs, self.engine.manifest.names, strict=True))
@@ -151,13 +151,13 @@ class _Derivation:
             derived = self._derived_tuples(part, replace(target, ranks=ranks, columns=columns))
             return derived.tuples.take(places)
         # Tuples that are not shown decide about those that are.
-        every_one = Target(f"{target.name}.all", every(len(part.positions)), columns=columns)
+        every_one = TupleTarget(f"{target.name}.all", every(len(part.positions)), columns=columns)
         derived = self._derived_tuples(part, every_one)
         single = self._limits(part, derived, target.name)
         copies = [nodes.take(places) for nodes in derived.copies]
         return self._shown(derived.tuples.take(places), single, target, copies)
 
-    def _derived_tuples(self, part: Reached, target: Target) -> BlockTuples:
+    def _derived_tuples(self, part: Reached, target: TupleTarget) -> BlockTuples:
         """Add the tuples of a block, and return them in the order of their positions."""
         rows = self.engine.rows(part.block.name)
         if isinstance(rows, UnionRows):
@@ -186,11 +186,11 @@ class _Derivation:
 
     def _shown(
         self,
-        tuples: Tuples,
+        tuples: TupleNodes,
         single: Sequence[int],
-        target: Target,
+        target: TupleTarget,
         copies: Sequence[Nodes] = (),
-    ) -> Tuples:
+    ) -> TupleNodes:
         """Tuples that are shown, so often, because of all that decides so."""
         if not single and not copies:
             return self._passed_on(tuples, replace(target, own=True))
@@ -202,13 +202,13 @@ class _Derivation:
             for nodes in copies:
                 self.trace.edges(nodes, often, target.ranks)
             self.trace.edges(Nodes.of(often, target.ranks), pool, target.ranks)
-        return Tuples(Nodes.of(pool, target.ranks), tuples.values)
+        return TupleNodes(Nodes.of(pool, target.ranks), tuples.values)
 
     # -- unions and rows -------------------------------------------------------------------
 
     def _union(
-        self, part: Reached, rows: UnionRows, target: Target
-    ) -> tuple[Tuples, Sequence[Nodes]]:
+        self, part: Reached, rows: UnionRows, target: TupleTarget
+    ) -> tuple[TupleNodes, Sequence[Nodes]]:
         branches, inside = rows.places(rows.context)
         branches, inside = branches[part.positions], inside[part.positions]
         count = len(part.positions)
@@ -241,17 +241,17 @@ class _Derivation:
                 label = expression_text(part.block, scalar)
                 columns[name] = computed(self.trace, name, label, made_of, target)
         order = [interpret(key.scalar) for key in part.block.order]
-        return Tuples(nodes, columns), [each for scalar in order for each in inputs(scalar)]
+        return TupleNodes(nodes, columns), [each for scalar in order for each in inputs(scalar)]
 
-    def _passed_on(self, tuples: Tuples, target: Target) -> Tuples:
+    def _passed_on(self, tuples: TupleNodes, target: TupleTarget) -> TupleNodes:
         """Tuples of a source: as they are, or each behind a `+` of its own."""
         if not target.own:
             return tuples
         pool = tuple_pool(self.trace, target, "", "+", final=True)
         self.trace.edges(tuples.nodes, pool, target.ranks)
-        return Tuples(Nodes.of(pool, target.ranks), tuples.values)
+        return TupleNodes(Nodes.of(pool, target.ranks), tuples.values)
 
-    def _rows(self, part: Reached, rows: MemberRows, target: Target) -> BlockTuples:
+    def _rows(self, part: Reached, rows: MemberRows, target: TupleTarget) -> BlockTuples:
         block, reading = part.block, self.reading.at(rows.members, part.members)
         factors = reading.factors()
         whole = keeps_all_columns(block, self.engine.manifest.relations)
@@ -271,17 +271,17 @@ class _Derivation:
         counts = [c for count in block.copies for c in computed_from(block, interpret(count))]
         copies = reading.inputs(dict.fromkeys(counts))
         if whole:
-            tuples = Tuples(nodes, values)
+            tuples = TupleNodes(nodes, values)
             return BlockTuples(
                 tuples if is_final else self._passed_on(tuples, target), order, copies
             )
         label = table_function(block, self.functions) or "+"
         pool = tuple_pool(self.trace, target, "", label, final=True)
         self.trace.edges(nodes, pool, target.ranks)
-        return BlockTuples(Tuples(Nodes.of(pool, target.ranks), values), order, copies)
+        return BlockTuples(TupleNodes(Nodes.of(pool, target.ranks), values), order, copies)
 
 
-def deciding(reading: Reading, rows: Rows) -> Array:
+def deciding(reading: QueryReading, rows: Rows) -> Array:
     """The sorted positions of tuples of a block that decide about its other tuples."""
     keys = [key for _, key in rows.block.keys]
     if isinstance(rows, WindowRows):
@@ -293,7 +293,7 @@ def deciding(reading: Reading, rows: Rows) -> Array:
     return np.sort(rows.base.sequence) if is_cut(reading, rows) else NOTHING
 
 
-def is_cut(reading: Reading, rows: Rows) -> bool:
+def is_cut(reading: QueryReading, rows: Rows) -> bool:
     """Return True if LIMIT may drop a tuple that it shows when other tuples change."""
     block = rows.block
     if not block.limited or block.offset:
@@ -308,7 +308,7 @@ def is_cut(reading: Reading, rows: Rows) -> bool:
     return isinstance(rows, WindowRows) or _changeable(reading, rows, scalars)
 
 
-def _changeable(reading: Reading, rows: Rows, scalars: Sequence[Scalar]) -> bool:
+def _changeable(reading: QueryReading, rows: Rows, scalars: Sequence[Scalar]) -> bool:
     """Return True if a deletion may change scalars over members that survive it."""
     members = members_of(rows)
     assert members is not None
@@ -326,12 +326,12 @@ def _changeable(reading: Reading, rows: Rows, scalars: Sequence[Scalar]) -> bool
 
 
 def group_tuples(
-    trace: Trace,
-    reading: Reading,
+    trace: InvocationTrace,
+    reading: QueryReading,
     functions: Collection[str],
     part: Reached,
     rows: GroupRows,
-    target: Target,
+    target: TupleTarget,
 ) -> BlockTuples:
     """Add the groups of a block, and return them in the order of their positions.
 
@@ -368,7 +368,7 @@ def group_tuples(
         pool = tuple_pool(trace, target, "", "δ", final=True)
         trace.edges(nodes, pool, owners)
     depend(trace, pool, target.ranks, together)
-    groups = Grouped(rows, part.positions, target.ranks, members, owners, nodes, of_members)
+    groups = GroupedNodes(rows, part.positions, target.ranks, members, owners, nodes, of_members)
     values = aggregate_nodes(
         trace,
         target.name,
@@ -386,11 +386,16 @@ def group_tuples(
         for values_of in inputs:
             trace.edges(values_of, condition, target.ranks)
         trace.edges(Nodes.of(condition, target.ranks), pool, target.ranks)
-    return BlockTuples(Tuples(Nodes.of(pool, target.ranks), values.columns), values.order)
+    return BlockTuples(TupleNodes(Nodes.of(pool, target.ranks), values.columns), values.order)
 
 
 def _difference(
-    trace: Trace, rows: GroupRows, members: Array, owners: Array, nodes: Nodes, target: Target
+    trace: InvocationTrace,
+    rows: GroupRows,
+    members: Array,
+    owners: Array,
+    nodes: Nodes,
+    target: TupleTarget,
 ) -> tuple[int, int]:
     """Add the groups of a bag difference, which need members of the left side.
 
@@ -411,7 +416,9 @@ def _difference(
     return pools[0], pool
 
 
-def _member_nodes(trace: Trace, factors: Factors, reading: MemberReading, name: str) -> Nodes:
+def _member_nodes(
+    trace: InvocationTrace, factors: MemberFactors, reading: MemberReading, name: str
+) -> Nodes:
     """The p-nodes of members that are no tuples themselves."""
     nodes, count = factors.single, len(factors.counts)
     if nodes is None:

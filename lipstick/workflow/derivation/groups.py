@@ -28,7 +28,7 @@ from lipstick.workflow.derivation.blocks import (
     plain_source,
     plain_text,
 )
-from lipstick.workflow.derivation.nodes import Nodes, Trace
+from lipstick.workflow.derivation.nodes import InvocationTrace, Nodes
 from lipstick.workflow.derivation.reading import (
     MemberReading,
 )
@@ -40,7 +40,7 @@ from semiring.base import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class GroupedNodes:
     """The members of some groups.
 
     Parameters
@@ -86,10 +86,10 @@ class GroupValues:
 
 
 def aggregate_nodes(
-    trace: Trace,
+    trace: InvocationTrace,
     name: str,
     columns: Mapping[str, str],
-    groups: Grouped,
+    groups: GroupedNodes,
     functions: Collection[str],
     scalars_of: Callable[[Sequence[Column]], list[Nodes]],
 ) -> GroupValues:
@@ -168,7 +168,12 @@ def _plain(call: str) -> str:
 
 
 def _aggregate(
-    trace: Trace, suffix: str, label: str, aggregate: str, call: AggregateCall, groups: Grouped
+    trace: InvocationTrace,
+    suffix: str,
+    label: str,
+    aggregate: str,
+    call: AggregateCall,
+    groups: GroupedNodes,
 ) -> Nodes:
     values = groups.rows.base.take(aggregate, groups.positions)
     table = _by_rank(values, groups.ranks)
@@ -200,7 +205,7 @@ def _aggregate(
     return Nodes.of(pool, groups.ranks)
 
 
-def tensor_nodes(trace: Trace, suffix: str, nodes: Nodes, constants: Nodes) -> Nodes:
+def tensor_nodes(trace: InvocationTrace, suffix: str, nodes: Nodes, constants: Nodes) -> Nodes:
     """Add the tensors of some members and their values."""
     pool = trace.pool(f"{suffix}.tensors", Kind.VALUE, "⊗", len(nodes))
     every = np.arange(len(nodes), dtype=np.int64)
@@ -210,7 +215,7 @@ def tensor_nodes(trace: Trace, suffix: str, nodes: Nodes, constants: Nodes) -> N
 
 
 def aggregated_values(
-    trace: Trace, suffix: str, call: AggregateCall, chosen: Array, reading: MemberReading
+    trace: InvocationTrace, suffix: str, call: AggregateCall, chosen: Array, reading: MemberReading
 ) -> tuple[Array, Nodes]:
     """The members whose aggregated value is not NULL, by place, and the v-nodes of their values.
 
@@ -246,7 +251,7 @@ def aggregated_values(
 
 
 def _changeable(
-    trace: Trace,
+    trace: InvocationTrace,
     suffix: str,
     argument: Interpreted,
     kept: pa.Array,
@@ -281,7 +286,7 @@ def _evaluated(members: Members, chosen: Array, argument: Interpreted) -> pa.Arr
 
 
 def _once(
-    trace: Trace, suffix: str, nodes: Nodes, owners: Array, constants: Nodes
+    trace: InvocationTrace, suffix: str, nodes: Nodes, owners: Array, constants: Nodes
 ) -> tuple[Nodes, Array, Nodes]:
     """Of equal values in a group one, behind the δ of the members that have it."""
     columns = [pa.array(part) for part in (owners, constants.pools, constants.ordinals)]
@@ -293,12 +298,12 @@ def _once(
 
 
 def _computed(
-    trace: Trace,
+    trace: InvocationTrace,
     suffix: str,
     label: str,
     output: Output,
     made_of: Sequence[Nodes],
-    groups: Grouped,
+    groups: GroupedNodes,
 ) -> Nodes:
     """A v-node per group for a value computed from aggregates, named by its expression."""
     values = groups.rows.base.take(output.name, groups.positions)

@@ -193,7 +193,7 @@ def origins(values: Values, count: int) -> dict[str, Origin]:
     return {name: Origin.of(segment, count, rows) for name, (segment, rows) in values.items()}
 
 
-class Trace:
+class InvocationTrace:
     """Gathers the nodes and edges of one invocation.
 
     Parameters

@@ -28,7 +28,7 @@ from lipstick.workflow.derivation.blocks import (
     expression_text,
     predicates,
 )
-from lipstick.workflow.derivation.nodes import Nodes, Trace
+from lipstick.workflow.derivation.nodes import InvocationTrace, Nodes
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, Lookup, OuterLookup, Semi
 from rewriter.blocks import Kind as BlockKind
@@ -36,7 +36,7 @@ from rewriter.interpret import interpret
 from semiring.base import Array
 
 
-class Factors:
+class MemberFactors:
     """The factors of some members.
 
     Parameters
@@ -75,7 +75,7 @@ class Factors:
                 keys.append(column)
         return np.lexsort((*keys, first))
 
-    def take(self, order: Array) -> Factors:
+    def take(self, order: Array) -> MemberFactors:
         """The factors of the members in another order."""
         places = np.empty(self._count, dtype=np.int64)
         places[order] = np.arange(self._count)
@@ -84,9 +84,9 @@ class Factors:
             moved = places[rows]
             by_place = np.argsort(moved, kind="stable")
             parts.append((moved[by_place], nodes.take(by_place)))
-        return Factors(self._count, tuple(parts))
+        return MemberFactors(self._count, tuple(parts))
 
-    def multiply(self, trace: Trace, pool: int, targets: Array) -> None:
+    def multiply(self, trace: InvocationTrace, pool: int, targets: Array) -> None:
         """Add the edges of products; one of nothing is there because the invocation is."""
         for rows, nodes in self.parts:
             trace.edges(nodes, pool, targets[rows])
@@ -96,7 +96,7 @@ class Factors:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuples:
+class TupleNodes:
     """The tuples of a relation or block.
 
     Parameters
@@ -114,10 +114,10 @@ class Tuples:
     values: Mapping[str, Nodes] = field(default_factory=dict)
     keys: KeyTable | None = None
 
-    def take(self, rows: Array) -> Tuples:
+    def take(self, rows: Array) -> TupleNodes:
         """The tuples at some places."""
         values = {column: nodes.take(rows) for column, nodes in self.values.items()}
-        return Tuples(self.nodes.take(rows), values)
+        return TupleNodes(self.nodes.take(rows), values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,12 @@ class BlockTuples:
         The nodes that the multiplicity of each tuple depends on.
     """
 
-    tuples: Tuples
+    tuples: TupleNodes
     order: Sequence[Nodes] = ()
     copies: Sequence[Nodes] = ()
 
 
-class Reading:
+class QueryReading:
     """The tuples of relations, and of the blocks that have nodes so far.
 
     Parameters
@@ -146,12 +146,12 @@ class Reading:
         The relations that the query reads, by name: row i is tuple i.
     """
 
-    def __init__(self, engine: Engine, sources: Mapping[str, Tuples]) -> None:
+    def __init__(self, engine: Engine, sources: Mapping[str, TupleNodes]) -> None:
         self._engine = engine
         self._sources = {name.lower(): tuples for name, tuples in sources.items()}
-        self.found: dict[str, tuple[Reached, Tuples]] = {}
+        self.found: dict[str, tuple[Reached, TupleNodes]] = {}
 
-    def source(self, relation: str) -> Tuples:
+    def source(self, relation: str) -> TupleNodes:
         """The tuples of a relation."""
         return self._sources[relation.lower()]
 
@@ -159,11 +159,11 @@ class Reading:
         """Return the reading of some members of a block."""
         return MemberReading(self, members, chosen)
 
-    def tuples(self, block: Block, positions: Array) -> tuple[Array, Tuples]:
+    def tuples(self, block: Block, positions: Array) -> tuple[Array, TupleNodes]:
         """The tuples of a block at some positions, -1 for none, and where there are any."""
         rows = np.flatnonzero(positions >= 0)
         if block.name not in self.found or not len(rows):
-            return rows[:0], Tuples(Nodes.concatenated([]))
+            return rows[:0], TupleNodes(Nodes.concatenated([]))
         part, tuples = self.found[block.name]
         return rows, tuples.take(part.place(positions[rows]))
 
@@ -190,7 +190,7 @@ class Reading:
 class MemberReading:
     """The nodes that some members of a block read."""
 
-    def __init__(self, reading: Reading, members: Members, chosen: Array) -> None:
+    def __init__(self, reading: QueryReading, members: Members, chosen: Array) -> None:
         self._reading = reading
         self.members = members
         self.chosen = chosen
@@ -198,7 +198,7 @@ class MemberReading:
 
     # -- factors ---------------------------------------------------------------------------
 
-    def factors(self) -> Factors:
+    def factors(self) -> MemberFactors:
         """Return the factors of the members: tuples of relations and of other blocks."""
         parts: list[tuple[Array, Nodes]] = []
         for number, token in enumerate(self.block.tokens):
@@ -207,7 +207,7 @@ class MemberReading:
         for referred in references(self.members, self.chosen):
             if not referred.negated:
                 parts.append(self._referred(referred))
-        return Factors(len(self.chosen), tuple(parts))
+        return MemberFactors(len(self.chosen), tuple(parts))
 
     def _token_rows(self, number: int) -> tuple[Array, Array]:
         """The members that used a scan, and the row of the relation that each used."""
@@ -361,7 +361,7 @@ def changing(conditions: Compared) -> Compared:
 
 
 def holding(
-    trace: Trace, nodes: Nodes, conditions: Compared, name: str, pool: int, ranks: Array
+    trace: InvocationTrace, nodes: Nodes, conditions: Compared, name: str, pool: int, ranks: Array
 ) -> Nodes:
     """Rows that have passed conditions, the nodes of a pool: products with the conditions."""
     trace.edges(nodes, pool, ranks)
@@ -373,7 +373,7 @@ def holding(
     return Nodes.of(pool, ranks)
 
 
-def passed(trace: Trace, nodes: Nodes, conditions: Compared, name: str) -> Nodes:
+def passed(trace: InvocationTrace, nodes: Nodes, conditions: Compared, name: str) -> Nodes:
     """Rows that have passed conditions, as they are where there are none."""
     if not conditions:
         return nodes
@@ -381,7 +381,9 @@ def passed(trace: Trace, nodes: Nodes, conditions: Compared, name: str) -> Nodes
     return holding(trace, nodes, conditions, name, pool, every(len(nodes)))
 
 
-def settled(trace: Trace, name: str, label: str, inputs: Sequence[Nodes]) -> tuple[int, int]:
+def settled(
+    trace: InvocationTrace, name: str, label: str, inputs: Sequence[Nodes]
+) -> tuple[int, int]:
     """Add nodes for what values decide, one per row and one for all rows; return their pools."""
     count = len(inputs[0])
     pool = trace.pool(name, Kind.DERIVED, label, count)
@@ -392,7 +394,9 @@ def settled(trace: Trace, name: str, label: str, inputs: Sequence[Nodes]) -> tup
     return pool, together
 
 
-def grouped_by(trace: Trace, nodes: Nodes, keys: Sequence[Nodes], name: str) -> tuple[Nodes, int]:
+def grouped_by(
+    trace: InvocationTrace, nodes: Nodes, keys: Sequence[Nodes], name: str
+) -> tuple[Nodes, int]:
     """Members of groups whose keys a deletion may change, and a node of all of the keys.
 
     Each is in its group because of its keys, and in another once they change: any of the groups
@@ -406,7 +410,7 @@ def grouped_by(trace: Trace, nodes: Nodes, keys: Sequence[Nodes], name: str) -> 
     return Nodes.of(pool, count), pools[1]
 
 
-def depend(trace: Trace, pool: int, ranks: Array, single: Sequence[int]) -> None:
+def depend(trace: InvocationTrace, pool: int, ranks: Array, single: Sequence[int]) -> None:
     """Make nodes of a pool depend on pools of one node."""
     for single_pool in single:
         trace.edges(Nodes.of(single_pool, np.zeros_like(ranks)), pool, ranks)

@@ -40,7 +40,7 @@ from lipstick.workflow.derivation.blocks import (
     plain_text,
 )
 from lipstick.workflow.derivation.groups import aggregated_values, tensor_nodes
-from lipstick.workflow.derivation.nodes import Nodes, Origin, Trace, Values
+from lipstick.workflow.derivation.nodes import InvocationTrace, Nodes, Origin, Values
 from lipstick.workflow.derivation.reading import MemberReading, settled
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.execution.tables import take
@@ -82,7 +82,7 @@ class Over:
     ranks: Array
 
 
-def window_nodes(trace: Trace, name: str, over: Over, output: str) -> Nodes:
+def window_nodes(trace: InvocationTrace, name: str, over: Over, output: str) -> Nodes:
     """Add the v-nodes of a column that has window functions, one or more for all rows.
 
     Parameters
@@ -114,7 +114,7 @@ def window_nodes(trace: Trace, name: str, over: Over, output: str) -> Nodes:
 
 
 def _one_each(
-    trace: Trace,
+    trace: InvocationTrace,
     name: str,
     label: str,
     over: Over,
@@ -133,7 +133,12 @@ class _Window:
     """One window function."""
 
     def __init__(
-        self, trace: Trace, name: str, over: Over, call: WindowCall, table: pa.Table | None
+        self,
+        trace: InvocationTrace,
+        name: str,
+        over: Over,
+        call: WindowCall,
+        table: pa.Table | None,
     ) -> None:
         self._trace = trace
         self._name = name
@@ -289,7 +294,7 @@ def _halves(sees: Ranges) -> Iterator[tuple[tuple[Array, Array], tuple[Array, Ar
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TupleTarget:
     """The nodes and stored tuples that the tuples of a block become.
 
     Parameters
@@ -316,7 +321,9 @@ class Target:
     own: bool = False
 
 
-def tuple_pool(trace: Trace, target: Target, suffix: str, label: str, *, final: bool) -> int:
+def tuple_pool(
+    trace: InvocationTrace, target: TupleTarget, suffix: str, label: str, *, final: bool
+) -> int:
     """Return the pool of a node for each tuple: of the tuples themselves, or of their inputs."""
     count = len(target.ranks)
     name = target.name + suffix
@@ -334,11 +341,11 @@ def tuple_pool(trace: Trace, target: Target, suffix: str, label: str, *, final: 
 
 
 def columns_of(
-    trace: Trace,
+    trace: InvocationTrace,
     rows: MemberRows,
     reading: MemberReading,
     nodes: Nodes,
-    target: Target,
+    target: TupleTarget,
     functions: Collection[str],
 ) -> dict[str, Nodes]:
     """The v-nodes of the columns of rows.
@@ -378,13 +385,13 @@ def columns_of(
 
 
 def _windowed(
-    trace: Trace,
+    trace: InvocationTrace,
     rows: WindowRows,
     output: str,
     reading: MemberReading,
     nodes: Nodes,
     column: str,
-    target: Target,
+    target: TupleTarget,
 ) -> Nodes:
     """The v-nodes of a column of window functions, or of an expression over them."""
     over = Over(rows, reading, nodes, target.ranks)
@@ -392,7 +399,11 @@ def _windowed(
 
 
 def sorted_by(
-    trace: Trace, rows: MemberRows, reading: MemberReading, nodes: Nodes, target: Target
+    trace: InvocationTrace,
+    rows: MemberRows,
+    reading: MemberReading,
+    nodes: Nodes,
+    target: TupleTarget,
 ) -> list[Nodes]:
     """The nodes that the order of rows depends on."""
     nodes_read = []
@@ -406,7 +417,7 @@ def sorted_by(
 
 
 def computed(
-    trace: Trace, column: str, label: str, sources: Sequence[Nodes], target: Target
+    trace: InvocationTrace, column: str, label: str, sources: Sequence[Nodes], target: TupleTarget
 ) -> Nodes:
     """Return v-nodes of a column of rows; without stored values for rows of an inner block."""
     values = None
@@ -425,7 +436,7 @@ def computed(
 
 
 def copies(
-    trace: Trace, name: str, table: pa.Table, values: Mapping[str, Origin], kind: Kind
+    trace: InvocationTrace, name: str, table: pa.Table, values: Mapping[str, Origin], kind: Kind
 ) -> dict[str, Nodes]:
     """Add v-nodes of type i or s, which stand beside tuples and copy the values that they have.
 
@@ -450,7 +461,7 @@ def copies(
 
 
 def kept(
-    trace: Trace, name: str, table: pa.Table, values: Mapping[str, Nodes], kind: Kind
+    trace: InvocationTrace, name: str, table: pa.Table, values: Mapping[str, Nodes], kind: Kind
 ) -> Values:
     """Add v-nodes that copy the values of tuples which leave, or enter the state.
 

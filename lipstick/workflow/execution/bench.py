@@ -66,7 +66,7 @@ from semiring.base import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """The result of a query: its rows and, if tracked, its capture and their positions in it."""
 
     table: pa.Table
@@ -74,9 +74,9 @@ class Answer:
     positions: Array | None = None
 
 
-def captured_answer(engine: Engine, table: pa.Table) -> Answer:
+def captured_answer(engine: Engine, table: pa.Table) -> QueryAnswer:
     """Return the answer of a capture in memory, with its rows as a table."""
-    return Answer(table, engine, repeated(engine.base(engine.root.name)))
+    return QueryAnswer(table, engine, repeated(engine.base(engine.root.name)))
 
 
 def repeated(state: State) -> Array:
@@ -397,7 +397,7 @@ class Bench(Session):
         """Make a relation a view of its query, without provenance."""
         self._views.put(self._queries.frame(step), step.name)
 
-    def answer(self, step: Step) -> Answer:
+    def answer(self, step: Step) -> QueryAnswer:
         """Run a step over the relations as they are bound.
 
         Raises
@@ -410,9 +410,9 @@ class Bench(Session):
                 # What runs as it is written, or is understood anew, reads the names themselves.
                 self._reveal()
             if step.role == "delete":
-                return Answer(self._queries.deletion(step).toArrow())
+                return QueryAnswer(self._queries.deletion(step).toArrow())
             if not self.provenance:
-                return Answer(self._queries.frame(step).toArrow())
+                return QueryAnswer(self._queries.frame(step).toArrow())
             if step in self._volatile:
                 self._frames[step] = self.sql(self._frames[step].query)
             return self._captured(self._frames[step])
@@ -422,9 +422,9 @@ class Bench(Session):
                 f"{self.specification.name}: {step.what} failed.\n{text}\n{error}"
             ) from error
 
-    def _captured(self, frame: AnnotatedFrame) -> Answer:
+    def _captured(self, frame: AnnotatedFrame) -> QueryAnswer:
         if is_empty(frame.root, self._empty):
-            return Answer(arrow_of(plain_struct(frame.schema)).empty_table())
+            return QueryAnswer(arrow_of(plain_struct(frame.schema)).empty_table())
         manifest = frame._manifest("copy")
         reveal = partial(self._reveal, frame.relations)
         if self._few and self._alike:

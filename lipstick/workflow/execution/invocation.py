@@ -159,7 +159,7 @@ class Invocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Arriving:
+class ArrivingTuples:
     """An input relation of an invocation: its tuples, the nodes that they and their values are."""
 
     table: pa.Table
@@ -198,7 +198,7 @@ class StateChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InvocationOutcome:
     """The outcome of an invocation.
 
     Parameters

@@ -19,17 +19,17 @@ from lipstick.workflow.definition.module import Relation
 from lipstick.workflow.definition.query import BEFORE
 from lipstick.workflow.definition.steps import Step, steps
 from lipstick.workflow.derivation.derive import derive
-from lipstick.workflow.derivation.nodes import Fragment, NewSegment, Nodes, Trace
-from lipstick.workflow.derivation.reading import Tuples
-from lipstick.workflow.derivation.value_nodes import Target, copies, kept
+from lipstick.workflow.derivation.nodes import Fragment, InvocationTrace, NewSegment, Nodes
+from lipstick.workflow.derivation.reading import TupleNodes
+from lipstick.workflow.derivation.value_nodes import TupleTarget, copies, kept
 from lipstick.workflow.errors import RunError
-from lipstick.workflow.execution.bench import Answer, Bench
+from lipstick.workflow.execution.bench import Bench, QueryAnswer
 from lipstick.workflow.execution.invocation import (
     CAME,
-    Arriving,
+    ArrivingTuples,
     Invocation,
+    InvocationOutcome,
     Leaving,
-    Outcome,
     StateChange,
     StateRelation,
     difference,
@@ -53,9 +53,9 @@ NOTHING: Array = np.empty(0, dtype=np.int64)
 def invoke(
     bench: Bench,
     invocation: Invocation,
-    inputs: Mapping[str, Arriving],
+    inputs: Mapping[str, ArrivingTuples],
     state: Mapping[str, StateRelation],
-) -> Outcome:
+) -> InvocationOutcome:
     """Run an invocation; nothing outside the bench's folder changes.
 
     Raises
@@ -74,7 +74,7 @@ class _Running:
         self,
         bench: Bench,
         invocation: Invocation,
-        inputs: Mapping[str, Arriving],
+        inputs: Mapping[str, ArrivingTuples],
         state: Mapping[str, StateRelation],
     ) -> None:
         self.bench = bench
@@ -82,13 +82,13 @@ class _Running:
         self.module = invocation.module
         self.inputs = inputs
         self.state = state
-        self.tuples: dict[str, Tuples] = {}
+        self.tuples: dict[str, TupleNodes] = {}
         self.values: list[NewSegment] = []
-        self.trace: Trace | None = None
+        self.trace: InvocationTrace | None = None
         if bench.provenance:
-            self.trace = Trace(self.module.name, invocation.number, invocation.execution)
+            self.trace = InvocationTrace(self.module.name, invocation.number, invocation.execution)
 
-    def run(self) -> Outcome:
+    def run(self) -> InvocationOutcome:
         """Run the queries in their order."""
         started = datetime.now(UTC)
         tables = [arriving.table for arriving in self.inputs.values()]
@@ -99,7 +99,7 @@ class _Running:
         for name in self.module.state:
             self._remember(name)
         changes: dict[str, StateChange] | None = None
-        parts: dict[str, dict[str, Answer]] = {}
+        parts: dict[str, dict[str, QueryAnswer]] = {}
         outputs: dict[str, Leaving] = {}
         for step in steps(self.module.specification):
             if step.part == "query_output" and changes is None:
@@ -112,7 +112,7 @@ class _Running:
                 self._define(step)
         assert changes is not None
         fragment = Fragment(tuple(self.values)) if self.trace is None else self.trace.fragment()
-        return Outcome(outputs, changes, fragment, started, datetime.now(UTC))
+        return InvocationOutcome(outputs, changes, fragment, started, datetime.now(UTC))
 
     # -- what comes in ---------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class _Running:
         self._bind(name, Kind.STATE, self.state[name], self.module.state[name].key)
 
     def _bind(
-        self, name: str, kind: Kind, rows: Arriving | StateRelation, key: tuple[str, ...]
+        self, name: str, kind: Kind, rows: ArrivingTuples | StateRelation, key: tuple[str, ...]
     ) -> None:
         """Let queries read rows, each of which is a node; nodes of state are used by queries."""
         self.bench.bind(name, rows.table)
@@ -142,7 +142,7 @@ class _Running:
                 origin=rows.origin,
             )
             nodes = Nodes.of(pool, np.arange(count, dtype=np.int64))
-            self.tuples[name] = Tuples(
+            self.tuples[name] = TupleNodes(
                 nodes, copies(self.trace, name, rows.table, rows.values, kind)
             )
 
@@ -156,7 +156,7 @@ class _Running:
         answer = self.bench.answer(step)
         order = stable_order(answer.table, ())
         table = take(answer.table, order)
-        target = Target(step.name, order, step.name, self._key_of(table))
+        target = TupleTarget(step.name, order, step.name, self._key_of(table))
         self.tuples[step.name] = self._derived(answer, order, target)
         self.bench.bind(step.name, table)
 
@@ -166,11 +166,11 @@ class _Running:
         keys = (relation.key for relation in declared if relation.key)
         return next((key for key in keys if is_key(table, key)), ())
 
-    def _derived(self, answer: Answer, order: Array, target: Target) -> Tuples:
+    def _derived(self, answer: QueryAnswer, order: Array, target: TupleTarget) -> TupleNodes:
         """Add the derivation of some tuples of an answer, in the order they have from then on."""
         assert self.trace is not None
         if not len(order):
-            return Tuples(Nodes.concatenated([]))
+            return TupleNodes(Nodes.concatenated([]))
         assert answer.engine is not None
         assert answer.positions is not None
         every = np.arange(len(order), dtype=np.int64)
@@ -203,7 +203,7 @@ class _Running:
         if self.trace is None:
             self._store(step.name, Kind.OUTPUT, table, relation)
             return Leaving(table)
-        leaving = self._derived(answer, order, Target(step.name + MADE, order, own=True))
+        leaving = self._derived(answer, order, TupleTarget(step.name + MADE, order, own=True))
         pool = self.trace.pool(
             step.name,
             Kind.OUTPUT,
@@ -237,7 +237,7 @@ class _Running:
 
     # -- state -----------------------------------------------------------------------------
 
-    def _change(self, parts: Mapping[str, Mapping[str, Answer]]) -> dict[str, StateChange]:
+    def _change(self, parts: Mapping[str, Mapping[str, QueryAnswer]]) -> dict[str, StateChange]:
         """Change the state, and show Q_out the new one beside the old."""
         for name, old in self.state.items():
             self.bench.bind(f"{BEFORE}{name}", old.table)
@@ -251,7 +251,9 @@ class _Running:
                 self.tuples[name] = tuples
         return {name: change for name, (change, _) in changes.items()}
 
-    def _changed(self, name: str, parts: Mapping[str, Answer]) -> tuple[StateChange, Tuples | None]:
+    def _changed(
+        self, name: str, parts: Mapping[str, QueryAnswer]
+    ) -> tuple[StateChange, TupleNodes | None]:
         """The change of a state relation, and the tuples it has then."""
         old, relation = self.state[name], self.module.state[name]
         schema = arrow_of(self.bench.schemas[name])
@@ -283,17 +285,17 @@ class _Running:
         stay = np.ones(old.table.num_rows, dtype=np.bool_)
         stay[gone] = False
         before = self.tuples[name].take(np.flatnonzero(stay))
-        came = Tuples(Nodes.concatenated([]))
+        came = TupleNodes(Nodes.concatenated([]))
         if answer is not None:
             came = self._derived(
-                answer, order, Target(name + CAME, order, name, relation.key, own=True)
+                answer, order, TupleTarget(name + CAME, order, name, relation.key, own=True)
             )
         values = kept(self.trace, name + CAME, new, came.values, Kind.STATE)
         change = StateChange(old.origin.take(gone), new, stayed.plus(new, segment, values), values)
         return change, _both(before, came)
 
 
-def _both(before: Tuples, came: Tuples) -> Tuples:
+def _both(before: TupleNodes, came: TupleNodes) -> TupleNodes:
     """Return the tuples of a state relation: the old tuples that stayed, then the new ones."""
     counts = len(before.nodes), len(came.nodes)
     values = {}
@@ -303,4 +305,4 @@ def _both(before: Tuples, came: Tuples) -> Tuples:
             for tuples, count in zip((before, came), counts, strict=True)
         ]
         values[column] = Nodes.concatenated(parts)
-    return Tuples(Nodes.concatenated([before.nodes, came.nodes]), values)
+    return TupleNodes(Nodes.concatenated([before.nodes, came.nodes]), values)

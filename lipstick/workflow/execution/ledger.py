@@ -38,10 +38,10 @@ from lipstick.workflow.derivation.nodes import NewSegment, Origin, Values, origi
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.execution.invocation import (
     CAME,
-    Arriving,
+    ArrivingTuples,
     Invocation,
+    InvocationOutcome,
     Leaving,
-    Outcome,
     StateRelation,
     ranges,
     spread,
@@ -126,7 +126,9 @@ def put_tokens(
     )
 
 
-def put_outcome(transaction: Transaction, invocation: Invocation, outcome: Outcome) -> None:
+def put_outcome(
+    transaction: Transaction, invocation: Invocation, outcome: InvocationOutcome
+) -> None:
     """Store what an invocation gave."""
     for new in outcome.fragment.segments:
         _put_segment(transaction, new)
@@ -229,7 +231,7 @@ def stored_state(snapshot: Snapshot, module: Module, until: int) -> dict[str, St
     return state_relations
 
 
-def arriving(declared: Relation, parts: Sequence[tuple[str, Leaving]]) -> Arriving:
+def arriving(declared: Relation, parts: Sequence[tuple[str, Leaving]]) -> ArrivingTuples:
     """The bag union of stored relations, each with its segment, as an input."""
     schema = arrow_of(struct_of(declared))
     parts = [(segment, leaving) for segment, leaving in parts if leaving.table.num_rows]
@@ -251,7 +253,7 @@ def arriving(declared: Relation, parts: Sequence[tuple[str, Leaving]]) -> Arrivi
     }
     nodes = [Origin.of(segment, n) for (segment, _), n in zip(parts, counts, strict=True)]
     table = pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
-    return Arriving(table, Origin.concatenated(nodes), values)
+    return ArrivingTuples(table, Origin.concatenated(nodes), values)
 
 
 def documents(snapshot: Snapshot) -> Mapping[str, Any]:

@@ -33,7 +33,7 @@ from lipstick.workflow.execution.ledger import (
     stored_output,
     stored_state,
 )
-from lipstick.workflow.execution.runner import Runner
+from lipstick.workflow.execution.runner import WorkflowRunner
 from lipstick.workflow.execution.tables import remember_structs
 from semiring.door import checked
 
@@ -313,7 +313,7 @@ def run(
     opened = Store.open(store) if is_store(store) else Store.create(store)
     with (
         opened.writer() as writer,
-        Runner(workflow, spark, writer, tracked=tracked, parallelism=parallelism) as runner,
+        WorkflowRunner(workflow, spark, writer, tracked=tracked, parallelism=parallelism) as runner,
     ):
         runner.begin(state)
         runner.run(inputs, first)

@@ -30,10 +30,10 @@ from lipstick.workflow.errors import InputError, RunError
 from lipstick.workflow.execution import ledger
 from lipstick.workflow.execution.benches import Benches
 from lipstick.workflow.execution.invocation import (
-    Arriving,
+    ArrivingTuples,
     Invocation,
+    InvocationOutcome,
     Leaving,
-    Outcome,
     StateRelation,
 )
 from lipstick.workflow.execution.invoke import invoke
@@ -155,7 +155,7 @@ def given_state(
     return state_tables
 
 
-class Runner:
+class WorkflowRunner:
     """Runs executions of a workflow into a store, to be used as a context.
 
     Parameters
@@ -188,7 +188,7 @@ class Runner:
         self._given: Mapping[tuple[str, str], pa.Table] = {}
         self._outputs: dict[tuple[str, str], Leaving] = {}
 
-    def __enter__(self) -> Runner:
+    def __enter__(self) -> WorkflowRunner:
         return self
 
     def __exit__(
@@ -300,7 +300,7 @@ class Runner:
 
     def _execute(self, execution: int, pending: Mapping[str, frozenset[str]]) -> None:
         waiting = {node: set(before) for node, before in pending.items()}
-        running: dict[Future[Outcome], Invocation] = {}
+        running: dict[Future[InvocationOutcome], Invocation] = {}
         self._outputs.clear()
         stored: list[Future[None]] = []
         with ThreadPoolExecutor(1) as storing, ThreadPoolExecutor(self._parallelism) as pool:
@@ -327,13 +327,13 @@ class Runner:
     def _invoke(
         self,
         invocation: Invocation,
-        inputs: Mapping[str, Arriving],
+        inputs: Mapping[str, ArrivingTuples],
         state: Mapping[str, StateRelation],
-    ) -> Outcome:
+    ) -> InvocationOutcome:
         with self._benches.idle(invocation.module.specification) as bench:
             return invoke(bench, invocation, inputs, state)
 
-    def _pass_on(self, invocation: Invocation, outcome: Outcome) -> None:
+    def _pass_on(self, invocation: Invocation, outcome: InvocationOutcome) -> None:
         """Pass an invocation's outputs to the invocations that wait for them."""
         for name, leaving in outcome.outputs.items():
             self._outputs[invocation.node, name] = leaving
@@ -342,7 +342,7 @@ class Runner:
             state[name] = change.state
 
     def _store(
-        self, invocation: Invocation, outcome: Outcome, before: Sequence[Future[None]]
+        self, invocation: Invocation, outcome: InvocationOutcome, before: Sequence[Future[None]]
     ) -> None:
         """Store an invocation, unless those `before` it could not be."""
         _check(before)
@@ -350,7 +350,7 @@ class Runner:
             ledger.put_outcome(transaction, invocation, outcome)
             transaction.commit()
 
-    def _arriving(self, invocation: Invocation) -> dict[str, Arriving]:
+    def _arriving(self, invocation: Invocation) -> dict[str, ArrivingTuples]:
         """The input of an invocation, from the execution's input or along the edges."""
         execution, node = invocation.execution, invocation.node
         parts: dict[str, list[tuple[str, Leaving]]] = {

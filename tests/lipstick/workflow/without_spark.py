@@ -30,7 +30,7 @@ from lipstick.workflow import Module, Relation, Specification, StateQuery, Workf
 from lipstick.workflow.definition.query import BEFORE
 from lipstick.workflow.definition.steps import Step, steps
 from lipstick.workflow.execution import benches, runner
-from lipstick.workflow.execution.bench import Answer, repeated
+from lipstick.workflow.execution.bench import QueryAnswer, repeated
 from lipstick.workflow.execution.tables import remember_structs, struct_of
 from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
@@ -110,7 +110,7 @@ class DuckBench:
         numbered = table.append_column(ROW, pa.array(range(table.num_rows), pa.int64()))
         self._keep(name, numbered)
 
-    def answer(self, step: Step) -> Answer:
+    def answer(self, step: Step) -> QueryAnswer:
         """Capture a query as `lipstick.capture.writer` does."""
         sql, root, names = self.blocks[step]
         folder, rows = self.store / uuid.uuid4().hex, dict[str, str]()
@@ -128,7 +128,7 @@ class DuckBench:
         manifest = Manifest(sql, names, schema_of(names), "copy", root, relations)
         engine = Engine(StoredDatasets(folder), manifest)
         state = engine.base(root.name)
-        return Answer(engine.table(state), engine, repeated(state))
+        return QueryAnswer(engine.table(state), engine, repeated(state))
 
     def clear(self) -> None:
         """Remove the files of an invocation."""
@@ -179,7 +179,7 @@ def run_workflow(
         patch.object(benches, "isolated", lambda spark, settings: nullcontext(spark)),
         patch.object(benches, "sql_settings", lambda spark: {}),
         store.writer() as writer,
-        runner.Runner(workflow, nothing, writer, tracked=True, parallelism=1) as running,
+        runner.WorkflowRunner(workflow, nothing, writer, tracked=True, parallelism=1) as running,
     ):
         running.begin(state)
         running.run(inputs, 0)
