@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from enum import Enum
 from functools import cache, cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import Parameter, cleandoc, getdoc, isclass, isfunction, ismodule, signature
 from types import ModuleType
 from typing import Any
 
+_SYSTEMS = ("lipstick.systems.streams", "lipstick.systems.events")
+
 PACKAGES = (
     "lipstick",
-    "lipstick.systems.streams",
-    "lipstick.systems.events",
+    # A system can be taken out of an installation.
+    *(name for name in _SYSTEMS if find_spec(name) is not None),
     "semiring",
     "semiring.semirings",
     "graphquery",
