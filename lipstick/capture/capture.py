@@ -255,15 +255,15 @@ def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None
     Raises
     ------
     CaptureDamagedError
-        When files are missing, or others than those that were written. What is in them is held
-        against their checksums when a question first reads them.
+        When files are missing, or differ from what was written. Their checksums are compared
+        when a question first reads them.
     CaptureError
         When the directory is not a capture, or one of a later version.
 
     Warns
     -----
     UncheckedWarning
-        When it is of format 1, which says nothing of its files.
+        When it is of format 1, which does not list its files.
     """
     directory = Path(path).absolute()
     manifest = Manifest.read(directory)

@@ -7,8 +7,8 @@ Layout of a capture, readable with pyarrow alone::
     b1/rows/*.parquet       one row per tuple: identity, aggregates, outputs, _present, _o0...
     b0/...                  the block that yields the answer
 
-The manifest says what files there are, and carries a checksum of itself; ``lipstick fsck`` holds a
-capture against it. Captures of format 1 say nothing of their files: they open with a warning.
+The manifest lists the files, and carries a checksum of itself; ``lipstick fsck`` compares a capture
+with it. Manifests of format 1 do not list files: these captures open with a warning.
 
 Tokens are columns of members, as they are in the relation: integers stay integers. A member whose
 token columns are all NULL did not use that scan (a branch of UNION ALL not taken).

@@ -142,8 +142,8 @@ def _renamed(spark: SparkSession, plan: Plan, *, in_the_end: bool = True) -> Pla
 def _inlined(spark: SparkSession, plan: Plan) -> Plan:
     """Return a plan without the names of relations, named queries and columns it can do without.
 
-    The optimiser does the same, later: what it says of names of columns, and of rows that are
-    distinct, stops at a named query until then.
+    The optimiser does the same, later: until then its rules on column names, and on distinct rows,
+    stop at a named query.
     """
     jvm = jvm_of(spark)
     catalyst = jvm.org.apache.spark.sql.catalyst

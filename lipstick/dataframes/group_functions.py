@@ -4,9 +4,8 @@
 array, a function of arrays that calls ``f``, and ``inline``, which takes apart what it returns. The
 rows of two frames are the union of both, collected into an array for each frame. ``mapInPandas(f,
 schema)`` is the same by the number of the partition that a row is in, which is decided once, as
-what chance decides. Operators of the one kind are replaced by those of the other before anything
-else is asked of a frame, so that the text, the proof and the capture know of ordinary operators
-alone.
+any random value is. Such operators are replaced by ordinary ones before anything else is asked of a
+frame, so that the text, the proof and the capture only know ordinary operators.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class Touched:
 
     @cached_property
     def members(self) -> Array:
-        """How many members each group has left."""
+        """The number of members that each group has left."""
         stored = self._stored(MEMBERS)
         assert stored is not None
         return self._less(stored, *self._ones())

@@ -133,7 +133,7 @@ class _Rows:
         return column
 
     def covers(self, *scalars: Interpreted) -> bool:
-        """Whether scalars read columns of these sources alone."""
+        """Return True if scalars read columns of these sources alone."""
         return all(alias in self.parts for scalar in scalars for alias, _ in scalar.columns)
 
 

@@ -45,7 +45,7 @@ class Elements:
 
     @property
     def sizes(self) -> Array:
-        """How many elements each row has."""
+        """The number of elements of each row."""
         return np.diff(self.offsets)
 
 
@@ -84,7 +84,7 @@ class ElementRows(Rows):
         self.place, self.made = made[0], made[1:]
         """The names of the columns that the generator makes."""
         self.stable = next(output.stable for output in block.outputs if output.name == self.place)
-        """Whether no deletion changes the arrays."""
+        """True if no deletion changes the arrays."""
         self.passed = {
             name: column[1]
             for name, scalar in self.outputs.items()

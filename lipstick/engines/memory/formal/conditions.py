@@ -79,12 +79,12 @@ def _of_pair(wanted: Compared, left: Operand, right: Operand) -> Annotation:
 
 
 def _always_known(value: Choice) -> bool:
-    """Whether every alternative has a plain value that is not NULL."""
+    """Return True if every alternative has a plain value that is not NULL."""
     return all(not isinstance(v, Value) and v is not None for _, v in value.alternatives)
 
 
 def _alike(a: pa.DataType, b: pa.DataType) -> bool:
-    """Whether Python compares values of two types as Spark does."""
+    """Return True if Python compares values of two types as Spark does."""
     if pa.types.is_null(a) or pa.types.is_null(b):
         return True
     if is_exact(a) and is_exact(b):

@@ -147,7 +147,7 @@ def _at_most(array: Operand) -> int | None:
 
 
 class Size:
-    """How many elements an array has."""
+    """The number of elements of an array."""
 
     name = "elements"
 
