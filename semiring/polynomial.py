@@ -134,7 +134,7 @@ class Polynomial:
 
     @property
     def is_one(self) -> bool:
-        """Whether this is 1."""
+        """True if this is 1."""
         return len(self._terms) == 1 and self._terms[0] == (_ONE, 1)
 
     @property

@@ -30,7 +30,7 @@ def within(seconds: float | None) -> Iterator[None]:
 
 
 def spent() -> bool:
-    """Whether the budget is spent."""
+    """Return True if the budget is spent."""
     ends = _ends.get()
     return ends is not None and time.monotonic() > ends[0]
 

@@ -177,9 +177,9 @@ def _size(witness: Witness) -> int:
 def hitting_sets(sets: Collection[Witness], steps: int = STEPS) -> set[Witness]:
     """All sets of least size that have a member of each of some sets.
 
-    Members that are a set by themselves are in all of them. Of the other sets, those that share
-    members are looked at together, by branching on a smallest one that is not hit, to growing
-    depth. None if one of the sets is empty.
+    Members of singleton sets are in all of them. The other sets are split into parts without
+    common members, and each part is searched by branching on a smallest set that is not hit, to
+    growing depth. The result is empty if one of the sets is.
 
     Raises
     ------
@@ -237,7 +237,7 @@ class _Search:
 
 
 def _disjoint(sets: Iterable[Witness]) -> int:
-    """How many of the sets, taken greedily, have no member in common: all must be hit apart."""
+    """Return the number of disjoint sets in a greedy choice: a lower bound on a hitting set."""
     taken: set[Token] = set()
     count = 0
     for each in sorted(sets, key=_size):

@@ -41,7 +41,7 @@ class Expression(Node):
     """Whether this is 0 or 1 in every semiring, so that δ(x) = x and x·x = x."""
 
     is_prime: ClassVar[bool] = True
-    """Whether this is neither a constant nor a product nor a sum."""
+    """True if this is neither a constant nor a product nor a sum."""
 
     # -- construction ------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ class State:
     log: list[tuple[Key, Value | None]] = field(default_factory=list)
 
     def get(self, key: Key) -> Value | None:
-        """What a key holds; None: nothing."""
+        """Return the value of a key, if it has one."""
         return self.current.get(key)
 
     def write(self, key: Key, value: Value) -> None:
@@ -52,7 +52,7 @@ class State:
         return len(self.log)
 
     def changes(self, mark: int) -> dict[Key, Value]:
-        """What the keys that were written since a point hold now, in the order of writing."""
+        """Return the values of the keys written since a point, in the order of writing."""
         keys = dict.fromkeys(key for key, _ in self.log[mark:])
         return {key: self.current[key] for key in keys if key in self.current}
 
