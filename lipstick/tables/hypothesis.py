@@ -285,7 +285,7 @@ def check_runs_again(manifest: Manifest, reduced: Reduced) -> None:
     """
     if decided_once(manifest.root):
         problem = "a query in which chance decides something cannot be run again"
-    elif manifest.recursive and (reduced.replaced or _reads_recursion(manifest.root)):
+    elif manifest.recursive and (reduced.replaced or reads_recursion(manifest.root)):
         problem = "a recursive query cannot be run again over other rows"
     else:
         return
@@ -293,6 +293,7 @@ def check_runs_again(manifest: Manifest, reduced: Reduced) -> None:
     raise UnsupportedError(problem, advice, manifest.query)
 
 
-def _reads_recursion(root: Block) -> bool:
+def reads_recursion(root: Block) -> bool:
+    """Return True if a block reads rows of a recursion that were computed when it was bound."""
     cores = (block.core for block in topological(root))
     return any(core is not None and iterates(core) for core in cores)
