@@ -1,4 +1,4 @@
-"""How much each input tuple contributes to a result: Shapley and Banzhaf values.
+"""Contributions of input tuples to a result: Shapley and Banzhaf values.
 
 The game's players are the input tuples, its value 1 where the result is there. Sources: Livshits,
 Bertossi, Kimelfeld, Sebag, *The Shapley Value of Tuples in Query Answering*, ICDT 2020; Deutch,
@@ -99,12 +99,12 @@ def sampled_shapley(
 
 
 def _pivots(presence: Presence, times: Array) -> Array:
-    """How often each tuple is the one with which a monotone result comes to be there.
+    """Return the number of orders in which each tuple's arrival makes a monotone result appear.
 
     Parameters
     ----------
     times
-        When each tuple arrives, per tuple and order.
+    The time at which each tuple arrives, per tuple and order.
     """
     arrived = presence.arrivals(dict(zip(presence.tokens, times, strict=True)), times.shape[1])
     pivotal: Array = (times == arrived).sum(axis=1)
@@ -112,7 +112,7 @@ def _pivots(presence: Presence, times: Array) -> Array:
 
 
 def _changes(presence: Presence, times: Array) -> Array:
-    """How often the result comes with each tuple, less how often it goes."""
+    """Return the number of times that the result comes with each tuple, less the times it goes."""
     tokens, orders = presence.tokens, np.argsort(times, axis=0)
     worlds = np.arange(times.shape[1])
     totals = np.zeros(len(tokens), dtype=np.int64)

@@ -23,7 +23,7 @@ from semiring.errors import ExactnessError
 from semiring.token import Token
 
 LARGEST = 20_000
-"""The largest count of which the distribution is computed."""
+"""The largest count whose distribution is computed."""
 
 _NOTHING = 1e-250
 """Less is taken for 0: far from what is seen beside other terms, and slow to compute with."""
@@ -31,14 +31,14 @@ _NOTHING = 1e-250
 
 @dataclass(frozen=True, slots=True)
 class Summand:
-    """What counts where an event holds.
+    """The values that count where an event holds.
 
     Attributes
     ----------
     event
         Its number in `Events`.
     count, total
-        How many values, and their sum.
+        The number of values, and their sum.
     """
 
     event: int
@@ -53,7 +53,7 @@ class Joint:
     Attributes
     ----------
     start
-        The least n that the arrays speak of.
+        The least n in the arrays.
     columns
         Three rows, by n from `start` on: the probability that N = n; the expected values of S and
         of S² over the worlds in which it is, 0 elsewhere.
@@ -69,7 +69,7 @@ class Joint:
 
     @property
     def stop(self) -> int:
-        """What n is less than."""
+        """The least number above every n in the arrays."""
         return self.start + int(self.columns.shape[1])
 
     def plus(self, other: Joint) -> Joint:
@@ -117,13 +117,13 @@ def quotient(joint: Joint) -> tuple[float, float, float]:
 def joint_of(
     events: Events, summands: Sequence[Summand], chances: Mapping[Token, float], decisions: int
 ) -> Joint:
-    """The joint distribution of how many values are there, and their sum.
+    """Return the joint distribution of the number of values that are there, and their sum.
 
     Parameters
     ----------
     decisions
         At most so many tuples are decided. Summands that share no tuple with another one need none;
-        those that share one key decide it, and are apart then.
+        summands that share one key decide it, and are then independent.
 
     Raises
     ------
@@ -159,7 +159,7 @@ class _Joints:
         self._used = 0
 
     def of(self, summands: Sequence[Summand]) -> Joint:
-        """Of the sum of what holds."""
+        """Return the joint distribution of the sum of the summands whose events hold."""
         merged = _merged(summands)
         certain = merged.pop(TRUE, Summand(TRUE, 0, 0.0))
         merged.pop(FALSE, None)

@@ -26,7 +26,7 @@ from semiring.possible_worlds import PossibleWorlds
 from semiring.token import Token
 
 DECISIONS = 20_000
-"""How many tuples compilation may decide, unless told."""
+"""The number of tuples that compilation may decide by default."""
 
 _TABULATED = 14
 """Conditions on so many tuples are compiled from their values in all worlds."""

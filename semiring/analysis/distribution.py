@@ -29,10 +29,10 @@ from semiring.value import Operand, Value
 from semiring.values import Applied, Choice
 
 STATES = 20_000
-"""So many states are told apart at most."""
+"""The largest number of states that are distinguished."""
 
 _PAIRS = 64
-"""So many pairs of states are combined for each state that may be told apart."""
+"""The number of pairs of states that may be combined for each distinguished state."""
 
 _ENUMERATED = 16
 """Worlds of so many tokens are looked at one by one."""
@@ -48,16 +48,16 @@ def distribution(
     Parameters
     ----------
     given
-        The evidence, 0 or 1 in every world. Probabilities are those of the value *and* of it.
+        The evidence, 0 or 1 in every world. Probabilities are of the value *and* the evidence.
     decisions
         At most so many tuples are decided.
 
     Raises
     ------
     ExactnessError
-        When more would have to be decided, or more than `STATES` states told apart; for values of
-        windows and of other aggregates than SUM, COUNT, MIN, MAX and AVG, when they depend on more
-        than sixteen tuples.
+        When more would have to be decided, or more than `STATES` states distinguished; for values
+        of windows and of other aggregates than SUM, COUNT, MIN, MAX and AVG, when they depend on
+        more than sixteen tuples.
     """
     tokens = sorted(value.tokens | given.tokens)
     if len(tokens) <= _ENUMERATED:
@@ -138,7 +138,7 @@ def _values(
 
 @dataclass(frozen=True, slots=True)
 class _Summand:
-    """What an event brings to slots where it holds."""
+    """The contribution of an event to the slots where it holds."""
 
     event: int
     state: State

@@ -63,7 +63,7 @@ class Events:
     # -- construction ------------------------------------------------------------------------
 
     def of(self, annotation: Annotation) -> int:
-        """The function that says when an annotation is not 0."""
+        """Return the function that is true where an annotation is not 0."""
         if isinstance(annotation, Polynomial):
             terms = (frozenset(token for token, _ in monomial) for monomial, _ in annotation.terms)
             return self.disjunction(
@@ -87,7 +87,7 @@ class Events:
         return self._node("leaf", annotation, annotation.tokens)
 
     def token(self, token: Token) -> int:
-        """The function that says whether a tuple is there."""
+        """Return the function that is true where a tuple is there."""
         return self._node("token", token, frozenset((token,)))
 
     def negation(self, event: int) -> int:
@@ -132,7 +132,7 @@ class Events:
         return lambda a, b: self.members(a, kind) <= self.members(b, kind)
 
     def members(self, event: int, kind: str) -> frozenset[int]:
-        """What an event joins by the connective other than `kind`; itself alone if nothing."""
+        """Return the events that an event joins by the connective other than `kind`, or itself."""
         other = "or" if kind == "and" else "and"
         parts: frozenset[int] = self.parts[event] if self.kinds[event] == other else frozenset()
         return parts or frozenset((event,))
@@ -172,7 +172,7 @@ class Events:
 
 
 def _is_zero_or_one(expression: Expression) -> bool:
-    """Whether an expression is 0 or 1 wherever its tokens are."""
+    """Return True if an expression is known to be 0 or 1 wherever its tokens are."""
     if isinstance(expression, Constant):
         return expression.n <= 1
     if isinstance(expression, Monus | Product):

@@ -1,9 +1,9 @@
-"""What is known beforehand: evidence that holds, and tuples of which at most one is there.
+"""Prior knowledge: evidence that holds, and blocks of tuples of which at most one is there.
 
 Sources: Koch, Olteanu, *Conditioning Probabilistic Databases*, PVLDB 1(1), 2008 (evidence); Suciu,
 Olteanu, Ré, Koch, *Probabilistic Databases*, 2011, section 2.7 (block-independent-disjoint
-databases). A choice among the tuples of a block is a chain of independent choices, so that all that
-is known of independent tuples answers for blocks too.
+databases). A choice among the tuples of a block is a chain of independent choices, so that the
+methods for independent tuples answer for blocks too.
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ def chosen_apart(
     Parameters
     ----------
     tokens
-        Those that are asked about: others of their blocks take the rest of the probability.
+        The tokens that are asked about: others of their blocks take the rest of the probability.
     chances
-        The probability of each tuple; those of a block add up to 1 at most.
+        The probability of each tuple; the probabilities of a block add up to 1 at most.
 
     Returns
     -------
     tuple
-        What stands in the place of each token (None: everything is as it was), and the chances of
-        the choices.
+        The annotation in the place of each token (None: tokens stay as they are), and the chances
+        of the choices.
 
     Raises
     ------

@@ -18,7 +18,7 @@ def independent(part: Iterable[int], tokens: Sequence[frozenset[Token]]) -> list
 
 
 def disjoint(groups: Iterable[frozenset[int]], tokens: Sequence[frozenset[Token]]) -> bool:
-    """Whether groups of members share no token."""
+    """Return True if groups of members share no token."""
     sets = [frozenset().union(*(tokens[member] for member in group)) for group in groups]
     return sum(map(len, sets)) == len(frozenset().union(*sets))
 

@@ -66,7 +66,7 @@ class Moments:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was drawn: the numbers are exact up to the rounding of doubles."""
+        """True if nothing was drawn: the numbers are exact up to the rounding of doubles."""
         return self.samples == 0
 
 
@@ -83,16 +83,16 @@ def moments(
     Parameters
     ----------
     tensor
-        A tensor, or another formal value of numbers, such as CASE over aggregates: of these the
-        distribution is computed, see `distribution`.
+        A tensor, or another formal value of numbers, such as CASE over aggregates, whose
+        distribution is computed: see `distribution`.
     given, blocks
-        Evidence, and tuples of which at most one is there, as for `probability`.
+        Evidence, and blocks of tuples that exclude each other, as for `probability`.
 
     Raises
     ------
     CapabilityError
-        For annotations in which a count is taken of something other than products, and where there
-        is a value in no world.
+        For annotations that count something other than products, and where there is a value in no
+        world.
     ExactnessError
         When an annotation is too hard to compile, see `probability`, or AVG is over too many
         values; see `sampled_moments`. When a formal value that is no tensor has too many tokens.
@@ -183,7 +183,7 @@ def check_number(value: Any) -> None:
 class _Term:
     """A value that counts where an event holds.
 
-    ``factors``: the tokens whose product the event is; None: it is `annotation` that says so.
+    ``factors``: the tokens whose product the event is; None: `annotation` gives the event.
     """
 
     value: float

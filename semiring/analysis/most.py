@@ -1,4 +1,4 @@
-"""How often a tuple is there, at the most."""
+"""An upper bound of the number of times that a tuple is there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from semiring.polynomial import Polynomial
 
 
 def most(annotation: Annotation) -> int:
-    """A bound of the count, whichever tuples are there."""
+    """Return an upper bound of the count, whichever tuples are there."""
     if isinstance(annotation, Polynomial):
         return sum(n for _, n in annotation.terms)
     if isinstance(annotation, Constant):

@@ -19,12 +19,12 @@ _HELD = 1 << 22
 
 
 class Presence:
-    """When a tuple is there, as gates that are evaluated over whole arrays.
+    """The presence of a tuple, as gates that are evaluated over whole arrays of worlds.
 
     Parameters
     ----------
     annotation
-        Its gates are those of `Events`; parts that are no Boolean functions are counted.
+    Its gates are made by `Events`; parts that are no Boolean functions are counted.
     """
 
     def __init__(self, annotation: Annotation) -> None:
@@ -52,7 +52,7 @@ class Presence:
 
     @property
     def monotone(self) -> bool:
-        """Whether no tuple's presence takes the result away, as far as its form says."""
+        """True if the gates are monotone, so that no tuple's presence takes the result away."""
         return all(self._events.kinds[event] not in ("not", "leaf") for event in self._gates)
 
     def batches(self, size: int, each: int = 1) -> Iterator[int]:
@@ -69,12 +69,12 @@ class Presence:
             size -= most
 
     def words(self, there: Mapping[Token, Array], length: int) -> Array:
-        """In which worlds the tuple is there.
+        """Return the worlds in which the tuple is there, as bits of uint64 words.
 
         Parameters
         ----------
         there
-            Per token, uint64 words of which each bit is a world.
+            Per token, uint64 words whose bits are the worlds.
         length
             The number of words.
         """

@@ -75,8 +75,8 @@ def probability(
     decisions
         See `compile_annotation`.
     given
-        Evidence: annotations that are known not to be 0, such as those of rows that were seen, and
-        conditions. The answer is the conditional probability P(A ∧ B) / P(B).
+        Evidence: annotations that are known not to be 0, such as annotations of rows that were
+        seen, and conditions. The answer is the conditional probability P(A ∧ B) / P(B).
     blocks
         The block of each tuple: of a block at most one tuple is there, each with its weight.
 

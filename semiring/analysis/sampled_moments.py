@@ -45,8 +45,8 @@ def sampled_moments(
         The probability of each input tuple; input tuples are independent.
     error, confidence
         So many worlds are drawn that, if all of them have a value, the mean is within `error` times
-        the width of the range of values with this probability. The error that is stated is that of
-        the worlds which do have a value.
+        the width of the range of values with this probability. The stated error is computed from
+        the worlds that do have a value.
     seed
         The same one gives the same worlds.
     given, blocks
@@ -56,7 +56,7 @@ def sampled_moments(
     ------
     CapabilityError
         When none of the worlds has a value, or the evidence, and for formal values that are no
-        tensors, of whose range of values nothing is known.
+        tensors, whose range of values is not known.
 
     Cost: a pass over the tensor's terms, whose operations are on arrays of worlds.
     """
@@ -95,7 +95,7 @@ def sampled_moments(
 
 
 def _width(tensor: Tensor) -> float:
-    """How far apart two values of the aggregate may be."""
+    """Return a bound of the distance between two values of the aggregate."""
     name = tensor.monoid.name
     if name == "COUNT":
         return float(sum(most(annotation) for annotation, _ in tensor.terms))

@@ -38,7 +38,7 @@ class Estimate:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing was drawn: the number is exact up to the rounding of doubles."""
+        """True if nothing was drawn: the number is exact up to the rounding of doubles."""
         return self.samples == 0
 
     def __float__(self) -> float:
@@ -51,7 +51,7 @@ class Estimate:
 
 
 def words_needed(error: float, confidence: float, width: float = 1.0) -> int:
-    """How many words of samples bring a mean within an error."""
+    """Return the number of words of samples that bring a mean within an error."""
     if not (error > 0 and 0 < confidence < 1):
         raise ValueError(f"error is positive, confidence between 0 and 1: {error}, {confidence}")
     samples = width * width * math.log(2 / (1 - confidence)) / (2 * error * error)

@@ -1,4 +1,4 @@
-"""What a result needs: minimal witnesses, minimal repairs, responsibility.
+"""The tuples that a result needs: minimal witnesses, minimal repairs, responsibility.
 
 Sources: Buneman, Khanna, Tan, *Why and Where*, ICDT 2001 (minimal witnesses); Meliou, Gatterbauer,
 Moore, Suciu, *The Complexity of Causality and Responsibility for Query Answers*, PVLDB 4(1), 2010.
@@ -26,7 +26,7 @@ from semiring.token import Token
 Witness = frozenset[Token]
 
 STEPS = 100_000
-"""How many sets a search may try, unless told."""
+"""The number of sets that a search may try by default."""
 _CHUNK = 4096
 """So many worlds are looked at together."""
 
@@ -125,10 +125,10 @@ def _too_many(steps: int) -> ExactnessError:
 
 
 def responsibility(annotation: Annotation, steps: int = STEPS) -> dict[Token, float]:
-    """How responsible each input tuple is for a result.
+    """Return the responsibility of each input tuple for a result.
 
-    1 / (1 + k) where k is the least number of other tuples without which the result is still there
-    but depends on this one; 0 where there are none such.
+    It is 1 / (1 + k) where k is the least number of other tuples without which the result is still
+    there but depends on this one; 0 where there are no such tuples.
 
     Raises
     ------

@@ -28,18 +28,19 @@ __all__ = ["Columns", "Source", "Travel", "columns_of"]
 
 
 def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> Columns[Any]:
-    """How annotations of a semiring are computed, over all tokens that some sources have.
+    """Return the columns that compute annotations of a semiring, over the tokens of all sources.
 
-    Where elements are made of tokens, on numbers of tokens; else on arrays of elements.
+    They compute on numbers of tokens where elements are made of tokens, else on arrays of elements.
     """
     kind = _kind(semiring)
     return ArrayColumns(semiring, sources) if kind is None else kind(semiring, sources)
 
 
 class Travel:
-    """How annotations get from one pass of an evaluation to the next.
+    """The transport of annotations from one pass of an evaluation to the next.
 
-    As columns do, and not as objects, unless elements are made of tokens whose keys cannot travel.
+    They travel as columns, unless elements are made of tokens whose keys cannot travel: then as
+    objects.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ class Travel:
     def columns(
         self, sources: Mapping[Hashable, Source], travelled: Mapping[Any, pa.Array]
     ) -> Columns[Any]:
-        """How annotations are computed in one pass.
+        """Return the columns that compute annotations in one pass.
 
         Parameters
         ----------

@@ -76,12 +76,12 @@ class Columns(ABC, Generic[V]):
         return self.fold(both, np.arange(0, 2 * length + 1, 2))
 
     def factors(self, values: V, there: Array, *, negated: bool) -> V:
-        """Factors that rows need not have: found where a Boolean array says so, elsewhere 1.
+        """Return factors that rows need not have: `values` where `there` is true, elsewhere 1.
 
         Parameters
         ----------
         negated
-            The factor is 1 ⊖ δ of what is found.
+        The factors are 1 ⊖ δ of the values.
         """
         if negated:
             values = self.monus(self.ones(int(there.sum())), self.delta(values))

@@ -134,7 +134,7 @@ class DerivationColumns(NumberedColumns[Derivations]):
         return self._normal(a.times(b))
 
     def _normal(self, values: Derivations) -> Derivations:
-        """The monomials as those of elements of the semiring."""
+        """Return the monomials in the normal form of the semiring's elements."""
         if self._semiring.flat:
             values = values.flat()
         values = values.distinct()

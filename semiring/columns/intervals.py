@@ -24,7 +24,7 @@ from semiring.valuation import Valuation
 
 @dataclass(frozen=True, slots=True)
 class Instants:
-    """How bounds of intervals travel from one pass of an evaluation to the next.
+    """The transport of bounds of intervals from one pass of an evaluation to the next.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class IntervalColumns(Columns[Intervals]):
         valuations: Sequence[Valuation[Times]],
         keys: Mapping[str, Sequence[pa.DataType]] | None,
     ) -> Instants:
-        """What passes share: how bounds travel."""
+        """Return the transport of bounds, which passes share."""
         given = [valuation for valuation in valuations if not valuation.constant_one]
         if any(valuation.values is None for valuation in given):
             return Instants()

@@ -20,16 +20,16 @@ V = TypeVar("V")
 
 
 class NumberedColumns(Columns[V]):
-    """What columns of token numbers have in common.
+    """The common base of columns of token numbers.
 
     Parameters
     ----------
     sources
-        Where tokens come from.
+        The sources of tokens.
     travelled
         Columns of annotations from another pass, as `sent` makes them.
     shared
-        How tokens travel.
+        The transport of tokens.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class NumberedColumns(Columns[V]):
         valuations: Sequence[Valuation[Any]],
         keys: Mapping[str, Sequence[pa.DataType]] | None,
     ) -> Transport | None:
-        """What passes share: how tokens travel; None where keys cannot, so that elements do."""
+        """Return the transport of tokens, which passes share, or None where keys cannot travel."""
         return None if keys is None else Transport(keys)
 
     @classmethod
@@ -79,7 +79,7 @@ class NumberedColumns(Columns[V]):
     @staticmethod
     @abstractmethod
     def carrier_of(token: pa.DataType) -> pa.DataType:
-        """The type in which annotations travel, from that of a token."""
+        """Return the type in which annotations travel, from the type of a token."""
 
     @staticmethod
     @abstractmethod

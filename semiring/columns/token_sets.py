@@ -1,4 +1,4 @@
-"""Annotations of which-provenance as sets of token numbers."""
+"""Annotations in which-provenance as sets of token numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from semiring.token_sets import TokenSets, concatenated
 
 
 class TokenSetColumns(NumberedColumns[TokenSets]):
-    """The operations of which-provenance."""
+    """The operations in which-provenance."""
 
     def zeros(self, length: int) -> TokenSets:
         return TokenSets.empty(self._vocabulary, np.zeros(length, dtype=np.bool_))

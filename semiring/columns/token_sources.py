@@ -1,4 +1,4 @@
-"""Where the tokens of an evaluation come from, numbered all at once."""
+"""The sources of the tokens of an evaluation, which are numbered all at once."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def number_sources(
     travelled: Mapping[Hashable, pa.Array],
     transport: Transport,
 ) -> Numbered:
-    """Number the tokens of all sources, and those that have travelled.
+    """Number the tokens of all sources, and the tokens that have travelled.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from semiring.vocabulary import TokenPart, TokenScan, Vocabulary
 _NAMED = pa.field("named", pa.binary())
 
 _NO_KEY = (pa.bool_(),)
-"""What the key of a relation of at most one tuple travels as."""
+"""The type in which the key of a relation of at most one tuple travels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Received:
     Attributes
     ----------
     scans
-        By relation, the keys of those that are of its tuples, and their places.
+        By relation, the keys of its tuples' tokens, and their places.
     named
-        Those that values name, each once.
+        The tokens that values name, each once.
     numbers
-        The place of each among `named`; -1 for those of scans.
+        The place of each token among `named`; -1 for tokens of scans.
     """
 
     scans: Sequence[tuple[TokenScan, Array]]
@@ -40,10 +40,10 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """How tokens travel: by their keys, since their numbers mean something in one batch only.
+    """The transport of tokens by their keys, since their numbers mean something in one batch only.
 
-    A token is a struct with a field per relation, and a first one for tokens that values name
-    which were given to others. One of its fields is not NULL: the key, or the token as bytes.
+    A token is a struct with a field per relation, and a first one for tokens that are named by the
+    values given to other tokens. One of its fields is not NULL: the key, or the token as bytes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every node of an expression has: its key, what occurs in it, its value and its text."""
+"""The base of the nodes of expressions, with a key, the parts, the value and the text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ K = TypeVar("K")
 
 
 class Node(ABC):
-    """An immutable node; equality and order are those of its key."""
+    """An immutable node, which is compared and sorted by its key."""
 
     __slots__ = ("_hash", "_key")
 
@@ -54,17 +54,17 @@ class Node(ABC):
 
     @property
     def is_zero(self) -> bool:
-        """Whether this is 0 in every semiring by the laws applied."""
+        """True if this is 0 in every semiring by the laws applied."""
         return self.constant_value() == 0
 
     @property
     def is_factor(self) -> bool:
-        """Whether the text needs no parentheses beside a · or ⊗."""
+        """True if the text needs no parentheses beside a · or ⊗."""
         return True
 
     @property
     def is_polynomial(self) -> bool:
-        """Whether neither δ nor ⊖ nor a comparison occurs."""
+        """True if neither δ nor ⊖ nor a comparison occurs."""
         return all(child.is_polynomial for child in self.children)
 
     def constant_value(self) -> int | None:

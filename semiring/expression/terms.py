@@ -38,7 +38,7 @@ class Expression(Node):
     __slots__ = ()
 
     is_truth_value: ClassVar[bool] = False
-    """Whether this is 0 or 1 in every semiring, so that δ(x) = x and x·x = x."""
+    """True if this is 0 or 1 in every semiring, so that δ(x) = x and x·x = x."""
 
     is_prime: ClassVar[bool] = True
     """True if this is neither a constant nor a product nor a sum."""

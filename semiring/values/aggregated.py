@@ -31,7 +31,7 @@ class AggregateFunction(Protocol):
     Attributes
     ----------
     name
-        What tells functions apart: those with one name have the same values.
+        The identity of the function: functions with one name have the same values.
     """
 
     name: str

@@ -24,7 +24,7 @@ class Function(Protocol):
 
     @property
     def name(self) -> str:
-        """What tells functions apart: those with one name have the same values."""
+        """The identity of the function: functions with one name have the same values."""
 
     def text(self, operands: Sequence[str]) -> str:
         """The call, with texts in the place of the operands."""
@@ -42,7 +42,7 @@ class Function(Protocol):
 
 
 class Applied(Compound):
-    """A function applied to operands, of which some are formal; built by `applied`."""
+    """A function applied to operands, some of them formal; built by `applied`."""
 
     __slots__ = ("function", "operands")
     function: Function

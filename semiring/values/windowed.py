@@ -36,9 +36,9 @@ class WindowFunction(Protocol):
     Attributes
     ----------
     name
-        What tells functions apart: those with one name have the same values.
+        The identity of the function: functions with one name have the same values.
     label
-        What it is called in texts.
+        The name of the function in texts.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Aggregates of groups that lost or gained members.
 
-SUM, COUNT and AVG of exact types are the stored values less those of the members lost; MIN and MAX
+SUM, COUNT and AVG of exact types are the stored values less the values of lost members; MIN and MAX
 are looked for again only where a member with the stored value is lost; sums of floats, DISTINCT and
 aggregates without a tensor are computed again from the members left.
 """
@@ -71,16 +71,16 @@ class Touched:
     count
         The number of groups.
     lost, gained
-        The members that the groups lose and gain, by the groups' places; those lost in their order.
+        The members that the groups lose and gain, by the groups' places; lost ones in their order.
     stored
         From the name of an aggregate to its stored values, one per group; None where the capture
         stores none.
     survivors
-        From places of groups to the members left in those, group by group; their groups are places
-        among the places.
+        From places of groups to the members left in these groups, group by group; their groups are
+        places among the places.
     sums
-        From an aggregate of floats and places of groups to those of them for which it is faster to
-        add up sums of chunks, and these sums of what is left of the members they had.
+        From an aggregate of floats and places of groups to the places for which it is faster to add
+        up sums of chunks, and these sums over the groups' remaining members.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class Touched:
         sums: pa.Array,
         involved: Array,
     ) -> pa.Array:
-        """Return averages, those of groups whose sum did not fit its type from members."""
+        """Return averages, computed from members for groups whose sum did not fit its type."""
         if not sums.null_count:
             return averages
         unknown = np.flatnonzero(pc.and_(sums.is_null(), stored.is_valid()))

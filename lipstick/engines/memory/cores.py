@@ -1,7 +1,7 @@
 """Cores over relations that are at hand as tables: filtered, joined and united in this process.
 
-What is computed here is what Spark computes, to the type: scalars are those of
-:mod:`rewriter.interpret`. Everything else is left to Spark.
+Results equal Spark's, to the type: scalars are evaluated by :mod:`rewriter.interpret`. Everything
+else is left to Spark.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class _Rows:
 
 
 def _place(table: pa.Table, name: str) -> int:
-    """The place of a column; names are not told apart by case."""
+    """Return the place of a column, whose name matches in any case."""
     return [known.lower() for known in table.column_names].index(name.lower())
 
 

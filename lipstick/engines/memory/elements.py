@@ -52,9 +52,9 @@ class Elements:
 class ElementRows(Rows):
     """The tuples of a block that is a generator over another one.
 
-    Positions: the elements of the arrays that are there without deletion, row by row, then those
-    that only a deletion makes. An element is told by its row and its place in the array. Where no
-    deletion changes the arrays, those of rows count that are not there without deletion, too.
+    Positions: the elements of the arrays that are there without deletion, row by row, then elements
+    that only a deletion makes. A row and a place in its array identify an element. Where no
+    deletion changes the arrays, the arrays of rows that are not there without deletion count, too.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class ElementRows(Rows):
     Raises
     ------
     NeedsSparkError
-        For a generator of which only Spark knows the rows.
+        For a generator whose rows only Spark knows.
     """
 
     def __init__(self, block: Block, rows: Rows, context: Context) -> None:
@@ -145,8 +145,8 @@ class ElementRows(Rows):
         owners
             The row of every position.
         touched
-            Sorted places whose elements are others than those of their positions, and the numbers
-            of these elements; -1: none.
+            Sorted places with another element than their position has, and the numbers of these
+            elements; -1: none.
         """
         positions = positions_of(places)
         if name in self.passed:
@@ -234,7 +234,7 @@ def taken_apart(generator: Generator, arrays: pa.Array) -> Elements:
 
 
 def _joined(one: Elements, other: Elements) -> Elements:
-    """The elements of some rows, then those of others."""
+    """Return the elements of some rows, then the elements of others."""
     return Elements(
         np.concatenate([one.offsets, len(one.places) + other.offsets[1:]]),
         np.concatenate([one.places, other.places]),

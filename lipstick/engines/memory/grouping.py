@@ -84,7 +84,8 @@ class _Grouped:
 
 
 def _rounded(function: str, column: pa.Array) -> bool:
-    """Whether a sum depends on its order: of floats, in which Spark adds up AVG of integers too."""
+    """Return True if a sum depends on its order: a sum of floats, or an average of integers that
+    Spark adds up as floats, unless they are small."""
     kind = column.type
     if pa.types.is_integer(kind) and function == "AVG":
         numbers = column.fill_null(0).to_numpy(zero_copy_only=False)

@@ -55,8 +55,8 @@ class GroupRows(Rows):
     """The groups of a block.
 
     Positions: the captured rows, then groups that have potential members but none that is there
-    without deletion, then groups that only a deletion makes. `grouping` says which group each
-    member is in.
+    without deletion, then groups that only a deletion makes. `grouping` has the group of each
+    member.
     """
 
     def __init__(self, block: Block, stored: Dataset, members: Members, base: Context) -> None:
@@ -246,7 +246,7 @@ class GroupRows(Rows):
     def _unchanged(
         self, scalar: Interpreted, groups: Array, now: Callable[[str], pa.Array]
     ) -> bool:
-        """Whether the stored values of a scalar hold: those it reads are as they were."""
+        """Return True if the stored values of a scalar hold: the columns that it reads, too."""
         if not (groups < self._stored.count).all() or not self.base.before_limit[groups].all():
             return False
         return all(

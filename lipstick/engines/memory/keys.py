@@ -80,7 +80,7 @@ def _dense(codes: Array) -> Array:
 
 
 class KeyTable:
-    """Where each of some tuples stands in a list of distinct tuples.
+    """A lookup table of the places of tuples in a list of distinct tuples.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which group of a block each of its members is in, and the members of groups."""
+"""The groups that the members of a block are in, and the members of groups."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def in_sets(resolve: Resolve, numbers: Array) -> Resolve:
 class MemberGroups:
     """The members of a grouping by their groups.
 
-    A member is in a group of each grouping set. What is in a group are *entries*: a member's
-    position, times the number of grouping sets, plus the number of one. Without grouping sets
-    entries are members. Groups have positions: the captured ones first, then those that have
-    potential members but none that is there without deletion.
+    A member is in a group of each grouping set. Groups consist of *entries*: a member's position,
+    times the number of grouping sets, plus the number of one. Without grouping sets entries are
+    members. Groups have positions: the captured ones first, then groups that have potential members
+    but none that is there without deletion.
     """
 
     def __init__(self, block: Block, stored: Dataset, members: Members, base: Context) -> None:
@@ -97,10 +97,10 @@ class MemberGroups:
         return codes.astype(np.int32), extra
 
     def _keyed(self) -> tuple[Array, list[pa.Array]]:
-        """The entries whose keys are known without a deletion, and these.
+        """Return the entries whose keys are known without a deletion, and these keys.
 
-        Those of members that are not there too, where no deletion changes keys: other blocks refer
-        to such groups.
+        Where no deletion changes keys, they include entries of members that are not there: other
+        blocks refer to such groups.
         """
         alive = self.members.base_alive
         if alive is None:
@@ -115,7 +115,7 @@ class MemberGroups:
 
     @cached_property
     def keys_stable(self) -> bool:
-        """Whether no deletion changes the keys of a member, or lets them fail."""
+        """True if no deletion changes the keys of a member, or lets them fail."""
         return not self._may_fail and all(self.members.is_stable(key) for _, key in self.keys)
 
     def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
@@ -142,7 +142,7 @@ class MemberGroups:
 
     @property
     def size(self) -> int:
-        """How many groups there are without deletion, stored or not."""
+        """The number of groups without deletion, stored or not."""
         return self._stored.count + (len(self.new_keys[0]) if self.new_keys else 0)
 
     @cached_property

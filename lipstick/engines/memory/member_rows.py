@@ -31,7 +31,7 @@ from semiring.base import Array
 
 
 class MemberRows(Rows):
-    """The tuples of a block without grouping; positions are those of its members.
+    """The tuples of a block without grouping, at the positions of its members.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class MemberRows(Rows):
             return self._stored.take(name, self._stored_rows[positions_of(places)])
 
     def _unchanged(self, name: str, scalar: Interpreted, places: Array, context: Context) -> bool:
-        """Whether the stored values of an output hold at some places."""
+        """Return True if the stored values of an output hold at some places."""
         if not self.block.unique_identity or not self.members.was_alive(places).all():
             return False
         if context is self._base or name in self._stable:

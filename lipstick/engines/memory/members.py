@@ -108,7 +108,7 @@ class Members:
         return context(lookup.block.name).take(name, self.references.of(lookup, places))
 
     def _by_reference(self, name: str) -> bool:
-        """Whether a member column is not in the capture but can be fetched."""
+        """Return True if a member column is not in the capture but can be fetched."""
         assert self.dataset is not None
         return self._lookup is not None and name not in self.dataset.names
 
@@ -133,7 +133,7 @@ class Members:
         return {alias for scalar in scalars for alias, _ in scalar.columns if alias not in itself}
 
     def is_stable(self, scalar: Interpreted) -> bool:
-        """Whether no deletion changes the value of a scalar while its member is there."""
+        """Return True if no deletion changes the value of a scalar while its member is there."""
         return all(self._is_stable(alias, name) for alias, name in scalar.columns)
 
     def _is_stable(self, alias: str, name: str) -> bool:
@@ -149,7 +149,7 @@ class Members:
 
     @property
     def alone(self) -> bool:
-        """Whether what becomes of the members depends on their own tokens and nothing else."""
+        """True if the presence and values of members depend on their own tokens alone."""
         block = self.block
         return self.dataset is not None and block.of_members_alone and not block.windowed
 
@@ -215,14 +215,14 @@ class Members:
 
     @cached_property
     def base_alive(self) -> Array | None:
-        """Which members are there without any deletion; None: all of them."""
+        """Boolean array: the members that are there without any deletion; None: all of them."""
         if not (self.lookups or self.conditions or self.block.semis):
             return None
         alive = self.alive(every(self.count), self.base, NOTHING)
         return None if alive.all() else alive
 
     def possible(self, positions: Array) -> Array:
-        """Which of some captured members may be there after a deletion.
+        """Boolean array: the captured members at some positions that may be there after a deletion.
 
         Every tuple they refer to is captured; what an anti join must not find may be. Conditions
         must hold: right where no deletion can change them.
@@ -247,7 +247,7 @@ class Members:
         return tuple(fixed for fixed, written in pairs if not dependent(written, self.block))
 
     def _hold(self, conditions: Sequence[Interpreted], positions: Array, where: Array) -> Array:
-        """Where conditions hold; they may fail for members that are not asked of."""
+        """Boolean array: the members that satisfy conditions, which may fail outside `where`."""
         if not conditions:
             return np.ones(len(positions), dtype=np.bool_)
         resolve = self.resolve(positions, self.base)

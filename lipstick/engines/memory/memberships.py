@@ -1,4 +1,4 @@
-"""What members look up in other blocks: whether a tuple is there, and the values it has."""
+"""Lookups of members in other blocks: the presence of a tuple, and its values."""
 
 from __future__ import annotations
 
@@ -205,13 +205,13 @@ class Membership:
 def all_hold(
     conditions: Iterable[Interpreted], resolve: Resolve, length: int, where: Array | None = None
 ) -> Array:
-    """Where all conditions are true, each asked only of the rows that those before it leave.
+    """Boolean array: the rows that satisfy all conditions, each evaluated for the rows still left.
 
     Raises
     ------
     CaptureError
-        When only Spark can evaluate one, or it fails for a row that it is asked of: where
-        ``where`` is true, if given.
+    When only Spark can evaluate one, or it fails for a row that is left: where ``where`` is
+    true, if given.
     """
     true = np.ones(length, dtype=np.bool_)
     for condition in conditions:
@@ -222,7 +222,7 @@ def all_hold(
 def holds(
     condition: Interpreted, resolve: Resolve, length: int, where: Array | None = None
 ) -> Array:
-    """Where a condition is true.
+    """Boolean array: the rows that satisfy a condition.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def holds(
 
 
 def present_at(references: Array, state: State) -> Array:
-    """Where references are to tuples that are there; -1 refers to none."""
+    """Boolean array: the references to tuples that are there; -1 refers to none."""
     there = references >= 0
     there[there] = state.there(references[there])
     return there

@@ -37,7 +37,7 @@ from semiring.valuation import Valuation
 from semiring.value import Value
 
 Where: TypeAlias = Callable[[pa.Table], Any] | Any | None
-"""Which rows of the answer: a Boolean per row, or a function from the answer to that; None: all."""
+"""A choice of rows of the answer: a Boolean per row, or a function from the answer; None: all."""
 
 
 @contextmanager
@@ -120,7 +120,7 @@ class Memory:
 
         Cost: after the first call, O(d log n) for d deleted tuples among n members, and what the
         groups they belong to take; MIN and MAX pass over the members of a group that loses its
-        extreme, sums of floats and DISTINCT over those of every touched group.
+        extreme, sums of floats and DISTINCT over the members of every touched group.
         """
         states = self._engine.states({name: alone(table) for name, table in deleted.items()})
         return MemoryWhatIf(self._engine, states[self._engine.root.name])
@@ -192,15 +192,15 @@ class Memory:
         return list(zip(self._shown(positions), annotations, strict=True))
 
     def potential_rows(self, limit: int | None = None) -> list[PotentialRow]:
-        """The rows of the answers of all worlds, present ones first.
+        """Return the rows of the answers of all worlds, present ones first.
 
-        A world is the database without some of its tuples. In each, every row is there as often as
-        its annotation says, with the values that its formal values have.
+        A world is the database without some of its tuples. In each, a row's annotation evaluates to
+        the number of times that it is there, and its formal values to its values.
 
         Raises
         ------
         ExactnessError
-            When there are too many to tell.
+        When there are too many rows to decide which are possible.
         """
         with _uncollected():
             return list(islice(self._formal.rows(), limit))
@@ -252,7 +252,7 @@ class Memory:
         Parameters
         ----------
         identity, length
-            The columns that tell the answer's rows apart, and how many rows are asked for.
+            The columns that identify the answer's rows, and the number of rows asked for.
         """
         with _uncollected():
             return self._formal.shown(self._find(identity, length))
@@ -273,8 +273,8 @@ class Memory:
     def tokens(self, relation: str) -> pa.Table:
         """The tuples of a relation that took part in the query, by its token columns.
 
-        More than the lineage of the answer: those of rows that are not in it, but may be after a
-        deletion, too.
+        More than the lineage of the answer: also tuples of rows that are not in it, but may be
+        after a deletion.
         """
         return tokens(self._engine, relation)
 

@@ -22,7 +22,7 @@ class Patch:
 
 
 class PatchedTake:
-    """Columns of groups in scenarios: those without deletion, overlaid by what changes.
+    """Columns of groups in scenarios: the columns without deletion, overlaid by changed values.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class PatchedTake:
     grouped
         New values of aggregates.
     new_keys
-        The keys of groups that only deletions make, whose positions follow those of `base`.
+        The keys of groups that only deletions make, whose positions follow the ones of `base`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which tuples and members some rows of the answer were made from, through every block."""
+"""The tuples and members that some rows of the answer were made from, through every block."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def reach(
     positions
         Positions of rows of the answer.
     scalars
-        Also follow scalar subqueries, those that are not correlated whole, and window functions:
-        their values are no factors of an annotation, but may have decided a row or gone into it.
+        Also follow scalar subqueries, uncorrelated ones whole, and window functions: their values
+        are no factors of an annotation, but may have decided a row or gone into it.
     potential
         Also take members that an anti join drops, and follow what it must not find: for queries
         in which no condition depends on aggregated values.
     further
-        The tuples of a block that are also wanted, whichever others are; in place of those that
-        window functions see, and with both sides of a bag difference.
+        The tuples of a block that are also wanted, whichever others are; in place of the tuples
+        that window functions see, and with both sides of a bag difference.
     """
     wanted: dict[str, list[Array]] = {engine.root.name: [positions]}
     reached: dict[str, Reached] = {}
@@ -173,7 +173,7 @@ def members_of(rows: Rows) -> Members | None:
 def references(members: Members, positions: Array, *, values: bool = False) -> list[Referred]:
     """The tuples of other blocks that members refer to.
 
-    With ``values`` also those of which values are only looked up: no factors.
+    With ``values`` also tuples whose values are only looked up: no factors.
     """
     base = members.base
     referred = [

@@ -31,7 +31,7 @@ def computed_anew(call: Anew, columns: list[pa.Array], offsets: Array) -> pa.Arr
     Raises
     ------
     UninterpretableError
-        For a type of which only Spark knows the answer.
+        For a type whose aggregate only Spark knows.
     """
     values = columns[0]
     if call.name in ("collect_list", "collect_set"):

@@ -23,7 +23,7 @@ _COMBINATIONS = 4_000_000
 
 
 class References:
-    """Which tuples of other blocks the members of one block refer to.
+    """The references of the members of one block to tuples of other blocks.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class References:
     Attributes
     ----------
     lookups
-        What members refer to.
+        The lookups through which members refer to tuples; scalar subqueries are left out.
     free
         The lookup whose tuples are the members, one for one.
     combined
@@ -95,7 +95,7 @@ class References:
 
     @property
     def combines_captured(self) -> bool:
-        """Whether members are captured ones with tuples that conditions alone join."""
+        """True if members are captured ones combined with tuples that conditions alone join."""
         return bool(self.combined) and self.captured is not None
 
     @property
@@ -122,7 +122,7 @@ class References:
     # -- combinations ----------------------------------------------------------------------
 
     def places(self) -> dict[str, Array]:
-        """Of every combination of rows those of blocks, and the captured member."""
+        """Return, by alias, the row of every combination, or its captured member."""
         aliases = [lookup.alias for lookup in self.combined]
         aliases += [] if self.captured is None else [MEMBER]
         return {alias: self._place(alias) for alias in aliases}
@@ -132,7 +132,7 @@ class References:
         self._places.update(places)
 
     def _place(self, alias: str) -> Array:
-        """Of every combination of rows the one of a block, or the captured member."""
+        """Return the row of every combination under an alias, or its captured member."""
         if alias not in self._places:
             self._places.update(self._combinations())
         return self._places[alias]
@@ -141,7 +141,7 @@ class References:
         """By alias, the rows of the blocks that are read, which may be members together, and the
         captured members that they are joined with.
 
-        Those are left out that differ in columns which no deletion changes.
+        Combinations that differ in compared columns which no deletion changes are left out.
         """
         predicates, names = [], dict[str, dict[str, None]]()
         for written in self._block.conditions:

@@ -36,7 +36,7 @@ ResolveIn: TypeAlias = Callable[[Array], Resolve]
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Members that groups lose or gain: their places, and those of their groups."""
+    """Members that groups lose or gain: their places, and the places of their groups."""
 
     members: Array
     groups: Array
@@ -49,7 +49,7 @@ class Regrouped:
     Attributes
     ----------
     places
-        Those of the groups, sorted.
+        The places of the groups, sorted.
     columns
         The new values of the aggregates.
     exists

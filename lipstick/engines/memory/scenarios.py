@@ -27,13 +27,13 @@ class Deleted:
     scenarios: Array
 
     def slice(self, first: int, last: int) -> Deleted:
-        """Those of the scenarios from one up to another; `scenarios` are sorted."""
+        """Return the deletions of the scenarios from one up to another; `scenarios` are sorted."""
         start, stop = np.searchsorted(self.scenarios, [first, last]).tolist()
         return Deleted(self.tokens.slice(start, stop - start), self.scenarios[start:stop])
 
 
 def alone(tokens: pa.Table) -> Deleted:
-    """Return deleted tuples as those of a single scenario."""
+    """Return deleted tuples as the deletions of a single scenario."""
     return Deleted(tokens, np.zeros(tokens.num_rows, dtype=np.int64))
 
 

@@ -1,4 +1,4 @@
-"""Annotations of groups most of whose members are 1, at the cost of the valued tokens alone."""
+"""Annotations of groups whose members are mostly 1, at the cost of the valued tokens alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from semiring.folds import group
 from semiring.valuation import Valuation
 
 _DENSE = 8
-"""Where a valuation names more than one in so many members, all members are valued in one pass."""
+"""The least number of members per valued token at which members are found by their tokens."""
 
 
 def sparse(
@@ -26,7 +26,7 @@ def sparse(
     valuations: Mapping[str, Valuation[Any]],
     groups: Array,
 ) -> tuple[Columns[Any], Any] | None:
-    """The annotations of groups most of whose members are 1, and their operations.
+    """Return the annotations of groups whose members are mostly 1, and their operations.
 
     The other members are found by an index of tokens. None where most are not known to be 1, or
     the annotations are not δ of the sums of products of the members' own tokens.

@@ -42,8 +42,8 @@ COPIES = "_c"
 class State:
     """The rows of one block without deletion.
 
-    Rows have positions: those of the captured potential tuples first, the same in every scenario,
-    then tuples that only deletions make.
+    Rows have positions: the captured potential tuples first, the same in every scenario, then
+    tuples that only deletions make.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class State:
     before_limit
         Boolean array: the tuples that it yields after HAVING.
     changed
-        Sorted places whose values or presence may differ from those without deletion.
+        Sorted places whose values or presence may differ from the state without deletion.
     flipped
         Sorted places whose presence differs.
     """
@@ -84,9 +84,9 @@ class State:
         return there
 
     def take(self, name: str, places: Array) -> pa.Array:
-        """Values of an identity column, an output or a sort key (``_o0``...) at some places.
+        """Return values of an identity column, an output or a sort key (``_o0``...) at some places.
 
-        Those of tuples that are there before LIMIT cuts them.
+        They are known for tuples that are there before LIMIT cuts them.
         """
         return self._take(name, positions_of(places))
 
@@ -112,7 +112,7 @@ class State:
         return rows[order.order(keys, len(rows))]
 
     def copies(self, places: Array) -> Array:
-        """How often the rows at some places are there: int64, 1 but for bag differences."""
+        """Return the copies of the rows at some places, as int64: 1 but for bag differences."""
         counts = np.ones(len(places), dtype=np.int64)
         # The groups of members that come several times are there once.
         repeated = () if self.block.kind is Kind.GROUP else self.block.copies
@@ -280,7 +280,7 @@ def _several(block: Block, count: int) -> CaptureError:
 
 
 def sort_keys(block: Block, column: Callable[[str], pa.Array]) -> list[order.Key]:
-    """What a block's rows are ordered by, before their positions; `column` has the values."""
+    """Return the keys that order a block's rows before their positions; `column` has the values."""
     keys = [
         order.Key(column(f"{SORT}{number}"), key.descending, key.nulls_first)
         for number, key in enumerate(block.order)
@@ -308,7 +308,7 @@ class Rows(ABC):
 
     @abstractmethod
     def evaluate(self, context: Context, deleted: Mapping[str, Deleted]) -> State:
-        """The rows in scenarios that delete tuples, other blocks being as `context` says.
+        """Return the rows in scenarios that delete tuples; `context` has the other blocks.
 
         Raises
         ------
@@ -317,7 +317,7 @@ class Rows(ABC):
         """
 
     def check(self) -> None:
-        """Compute every column of the rows without any deletion, also of those that LIMIT cuts.
+        """Compute every column of the rows without any deletion, also of rows that LIMIT cuts.
 
         Raises
         ------
@@ -329,7 +329,7 @@ class Rows(ABC):
 
 
 def overlay(values: pa.Array, places: Array, patch: pa.Array) -> pa.Array:
-    """`values` with those of `patch` put at some places."""
+    """Return `values` with the values of `patch` put at some places."""
     if not len(places):
         return values
     index = np.arange(len(values), dtype=np.int64)
@@ -338,7 +338,7 @@ def overlay(values: pa.Array, places: Array, patch: pa.Array) -> pa.Array:
 
 
 def same(a: pa.Array, b: pa.Array) -> Array:
-    """Where two columns have equal values: NULL equals NULL, NaN equals NaN, -0.0 equals 0.0."""
+    """Boolean array: the rows with equal values; NULL = NULL, NaN = NaN and -0.0 = 0.0."""
     if pa.types.is_nested(a.type) or pa.types.is_null(a.type):
         pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
         return np.array([x == y for x, y in pairs], dtype=np.bool_)
@@ -360,9 +360,9 @@ def values(
     kind: pa.DataType | None,
     where: Array | None = None,
 ) -> pa.Array:
-    """A scalar's values as an Arrow array, of the type that the capture stores.
+    """Return a scalar's values as an Arrow array, of the type that the capture stores.
 
-    ``where`` says of which rows the values matter, as a Boolean array; None: of all.
+    ``where`` is a Boolean array of the rows whose values matter; None: all rows.
 
     Raises
     ------

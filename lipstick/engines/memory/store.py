@@ -37,7 +37,7 @@ class Dataset(ABC):
     """
 
     count: int
-    """How many rows there are."""
+    """The number of rows."""
 
     @property
     @abstractmethod
@@ -105,7 +105,7 @@ class TakenDataset(Dataset):
 
 
 class Datasets(Protocol):
-    """Where the datasets of a capture are."""
+    """The source of the datasets of a capture."""
 
     def dataset(self, block: Block, name: str) -> Dataset | None:
         """The ``members`` or ``rows`` of a block; None: its members are its rows."""
@@ -214,7 +214,7 @@ class StoredDataset(Dataset):
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Name a dataset whose files cannot be read: of those of old captures nothing is known."""
+    """Name a dataset whose files cannot be read: manifests of old captures do not list files."""
     try:
         yield
     except (OSError, pa.ArrowException) as error:

@@ -41,18 +41,18 @@ def stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], dict[str, An
 
 
 def _spark_types(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
-    """What Spark says of the columns of a file that it wrote: their fields of a schema."""
+    """Return, by column, the schema fields that Spark stored in a file that it wrote."""
     fields = json.loads(metadata.get(_SPARK_SCHEMA, b'{"fields": []}'))["fields"]
     return {field["name"]: field for field in fields}
 
 
 def has_collation(field: Mapping[str, Any]) -> bool:
-    """Whether Spark compares a column's texts, or texts in its values, by a collation."""
+    """Return True if Spark compares a column's texts, or texts in its values, by a collation."""
     return _COLLATIONS in json.dumps(field)
 
 
 def has_texts(kind: pa.DataType) -> bool:
-    """Whether values of a type are texts, or have texts in them."""
+    """Return True if values of a type are texts, or have texts in them."""
     if pa.types.is_dictionary(kind):
         return has_texts(kind.value_type)
     if pa.types.is_nested(kind):

@@ -20,7 +20,7 @@ class ChunkedSums:
     Parameters
     ----------
     values
-        float64, one per member; 0.0 for those that do not count.
+        float64, one per member; 0.0 for a member that does not count.
     codes
         The group of every member; negative: it is in none.
     count

@@ -42,8 +42,8 @@ from semiring.base import Array
 class UnionRows(Rows):
     """The tuples of a union of blocks.
 
-    Positions: those of the branches without deletion, one branch after the other, then tuples that
-    only a deletion makes.
+    Positions: the tuples of the branches without deletion, one branch after the other, then tuples
+    that only a deletion makes.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class UnionRows(Rows):
         return Supposed(self.base, size, take, changed, changed[was != now])
 
     def _sizes(self, context: Context) -> tuple[list[int], list[int]]:
-        """The positions of each branch without deletion, and those that only deletions make."""
+        """Return each branch's number of positions without deletion, and of ones that it gains."""
         sizes = [self.context(branch.name).size for branch in self.block.branches]
         grown = [context(branch.name).size for branch in self.block.branches]
         return sizes, [after - before for before, after in zip(sizes, grown, strict=True)]
@@ -173,7 +173,7 @@ class UnionRows(Rows):
         places: Array,
         at: Array,
     ) -> bool:
-        """Whether the stored values of an output hold at some places of the union."""
+        """Return True if the stored values of an output hold at some places of the union."""
         positions = positions_of(at)
         if context is self.context:
             return bool((self._stored_rows[positions] >= 0).all())

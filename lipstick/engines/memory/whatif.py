@@ -16,7 +16,7 @@ CHANGE = "_change"
 
 
 class MemoryWhatIf:
-    """What the answer would be without some inputs.
+    """The hypothetical answer without some inputs.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class MemoryWhatIf:
 
     @cached_property
     def changes(self) -> pa.Table:
-        """What became of each row: ``_change``, ``old``, ``new``.
+        """The change of each row: ``_change``, ``old``, ``new``.
 
         ``_change`` is unchanged, changed, deleted or added; ``old`` and ``new`` are structs of
         the answer's columns, NULL where there is no such row. Rows are matched by the grouping

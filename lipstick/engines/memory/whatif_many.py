@@ -1,4 +1,4 @@
-"""What many scenarios make of the answer, as tables."""
+"""The answers in many scenarios, as tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCENARIO = "scenario"
 
 @checked
 class WhatIfMany:
-    """What the answer would be in each of many scenarios.
+    """The hypothetical answer in each of many scenarios.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class WhatIfMany:
 
     @property
     def scenarios(self) -> pa.Array:
-        """What the scenarios are called in the tables."""
+        """The labels of the scenarios in the tables."""
         return self._labels
 
     @cached_property
@@ -78,7 +78,7 @@ class WhatIfMany:
         return self._table(scenarios[rows], [c.take(chosen) for c in columns], words)
 
     def _rank(self, positions: Array) -> Array:
-        """The places of rows in the answer; past its end for those that are not in it."""
+        """Return the places of rows in the answer; past its end for rows that are not in it."""
         base = self._engine.base(self._engine.root.name)
         rank = len(base.ordered) + np.arange(max(base.size, int(positions.max(initial=-1)) + 1))
         rank[base.ordered] = np.arange(len(base.ordered))
@@ -89,7 +89,7 @@ class WhatIfMany:
     def df(self) -> pa.Table:
         """The hypothetical answers: ``scenario``, then the answer's columns.
 
-        By scenario, each in the answer's order. As many rows as all these answers have together;
+        By scenario, each in the answer's order. It has as many rows as all these answers together;
         `changes` has those that differ.
         """
         merged = merged_answers(self._engine, len(self), self._found)

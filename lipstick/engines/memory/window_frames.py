@@ -24,7 +24,7 @@ class Ranges:
 
     @property
     def sizes(self) -> Array:
-        """How many places each range has."""
+        """The number of places in each range."""
         return self.stop - self.start
 
     def distinct(self) -> tuple[Ranges, Array]:
@@ -68,7 +68,7 @@ class Placed:
         self.start, self.stop = _runs(self._first)
 
     def peers(self) -> tuple[Array, Array, Array]:
-        """Where places differ from the one before, and the range of those that tie with each."""
+        """Return the places that start a run of peers, as a Boolean array, and each place's run."""
         columns = []
         for key in self._keys:
             null = key.values.is_null().to_numpy(zero_copy_only=False)
@@ -134,7 +134,7 @@ def _after(known: Array, index: Array) -> Array:
 
 
 def _changes(columns: Sequence[Array]) -> Array:
-    """Where sorted rows differ from the row before; the first one does."""
+    """Boolean array: the sorted rows that differ from the row before; the first one does."""
     length = len(columns[0])
     first = np.zeros(length, dtype=np.bool_)
     first[:1] = True

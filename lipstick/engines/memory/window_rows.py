@@ -165,8 +165,10 @@ class WindowRows(MemberRows):
         return _Touched(places, scenarios_of(places), np.ones(len(places), dtype=np.bool_))
 
     def _bounded(self, window: Windowed) -> int | None:
-        """How many rows before and after a row decide its value, in an order that no deletion
-        changes; None where that is not so."""
+        """Return the number of rows before and after a row that decide its value.
+
+        None unless frames have a bounded number of rows, in an order that no deletion changes.
+        """
         windows = {_window(call) for call in window.calls}
         call = window.calls[0]
         scalars = [*call.partition, *(key.scalar for key in call.order)]
@@ -187,12 +189,12 @@ class WindowRows(MemberRows):
     def _neighbours(
         self, call: WindowCall, reach: int, suspects: Array, old: Array, arriving: Array
     ) -> _Touched:
-        """The rows about some that were there, with as many more as decide their values.
+        """Return the rows near suspects that were there, and the rows that decide their values.
 
         Parameters
         ----------
         old
-            Those of the suspects that were there.
+        The suspects that were there.
         """
         rows = np.flatnonzero(self.base_present())
         placement = self._base_placed(call, rows)
@@ -230,7 +232,7 @@ class WindowRows(MemberRows):
         return self._placements[key]
 
     def _keys(self, call: WindowCall, places: Array, context: Context) -> list[pa.Array]:
-        """What a window function partitions rows by."""
+        """Return the values by which a window function partitions rows."""
         resolve = self.members.resolve(places, context)
         try:
             return [values(scalar, resolve, len(places), None) for scalar in call.partition]
@@ -253,7 +255,7 @@ class WindowRows(MemberRows):
         super().check()
 
     def _adds_floats(self) -> bool:
-        """Whether some value depends on the order in which numbers are added up."""
+        """Return True if some value depends on the order in which numbers are added up."""
         resolve = self.members.resolve(NOTHING, self._base)
         calls = (call.aggregate for windows in self.windowed.values() for call in windows.calls)
         return any(
@@ -328,10 +330,10 @@ class WindowRows(MemberRows):
         return seen, np.repeat(np.arange(len(positions)), np.diff(offsets))
 
     def follows_deletions(self, name: str) -> bool:
-        """Whether a deletion is known to only take members away from the frames of an aggregate.
+        """Return True if a deletion is known to only take members from the frames of an aggregate.
 
-        Not so where rows are counted, and where they are partitioned or sorted by values that a
-        deletion may change.
+        It is False where frames count rows, and where rows are partitioned or sorted by values that
+        a deletion may change.
         """
         call = self._only_call(name)
         if call is None or call.extent is None:
@@ -380,7 +382,7 @@ class _Touched:
     places
         Sorted.
     segments
-        Numbers of what rows see: none of another segment.
+        The segment number of each row; a row sees no row of another segment.
     settled
         Boolean array: the rows whose segment has all that decides their values.
     """
@@ -396,7 +398,7 @@ class _Partitions:
     Attributes
     ----------
     of_rows
-        The partition of each position; -1 of those that are not there without deletion.
+        The partition of each position; -1 for a row that is not there without deletion.
     index
         Positions by partition.
     """
@@ -431,5 +433,5 @@ def _scalars(window: Windowed) -> Iterator[Interpreted]:
 
 
 def _is_rounded(kind: pa.DataType, call: AggregateCall) -> bool:
-    """Whether sums are of floats, in which Spark adds up AVG of integers too."""
+    """Return True if sums are of floats, in which Spark averages integers too."""
     return pa.types.is_floating(kind) or (call.function == "AVG" and pa.types.is_integer(kind))

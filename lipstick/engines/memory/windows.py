@@ -74,7 +74,7 @@ def extent(call: WindowCall, placement: Placed) -> Ranges:
 def computed(
     call: WindowCall, resolve: Resolve, length: int, scenarios: pa.Array | None = None
 ) -> pa.Array:
-    """The values of a window function over some rows, those of each scenario by themselves.
+    """Return the values of a window function over some rows, separately for each scenario.
 
     Raises
     ------

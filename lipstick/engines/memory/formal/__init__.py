@@ -1,9 +1,9 @@
-"""Annotations as formal expressions: what of the input a row depends on, and how.
+"""Annotations as formal expressions: the input tuples that a row depends on, and how.
 
-Exact in every world: of the database without some of its tuples, an annotation says how often its
-row is in the answer, and formal values say what its columns are. Conditions on aggregated values,
-memberships, window functions and LIMIT are factors. Members are handled one by one here: what is
-made are Python objects to be read.
+Exact in every world: evaluated in the database without some of its tuples, an annotation gives the
+number of times that its row is in the answer, and formal values give its columns. Conditions on
+aggregated values, memberships, window functions and LIMIT are factors. Members are handled one by
+one here: the results are Python objects to be read.
 """
 
 from __future__ import annotations
@@ -115,12 +115,12 @@ class Formal:
         return row_annotations
 
     def rows(self) -> Iterator[PotentialRow]:
-        """The rows of the answers of all worlds: present ones first, in their order.
+        """Yield the rows of the answers of all worlds: present ones first, in their order.
 
         Raises
         ------
         ExactnessError
-            When there are too many to tell.
+        When there are too many rows to decide which are possible.
         """
         root = self.engine.root.name
         base = self.engine.base(root)
@@ -171,7 +171,7 @@ class Formal:
         return sorted(shown_joins(self.engine.root))
 
     def _is_now(self, position: int, matched: dict[str, bool]) -> bool:
-        """Whether a row of the answer has those partners now."""
+        """Return True if a row of the answer has these partners, and lacks the others, now."""
         members = self.domains.members(self.engine.root.name) if matched else None
         at = np.array([position], dtype=np.int64)
         for alias, wanted in matched.items():

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Aggregates:
-    """The aggregates of groups, and those over windows of which a deletion only takes rows."""
+    """The aggregates of groups, and of windows that only lose rows to a deletion."""
 
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
@@ -49,7 +49,7 @@ class Aggregates:
         return [known[int(position)] for position in positions]
 
     def over_window(self, rows: WindowRows, column: str) -> bool:
-        """Whether a column is an aggregate over frames that a deletion only takes rows from."""
+        """Return True if a column aggregates frames that only lose rows to a deletion."""
         return (
             self._formal.domains.size(rows.block.name) == rows.base.size
             and rows.aggregated(column) is not None

@@ -41,7 +41,7 @@ class InconsistentError(LipstickError):
 
 
 def switched_on() -> bool:
-    """Whether annotations are to be checked."""
+    """Return True if the environment asks for annotations to be checked."""
     return os.environ.get(SWITCH, "0") not in ("", "0")
 
 
@@ -77,7 +77,7 @@ def check_values(
     positions: Array,
     values: Sequence[Any],
 ) -> None:
-    """Compare rows' values in a semiring with those that their annotations give.
+    """Compare rows' values in a semiring with the values that their annotations give.
 
     Raises
     ------

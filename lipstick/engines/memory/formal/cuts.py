@@ -56,7 +56,7 @@ class Cuts:
 
 
 class RowsBefore(Tensor):
-    """How many rows come before one of some sort keys: a COUNT, whose text names the keys alone.
+    """The number of rows before one of some sort keys: a COUNT, whose text names the keys alone.
 
     ``truncated(None)`` has all of the rows, as ``terms`` has.
     """

@@ -1,7 +1,7 @@
-"""Which tuples a block may have in some world: captured ones, then those of keys that change.
+"""The tuples that a block may have in some world: captured ones, then groups of keys that change.
 
-Positions are those of the rows of a block without deletion. Where a deletion may change what rows
-are grouped by, positions after these are the groups of the other values that keys may take.
+The first positions are the positions of the block's rows without deletion. Where a deletion may
+change grouping keys, the positions after these are the groups of the other values of the keys.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Key = tuple[Any, ...]
 
 
 class Grouped(NamedTuple):
-    """The members of some groups: of each its position, the place of its group, and whether its
-    keys are those of the group; None: they are."""
+    """The members of some groups: of each its position, the place of its group, and the annotation
+    that its keys equal the group's; None: they do."""
 
     members: Array
     owners: Array
@@ -69,8 +69,8 @@ class Domains:
         return rows.base.size + len(self._others(rows))
 
     def members(self, name: str) -> Members:
-        """The members of a block that is no union: with those that are combinations with tuples
-        which only a deletion makes, after the others."""
+        """Return the members of a block that is no union, followed by combinations with tuples that
+        only a deletion makes."""
         members = members_of(self._formal.engine.rows(name))
         assert members is not None
         if not members.references.combined:
@@ -95,7 +95,7 @@ class Domains:
         return grown
 
     def _grown(self, name: str) -> State:
-        """The rows of a block, and those of keys that only a deletion makes: their keys."""
+        """Return the rows of a block, then the keys of groups that only a deletion makes."""
         base = self._formal.engine.base(name)
         size = self.size(name)
         if size == base.size:
@@ -171,7 +171,7 @@ class Domains:
         return keys
 
     def _changes(self, rows: GroupRows) -> bool:
-        """Whether a deletion may change what members are grouped by, or lets keys be computed."""
+        """Return True if a deletion may change the keys of members, or lets keys be computed."""
         if not rows.block.keys:
             return False
         members = self.members(rows.block.name)

@@ -1,4 +1,4 @@
-"""What generators make, as formal values: an element is there where its array is long enough."""
+"""The rows of generators, as formal values: an element is there where its array is long enough."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Elements:
-    """The elements that may be there in some world: those that are, then the others."""
+    """The elements that may be there in some world: present ones, then the others."""
 
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
@@ -73,7 +73,7 @@ class Elements:
 
 
 class _Possible:
-    """The elements of every row of a block, and the arrays of those that are in some world."""
+    """The elements of every row of a block, and the arrays of the rows that are in some world."""
 
     def __init__(self, formal: Formal, rows: ElementRows) -> None:
         self._formal = formal
@@ -131,7 +131,7 @@ class _Possible:
 
 
 def _at_most(array: Operand) -> int | None:
-    """How many elements an array may have; None: that follows from its values alone."""
+    """Return the largest length that an array may have; None: only its values decide that."""
     if not isinstance(array, Value):
         return 0 if array is None else len(array)
     if isinstance(array, Aggregated) and isinstance(array.function, Aggregation):
@@ -164,15 +164,15 @@ class Size:
 
 
 class Element:
-    """What stands at a place of an array.
+    """The element at a place of an array, or a part of it.
 
     Parameters
     ----------
     place
         The place, from 0.
     part
-        The number of the field that is wanted of it, of a map key and value; None: the place
-        itself. NULL where the array is shorter.
+        The number of the element's field that is wanted, of a map the key or the value; None: the
+        place itself. NULL where the array is shorter.
     whole
         The element is not taken apart.
     """

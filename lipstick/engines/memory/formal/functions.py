@@ -68,7 +68,7 @@ class ScalarFunction:
 
     @property
     def computable(self) -> bool:
-        """Whether its values are known without Spark."""
+        """True if its values are known without Spark."""
         try:
             return self._scalar.run is not None and self.type is not None
         except UninterpretableError:
@@ -87,7 +87,7 @@ class ScalarFunction:
 
     @property
     def lengthens_nothing(self) -> bool:
-        """Whether it is a list with no more elements than the one that it is of."""
+        """True if it is a list with no more elements than its first argument."""
         return self._scalar.text.partition("(")[0].lower() in _NO_LONGER
 
     def text(self, operands: Sequence[str]) -> str:
@@ -159,7 +159,7 @@ class Aggregation:
 
     @property
     def collects(self) -> bool:
-        """Whether its values are lists of at most as many elements as there are rows."""
+        """True if its values are lists of at most as many elements as there are rows."""
         return self._call.anew is not None and self._call.anew.name.startswith("collect")
 
     def __call__(self, bags: Sequence[Sequence[Case]]) -> list[Any]:
@@ -210,13 +210,13 @@ def typed(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def typed_values(values: Sequence[Any], kind: pa.DataType) -> list[Any]:
-    """Python values as those of a type are read: an integer as a decimal, say."""
+    """Return Python values as Arrow reads values of a type: an integer as a decimal, say."""
     values_of_type: list[Any] = typed(values, kind).to_pylist()
     return values_of_type
 
 
 def identity(template: Template, types: Sequence[pa.DataType]) -> str:
-    """What tells functions apart: their texts without the names of columns, and the types."""
+    """Return the identity of a function: its text without the names of columns, and the types."""
     return f"{template.numbered} of {', '.join(map(str, types))}"
 
 

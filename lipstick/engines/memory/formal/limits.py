@@ -1,4 +1,4 @@
-"""How much is looked at to find what a row depends on."""
+"""Limits on the search for the input tuples that a row depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What members look up in other blocks, as annotations: memberships, partners of joins."""
+"""Lookups of members in other blocks, as annotations: memberships, partners of joins."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class Matches:
         Parameters
         ----------
         matched
-            By alias, whether the members are those with a partner, or those without; others are
-            both.
+            By alias, whether the members have a partner, or have none; members of other lookups may
+            have one or not.
         """
         products: list[Annotation] = [ALGEBRA.one] * len(chosen)
         for outer in members.block.outer_lookups:
@@ -111,8 +111,8 @@ class Matches:
         return self._compared(members, membership, chosen, self._formal.domains.size(inner.name))
 
     def is_direct(self, membership: Membership) -> bool:
-        """Whether no deletion changes what is compared, so that it is the same tuple in all
-        worlds."""
+        """Return True if no deletion changes the compared values, so that the tuple found is the
+        same in all worlds."""
         block = membership.asked.block
         stable = {output.name for output in block.outputs if output.stable} | set(block.identity)
         known = block.stable_identity and all(its in stable for _, its in membership.asked.pairs)

@@ -57,7 +57,7 @@ class OverRows:
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """The places of operands of which every value, if not NULL, is one that some row has."""
+        """The places of the operands whose values, in some row, are the only non-NULL results."""
         if self._call.function in ("lag", "lead"):
             return (0, 2) if len(self._call.arguments) > 2 else (0,)
         return (0,) if self._call.function in _TAKING else ()
@@ -93,7 +93,7 @@ def _over_rows(text: str, types: tuple[pa.DataType, ...]) -> OverRows:
 
 
 def operands_of(call: WindowCall) -> list[Interpreted]:
-    """What a window function reads of a row, in the order of :class:`OverRows`."""
+    """Return the scalars that a window function reads, in the order of :class:`OverRows`."""
     aggregated = call.aggregate.arguments if call.aggregate is not None else ()
     keys = (key.scalar for key in call.order)
     return [*call.arguments, *aggregated, *call.partition, *keys]

@@ -1,4 +1,4 @@
-"""Which plain values a formal value may take."""
+"""The plain values that a formal value may take."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SUMMED = 24
 """Sums of so many values that may change are bounded by what each of them may be."""
 _DRAWN = 40
 _DECISIONS = 300
-"""Tuples that are decided to tell that there is no world in which a row is."""
+"""The number of tuples that may be decided to show that no world has a row."""
 
 
 def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
@@ -88,7 +88,7 @@ def _few(operand: Value, values: list[Any]) -> list[Any]:
 
 
 def _of_aggregate(aggregated: Aggregated) -> list[Any]:
-    """The values of an aggregate of formal values: of what each row may bring, or not."""
+    """Return the possible values of an aggregate: each row may contribute its values, or not."""
     name = aggregated.function.name
     if name == "COUNT":
         return list(range(sum(most(k) for k, _ in aggregated.terms) + 1))
@@ -141,7 +141,7 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
 
 
 def is_possible(annotation: Annotation) -> bool:
-    """Whether an annotation is not 0 in some world; true where that is too hard to tell."""
+    """Return True if an annotation is not 0 in some world, or if that is too hard to decide."""
     if isinstance(annotation, Polynomial):
         return not annotation.is_zero
     tokens = sorted(annotation.tokens)

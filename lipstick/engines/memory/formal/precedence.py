@@ -1,4 +1,4 @@
-"""Which of two rows comes first in an order, as a function of their sort keys."""
+"""The precedence of two rows in an order, as a function of their sort keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewriter.algebra import SortKey
 
 
 class Precedes:
-    """Whether a row comes before another one in an order: of its sort keys, then of the other's.
+    """The function that is true if a row comes before another: of its sort keys, then the other's.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Scope(Protocol):
-    """What scalars are computed over, row by row."""
+    """The rows that scalars are computed over, one by one."""
 
     @property
     def length(self) -> int:
@@ -58,7 +58,7 @@ def operands(scope: Scope, scalar: Interpreted) -> list[Operand]:
 
 
 def of_rows(function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]) -> list[Operand]:
-    """A function of rows of operands: applied at once to those that are plain."""
+    """Return the values of a function of rows of operands, applied to all plain rows at once."""
     results: list[Operand] = [None] * len(rows)
     formal = [any(isinstance(operand, Value) for operand in row) for row in rows]
     plain = [index for index, is_formal in enumerate(formal) if not is_formal]
@@ -101,8 +101,8 @@ class MemberScope:
     sets
         The numbers of the grouping sets that they take part in, if there are any.
     matched
-        By alias of an outer lookup, whether the members are those with a partner: with its values,
-        or with NULLs. Of other lookups the values are formal.
+        By alias of an outer lookup, whether the members have a partner: its columns are then the
+        partner's values, or else NULLs. The values of other lookups are formal.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class MemberScope:
         return self._looked_up(alias, name)
 
     def _looked_up(self, alias: str, name: str) -> list[Operand]:
-        """A column of what an outer lookup finds."""
+        """Return a column of the partners that an outer lookup finds."""
         if self._matched.get(alias) is False:
             return [None] * self.length
         membership = self._members.outer_lookups[alias]

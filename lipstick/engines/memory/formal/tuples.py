@@ -193,7 +193,7 @@ class Tuples:
 
 
 def segments(owners: Array, count: int) -> list[tuple[int, int]]:
-    """Where the members of each of some groups start and stop; members are sorted by group."""
+    """Return start and stop of the members of each group; ``owners`` are sorted."""
     bounds = np.searchsorted(owners, np.arange(count + 1))
     return list(pairwise(bounds.tolist()))
 
