@@ -1,4 +1,4 @@
-"""What questions about a script are answered with: lines, assumptions, dependences."""
+"""Answers to questions about a script: lines, assumptions and dependences."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """What some versions, lines or files depend on, or concern.
+    """The lines, files and variables that some versions, lines or files depend on or affect.
 
     Attributes
     ----------
     lines
         A program: with the heads of the compound statements that lines stand in.
     files
-        Files, tables and streams by name: read ones of what is depended on, written ones of what
-        is concerned.
+        Files, tables and streams by name: the ones read, of a dependence; the ones written, of
+        an effect.
     variables
         Global variables whose last versions are among what was found.
     assumptions

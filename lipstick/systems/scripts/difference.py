@@ -1,4 +1,4 @@
-"""How two versions of a script differ: in what they compute, and in what that changes."""
+"""The difference of two versions of a script: the steps that differ, and the changed results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ScriptDifference:
     changed
         Variables and files of both versions that are computed in another way.
     unchanged
-        Those that are computed in the same way.
+        Variables and files of both versions that are computed in the same way.
     gone, new
         Variables and files that only the old, only the new version has.
     """
@@ -39,8 +39,8 @@ class ScriptDifference:
 def script_difference(old: ScriptProvenance, new: ScriptProvenance) -> ScriptDifference:
     """Compare two versions of a script by their graphs.
 
-    A node's signature is what it does and the signatures of what it depends on, so that two results
-    are the same if the steps that lead to them are. O(nodes + edges).
+    A node's signature is its own operation and the signatures of the nodes it depends on, so that
+    two results are the same if the steps that lead to them are. O(nodes + edges).
     """
     left, right = _signatures(old), _signatures(new)
     before, after = _results(old, left), _results(new, right)
@@ -57,7 +57,7 @@ def script_difference(old: ScriptProvenance, new: ScriptProvenance) -> ScriptDif
 
 
 def _what_it_does(node: Node) -> str:
-    """What a node does by itself."""
+    """Return a text of the node's own properties, without its inputs."""
     facts = (node.name, node.operation, node.views, node.constants, node.reads, node.writes)
     return repr((*facts, node.window, node.trigger, node.unknown))
 

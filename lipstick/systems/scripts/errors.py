@@ -19,7 +19,7 @@ __all__ = [
 
 
 class ScriptError(LipstickError):
-    """A script whose provenance cannot be told as it was asked."""
+    """A script without an answer to what was asked about its provenance."""
 
 
 class ScriptSyntaxError(ScriptError):

@@ -46,8 +46,8 @@ class ScriptGraph:
     results
         What is asked for when the graph is done: the last versions of variables and files.
     doubts, carried
-        The nodes that stand for what the text leaves open, and of those that stand for what
-        iterations of a loop leave to the next, the others that this is.
+        The nodes that stand for what the text leaves open; and, for each of them that an iteration
+        of a loop leaves to the next one, the other nodes that it stands for.
     moved
         Where rules have put what a reader of a node, or of a variable of a block, depends on.
     """
@@ -139,7 +139,7 @@ class ScriptGraph:
         return list(numbers)
 
     def places(self, node: Node) -> set[Place]:
-        """Where a node stands: its lines, and the calls by which it is reached."""
+        """Return the places of a node: its lines, and the calls by which it is reached."""
         places_of_node = set(node.lines)
         if node.operation not in ("union", "selection", DOUBT):
             # Conditions and candidates have places of their own, and a doubt adds no line.

@@ -21,7 +21,7 @@ QUESTIONS = {
     "writes": "{name}: which parameter names a file that it writes? [name@position, or empty]",
     "ratio": "{name}: its input-output ratio? [such as 1:1, n:1, n:n, or empty]",
 }
-"""What the paper asks of every method, once (section IV-B)."""
+"""The questions that the paper asks about every method, once (section IV-B)."""
 
 
 def missing_facts(script: ScriptProvenance) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def ask_for_facts(names: tuple[str, ...], ask: Ask, file: Path) -> int:
     Returns
     -------
     int
-        How many functions the file tells of now.
+        The number of functions that the file has facts about now.
 
     Raises
     ------

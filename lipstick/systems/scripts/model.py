@@ -1,7 +1,7 @@
-"""What the provenance graph of a script is made of (Huq et al., section III-A; Fig. 3).
+"""Parts of the provenance graph of a script (Huq et al., section III-A; Fig. 3).
 
 A node is a constant, a source or computing processing element (PE), or a view. Rules change nodes
-in place while a graph is rewritten; what a question answers with is made of frozen values.
+in place while a graph is rewritten; answers to questions are made of frozen values.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class NodeKind(StrEnum):
 
 
 class Role(IntEnum):
-    """What an edge of the initial graph says; the final graph has DATA alone."""
+    """The meaning of an edge of the initial graph; the final graph has DATA alone."""
 
     DATA = 0
     """The target computes from the source."""
@@ -59,7 +59,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How many products of an input one execution of a PE uses.
+    """The number of products of an input that one execution of a PE uses.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ class Node:
     has_output
         Of a computing PE: what it produces is written to storage.
     ratio
-        Input-output ratio, such as ``1:1`` and ``n:1``; None where nobody has told it.
+        Input-output ratio, such as ``1:1`` and ``n:1``; None where it is not known.
     window, trigger
-        In tuples unless the window says otherwise; both 1 unless a loop says otherwise.
+        In tuples unless the window is by time; both 1 unless a loop changes them.
     iterations
         How often a loop of known range runs the PE.
     unknown
@@ -144,7 +144,7 @@ class Node:
 
     @property
     def hidden(self) -> bool:
-        """Whether it is a version of a state that no variable holds, such as ``<stdout>``."""
+        """Return True for a version of a state that no variable holds, such as ``<stdout>``."""
         return self.kind is NodeKind.VIEW and self.name.startswith("<")
 
     @property

@@ -42,13 +42,13 @@ class Cell:
 def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str, tuple[Cell, ...]]:
     """The Python of a notebook's code cells in some order, and where each cell is.
 
-    Magics and commands of the shell become calls of :data:`OPAQUE`, which nothing is known of;
+    Magics and commands of the shell become calls of :data:`OPAQUE`, about which nothing is known;
     a line stays a line.
 
     Raises
     ------
     NotebookError
-        Text that is no notebook, and, by ``executed``, one of which no cell was executed.
+        Text that is no notebook, and, by ``executed``, a notebook whose cells were never executed.
     """
     try:
         document = json.loads(text)

@@ -68,7 +68,7 @@ class ScriptSource:
         }
 
     def depends(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """What a criterion depends on, or with ``forwards`` concerns.
+        """Return what a criterion depends on or, by ``forwards``, affects: lines, files, variables.
 
         Parameters
         ----------

@@ -77,7 +77,7 @@ def resolve(
 
 
 def _open(reading: Reading, graph: ScriptGraph) -> list[Node]:
-    """What the text leaves open about the files that a script leaves."""
+    """Return the nodes that stand for what the text leaves open about the files of a script."""
     refs = [(node, key) for node, key, _ in reading.open_files]
     return [graph.nodes[number] for number in graph.resolve(refs) if number in graph.doubts]
 
@@ -140,7 +140,7 @@ Order: TypeAlias = Literal["position", "executed"]
 
 
 _WITHOUT_TEXT = frozenset({"union", "selection", "earlier iterations"})
-"""Operations of PEs that rules have made, which no line says."""
+"""Operations of PEs that rules have made, which no line has."""
 
 
 @dataclass(slots=True, eq=False)
@@ -222,7 +222,7 @@ class ScriptProvenance:
         return resolve(self.script, self.reading, self.final, criterion)
 
     def depends(self, *criteria: Criterion) -> Dependence:
-        """What variables, versions, files or lines depend on.
+        """Return the lines, files and variables that the criteria depend on.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class ScriptProvenance:
         return self._dependence(seeds, forwards=False)
 
     def concerns(self, *criteria: Criterion) -> Dependence:
-        """What a change of variables, files or lines may change: the lines, variables and files.
+        """Return the lines, files and variables that a change of the criteria may change.
 
         Parameters
         ----------
@@ -257,10 +257,10 @@ class ScriptProvenance:
         return self._dependence(seeds, forwards=True)
 
     def slice(self, *criteria: Criterion) -> str:
-        """A program that computes some variables or files as the script does; a line stays a line.
+        """Return a program that computes the criteria as the script does; a line stays a line.
 
-        It has the lines that :meth:`depends` finds, and those that these need to be run, since a
-        line may compute more than what is asked about. Where nothing is left of a body, ``pass``
+        It has the lines that :meth:`depends` finds, and the lines that these need to be run, since
+        a line may compute more than what is asked about. Where nothing is left of a body, ``pass``
         stands for it.
         """
         reached: set[int] = set()
@@ -359,7 +359,7 @@ def script_provenance(
     path
         A ``.py`` file, whose project's modules are read as it imports them, or an ``.ipynb``.
     facts
-        YAML files with facts about calls, which go before those of the catalogue.
+        YAML files with facts about calls, which take precedence over the catalogue's.
     order
         The order of a notebook's cells: by ``position``, or as they were last ``executed``.
 

@@ -141,7 +141,7 @@ TOO_DEEP = (
 
 
 _CALLS = 12_000
-"""Calls of Python inside of one another while a text is read, of what Python itself has parsed."""
+"""The depth of Python calls allowed while a text is read that Python itself has parsed."""
 
 
 @contextmanager

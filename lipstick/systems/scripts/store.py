@@ -52,7 +52,7 @@ class Stored:
 
 
 class _Properties(NamedTuple):
-    """What is stored of a node beside its name, in the order of the columns."""
+    """The stored properties of a node beside its name, in the order of the columns."""
 
     variable: str | None = None
     operation: str | None = None

@@ -1,4 +1,4 @@
-"""Which compound statements lines stand in, so that a slice is a program."""
+"""The compound statements that lines stand in, so that a slice is a program."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def program(text: str, tree: ast.Module, kept: Collection[int]) -> str:
 
 
 def _empty_bodies(lines: list[str], tree: ast.Module, kept: Collection[int]) -> dict[int, int]:
-    """Where nothing is kept of a body whose head is: its first line, and how far it is indented.
+    """Return the first line and indentation of each body of a kept head with no line kept.
 
     Cost: O(lines).
     """

@@ -56,7 +56,7 @@ def graph(
     ask: bool,
     answers: Path,
 ) -> None:
-    """What there is: inputs, outputs, variables, nodes, and what is not followed."""
+    """Show the inputs, outputs, variables and nodes, and the places that are not followed."""
     from lipstick.systems.scripts.missing import ask_for_facts, missing_facts
 
     missing = missing_facts(provenance)
@@ -177,7 +177,7 @@ def diff(
     output: Path | None,
     limit: int | None,
 ) -> None:
-    """How two versions of a script differ in what they compute.
+    """Compare two versions of a script by what they compute.
 
     The exit code is 0 whether they differ or not.
     """

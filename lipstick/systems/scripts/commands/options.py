@@ -1,4 +1,4 @@
-"""What commands on scripts share: their options, the script opened, lines in answers."""
+"""Shared parts of commands on scripts: options, the opened script, and lines in answers."""
 
 from __future__ import annotations
 

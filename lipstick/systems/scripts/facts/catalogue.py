@@ -16,14 +16,14 @@ from lipstick.systems.scripts.facts.fact import SELF, Fact, Parameter, read_fact
 from lipstick.workflow.definition import bounded_yaml
 
 PLAIN = "data"
-"""The kind of what holds only containers, texts and numbers of Python, at any depth."""
+"""The kind of values that hold only containers, texts and numbers of Python, at any depth."""
 
 _PLAIN_CLASSES = ("list", "dict", "str", "tuple", "set", "bytes", "float")
 
 
 @dataclass(slots=True)
 class Catalogue:
-    """Facts by the full name of what is called.
+    """Facts about calls, by the full name of the function, method or class.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Catalogue:
     attributes
         By class and attribute, the kind of the attribute's value.
     elements
-        By kind, the kind of what indexing gives.
+        By kind, the kind of the values that indexing gives.
     methods
         By the name of a method, the facts of all classes that have it.
     modules
@@ -55,7 +55,7 @@ class Catalogue:
         return None if name is None else self.facts.get(f"{name}.{method}")
 
     def _of_plain(self, method: str) -> Fact | None:
-        """What the method of a container, text or number may do, whichever of them it is."""
+        """Return one fact for a method of any container, text or number; None if none is known."""
         key = f"{PLAIN}.{method}"
         if key not in self._joined:
             known = [self.facts.get(f"{owner}.{method}") for owner in _PLAIN_CLASSES]
@@ -64,7 +64,7 @@ class Catalogue:
         return self._joined[key]
 
     def by_name(self, method: str) -> Fact | None:
-        """What any method of a name may do: the facts of all classes that have one, joined."""
+        """Return the joined facts of all classes that have a method of this name, or None."""
         try:
             return self._joined[method]
         except KeyError:
@@ -73,7 +73,7 @@ class Catalogue:
             return self._joined[method]
 
     def add(self, document: Mapping[str, Any], origin: str) -> None:
-        """Add what a document says; later documents go before earlier ones.
+        """Add the facts of a document; later documents take precedence over earlier ones.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Catalogue:
 
 
 def _joined(method: str, known: list[Fact]) -> Fact:
-    """What any of some methods of one name may do."""
+    """Join the facts about methods of one name into one fact."""
     if len(known) == 1:
         return known[0]
     kinds = {fact.returns for fact in known}
@@ -163,12 +163,12 @@ def _joined(method: str, known: list[Fact]) -> Fact:
 
 
 def catalogue(more: Iterable[Path] = ()) -> Catalogue:
-    """The facts that come with lipstick, and those of some YAML files, which go before them.
+    """Return the facts that come with lipstick and in YAML files, which take precedence.
 
     Raises
     ------
     FactsError
-        A file that cannot be read, or says what no fact says.
+        A file that cannot be read, or with a field that no fact has.
     """
     paths = list(more)
     if not paths:

@@ -1,4 +1,4 @@
-"""What a fact about a call says."""
+"""Facts about calls, and their fields."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a call.
+    """The known behaviour of a call.
 
     Parameters
     ----------
     name
-        The full name of what is called.
+        The full name of the function, method or class.
     reads, writes
         Which argument names the file or table that is read or written.
     opens, mode
@@ -128,7 +128,7 @@ class Fact:
         )
 
     def changes_given(self, call: ast.Call) -> bool:
-        """Whether a call changes anything but its result, by the arguments that it is given."""
+        """Return True if a call with these arguments may change anything but its result."""
         if self.changes or (self.copy is None and self.out is None):
             return self.changes
         names = {keyword.arg for keyword in call.keywords}

@@ -1,4 +1,4 @@
-"""Which method fits (Fig. 16): the framework adapts itself to what is kept, known and varying."""
+"""The choice of an inference method (Fig. 16), by what is kept, known and varying."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LOW_SELECTIVITY = 0.5
 
 
 class Method(StrEnum):
-    """How the provenance of a PE's outputs is told."""
+    """The methods that infer the provenance of a PE's outputs, or the reason for none."""
 
     BASIC = "basic"
     PROBABILISTIC = "probabilistic"
@@ -24,7 +24,7 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What is known of a PE.
+    """The circumstances of a PE that decide which method fits.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is known of a processing element: its window, trigger, ratio and delay."""
+"""Processing elements, with their window, trigger, ratio and delay."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ratio: TypeAlias = Literal["n:1", "1:1", "variable"]
 
 @dataclass(frozen=True, slots=True)
 class ProcessingElement:
-    """A processing element (PE), as the workflow graph tells it (section III-A).
+    """A processing element (PE), as the workflow graph describes it (section III-A).
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def one_step(element: ProcessingElement) -> list[Hypothesis]:
 
 
 def chain(elements: Sequence[ProcessingElement]) -> list[Hypothesis]:
-    """The windows over the source of a chain of PEs, of which the last makes the output.
+    """Return the windows over the source of a chain of PEs whose last one makes the output.
 
     Between two PEs is a view that nobody has kept. A PE is triggered at the times of its grid,
     which all PEs of the chain share (one clock); each of its outputs comes a delay later, and is in

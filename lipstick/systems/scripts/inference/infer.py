@@ -87,7 +87,7 @@ def multi_step(elements: Sequence[ProcessingElement], inputs: View, outputs: Vie
     """Multi-step probabilistic inference (section V-D): views between the steps were not kept.
 
     The most probable set of source tuples, with its probability, the paper's P_C. The bounds D1 and
-    D2 are those of the hypotheses; delays of less than a millionth are left out.
+    D2 come from the hypotheses; delays of less than a millionth are left out.
 
     Raises
     ------
@@ -100,8 +100,8 @@ def multi_step(elements: Sequence[ProcessingElement], inputs: View, outputs: Vie
 def trigger_origin(element: ProcessingElement, outputs: View) -> int | None:
     """Ours: a time at which a PE was triggered, learned from the times of its outputs.
 
-    The remainders of the outputs' times by the trigger rate are those of the delays, moved by the
-    origin; the origin is the one under which they are most likely.
+    The remainders of the outputs' times by the trigger rate are the delays' remainders, moved by
+    the origin; the origin is the one under which they are most likely.
 
     Returns
     -------
@@ -123,10 +123,11 @@ def trigger_origin(element: ProcessingElement, outputs: View) -> int | None:
 
 
 def by_sequence(element: ProcessingElement, inputs: View, outputs: View) -> Ranges:
-    """Ours: windows by tuples, of which the paper has no formulas.
+    """Ours: windows by tuples, for which the paper has no formulas.
 
-    A trigger by tuples fires with every `trigger`-th tuple, so that the number of an output tells
-    its window. A trigger by time and a window by tuples uses the last tuples before the trigger.
+    A trigger by tuples fires with every `trigger`-th tuple, so that the number of an output
+    determines its window. A trigger by time and a window by tuples uses the last tuples before the
+    trigger.
 
     Raises
     ------

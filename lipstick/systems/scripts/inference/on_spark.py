@@ -41,7 +41,7 @@ def infer_ranges(
         Views with a transaction time (whole numbers) and a sequence in the order of time.
     offset
         How far before an output its window ends, of basic or probabilistic inference. None: the
-        element's grid of triggers tells, which needs its `origin`.
+        element's grid of triggers decides, which needs its `origin`.
 
     Returns
     -------

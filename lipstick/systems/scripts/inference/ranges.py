@@ -1,4 +1,4 @@
-"""Which input tuples outputs were made of: ranges of an ordered view, each with its probability."""
+"""Ranges of an ordered view of input tuples that outputs were made of, with probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from semiring.base import Array
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How well inferred sets agree with recorded ones.
+    """The agreement of inferred sets with recorded ones.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Score:
     precision, recall
         Of pairs of an output and an input.
     claimed
-        The mean of the probabilities that the answers carry: that of being exact.
+        The mean of the probabilities of being exact that the answers carry.
     """
 
     exact: float

@@ -37,7 +37,7 @@ class InferredInputs:
 
 @dataclass(slots=True)
 class StoredView:
-    """A view in Parquet: a file, or a folder of files, of which the row groups are read as needed.
+    """A view in Parquet: a file or folder of files, whose row groups it reads as needed.
 
     What a question costs is the row groups that its window touches: one or two where the rows lie
     in the order of time. Groups of up to a million rows take some milliseconds.

@@ -73,7 +73,7 @@ def bind(context: Context, variable: str, value: Value, process: Node) -> Value:
 
 
 def element_of(context: Context, value: Value) -> Value:
-    """An element of a value: of what a loop goes over, or a tuple is taken apart to."""
+    """Return the element of a value that a loop goes over or an assignment takes apart."""
     kind = context.facts.elements.get(value.kind, "")
     if kind in ("text", "number"):
         return Value(value.refs, NO_REGIONS, kind)

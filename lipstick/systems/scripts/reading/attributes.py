@@ -30,7 +30,7 @@ def attribute(context: Context, node: ast.Attribute) -> Value:
 
 
 def attribute_of(context: Context, base: Value, name: str) -> Value:
-    """What an attribute of a value is."""
+    """Return the value of an attribute of a value."""
     match base.target:
         case Library(name=library):
             return _of_library(context, base, library, name)

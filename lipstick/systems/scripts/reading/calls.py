@@ -1,4 +1,4 @@
-"""Calls: of functions of the project, of what the catalogue knows, and of what it does not."""
+"""Calls of functions of the project, of functions in the catalogue, and of unknown ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BY_NAME = 1000
 _PRINT_TO_FILE = Fact("print", mutates=(Parameter("file", _BY_NAME),), stores=True, returns="none")
 
 _ADVANCE = Fact("advance", mutates=(Parameter("self"),), stores=True, shares=True)
-"""What `send`, `throw`, `close` and the like do to a generator, beside what its body does."""
+"""The effect of `send`, `throw`, `close` and the like on a generator, beside that of its body."""
 
 _TEXT_WITH_NAMES = frozenset({"query", "eval"})
 """Methods of frames that are given a text in which variables are called ``@name``."""
@@ -37,7 +37,7 @@ _ANYTHING = frozenset(
      "threading.Thread", "threading.Timer", "atexit.register", "signal.signal",
      "weakref.finalize", "vars", "dir"}
 )  # fmt: skip
-"""What reaches every variable and object, or runs at a time that the text does not say."""
+"""Calls that reach every variable and object, or run at a time that the text does not show."""
 
 
 def call(context: Context, node: ast.Call) -> Value:

@@ -1,4 +1,4 @@
-"""What reading a script carries along: the graph, the state, and where in the text it is."""
+"""The context of reading a script: the graph, the state, and the place in the text."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ class Context(Regions):
     # -- variables and regions -----------------------------------------------------------------
 
     def lookup(self, key: Key, depth: int | None = None) -> Value | None:
-        """What a key holds here; inside of loops that is what the head of an iteration has."""
+        """Return the value of a key here; inside loops, an unchanged key has the head's value."""
         value = self.state.get(key)
         for loop in self.loops if depth is None else self.loops[:depth]:
             entry = loop.touched.get(key, UNTOUCHED)
@@ -270,7 +270,7 @@ class Context(Regions):
         return value
 
     def at_head(self, loop: Loop, key: Key, entry: Value | None) -> Value:
-        """What a key holds at the head of an iteration: the entry's value or the last one's."""
+        """Return the value of a key at an iteration's head: the entry's or the last iteration's."""
         if key in loop.heads:
             return loop.heads[key]
         if self.only_doubts(key):
@@ -334,12 +334,12 @@ class Context(Regions):
         return Value(tuple(refs), value.regions, value.kind, value.target, value.cls, value.const)
 
     def change(self, regions: Iterable[int], version: Value) -> None:
-        """Let objects be as a version says from here on."""
+        """Let objects be in the state of a version from here on."""
         for region in self.alike(regions):
             self.write(region, Value(version.refs))
 
     def assume(self, value: Value, why: str) -> Value:
-        """A value of which it is assumed that it is used."""
+        """Return a value with the reason why its use is assumed."""
         refs = tuple((node, variable, reason or why) for node, variable, reason in value.refs)
         return Value(refs, value.regions, value.kind, value.target, value.cls, value.const)
 

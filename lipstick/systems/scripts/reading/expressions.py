@@ -133,7 +133,7 @@ def _may_change(context: Context, node: Comprehension) -> bool:
 _CONSTANT_KINDS = {str: "text", bytes: "bytes", bool: "number", int: "number", float: "number",
                    complex: "number", type(None): "none"}  # fmt: skip
 _LONG = 64
-"""The most items of a collection of which each constant is a value of its own."""
+"""The most items of a collection whose constants are each a value of their own."""
 
 
 def evaluate(context: Context, node: ast.expr) -> Value:

@@ -46,7 +46,7 @@ def if_statement(context: Context, node: ast.If) -> None:
 
 
 def _is_plain(test: ast.expr) -> bool:
-    """Whether evaluating a test changes nothing, so that it may be read before all branches."""
+    """Return True if evaluating a test changes nothing: it may be read before all branches."""
     return not any(
         isinstance(n, ast.Call | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
         for n in ast.walk(test)

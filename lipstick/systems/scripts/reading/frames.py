@@ -22,8 +22,8 @@ class Loop:
     heads
         By key its value at the head of an iteration: the first one's or the previous one's.
     versions, objects
-        By version of objects when the loop began, and by group of those that may be the same, the
-        region whose head they have.
+        By version of objects when the loop began, and by group of objects that may be the same,
+        the region whose head they have.
     assigned
         Names that the body assigns, as far as the text shows.
     ends, breaks

@@ -222,7 +222,7 @@ def _defines(context: Context, function: Function) -> bool:
 
 
 def _kept(context: Context, changes: Changes) -> Changes:
-    """Changes without those of variables that are gone."""
+    """Return the changes without the variables that are gone."""
     return {
         key: value
         for key, value in changes.items()

@@ -1,4 +1,4 @@
-"""What variables and objects are where branches of the text meet."""
+"""Values of variables and objects where branches of the text meet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Candidates: TypeAlias = list[tuple[Node, Value | None]]
 """By branch what a key holds at its end; None: it is not there."""
 
 Objects: TypeAlias = dict[int, dict[int, Candidates]]
-"""Candidates by region, of those that may be the same object together."""
+"""Candidates by region, for each group of regions that may be the same object."""
 
 
 def join(context: Context, block: Node, branches: list[tuple[Node, Changes]]) -> None:
@@ -50,10 +50,10 @@ def join(context: Context, block: Node, branches: list[tuple[Node, Changes]]) ->
 
 
 def join_objects(context: Context, block: Node, objects: Objects) -> dict[int, Value]:
-    """What a block makes of objects, by region.
+    """Return the values that a block makes of objects, by region.
 
-    Those that may be the same are joined once, since who reads one of them reads all, and so are
-    those that every branch leaves in the same versions.
+    Objects that may be the same are joined once, since a reader of one of them reads all, and so
+    are objects that every branch leaves in the same versions.
     """
     joined_values: dict[int, Value] = {}
     alike: dict[tuple[tuple[Reference, ...], ...], Value] = {}
@@ -77,7 +77,7 @@ def _versions(candidates: Iterable[tuple[Node, Value | None]]) -> tuple[Referenc
 
 
 def joined(context: Context, block: Node, key: Key, candidates: Candidates) -> Value:
-    """The value that a block makes of one key, of what its branches have."""
+    """Return the value that a block makes of one key, from the values in its branches."""
     values = [value for _, value in candidates if value is not None]
     regions = frozenset().union(*(value.regions for value in values))
     same = len({id(v.target) for v in values}) == 1 and len(values) == len(candidates)

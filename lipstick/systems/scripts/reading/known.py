@@ -53,7 +53,7 @@ def apply(
     candidates: list[Function] | None = None,
     why: str | None = None,
 ) -> Value:
-    """Add a call of which facts tell what it does.
+    """Add a call whose behaviour a fact describes.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def _change_objects(
 
 
 def _stored_regions(fact: Fact, arguments: Arguments, owner: Value | None) -> frozenset[int]:
-    """The objects that the result of a call is, where it is told to store its results."""
+    """Return the objects that are the result of a call whose arguments ask it to store results."""
     parameters = [fact.out] if fact.out is not None else []
     if fact.copy is not None and _is_in_place(fact, arguments):
         parameters.append(fact.copy)
@@ -303,7 +303,7 @@ def _stored_regions(fact: Fact, arguments: Arguments, owner: Value | None) -> fr
 
 
 def _is_in_place(fact: Fact, arguments: Arguments) -> bool:
-    """Whether a call that copies unless ``copy`` says otherwise is told, or may be, not to."""
+    """Return True if the arguments ask, or may ask, a call that copies by ``copy`` not to."""
     given = arguments.named.get("copy")
     told = given is not None and given.const is not True
     return fact.copy is not None and (told or bool(arguments.spread))

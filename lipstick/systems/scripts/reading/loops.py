@@ -19,7 +19,7 @@ from lipstick.systems.scripts.reading.values import Value
 
 
 def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
-    """Add a `for`: a PE that makes versions of its variable of what it goes over."""
+    """Add a `for`: a PE that makes versions of its variable from the value it goes over."""
     over = context.evaluate(context, node.iter)
     items = iterated(context, over)
 

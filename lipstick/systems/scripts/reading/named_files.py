@@ -167,7 +167,7 @@ def _read_open(context: Context, region: int, read: FilesRead) -> None:
 
 
 def mode_of(fact: Fact, arguments: Arguments) -> str:
-    """How a file is opened: ``r``, ``w``, ``a``, ``x``; ``a`` where the text does not say."""
+    """Return the mode of an opened file: ``r``, ``w``, ``a``, ``x``; ``a`` if it is not known."""
     if isinstance(fact.mode, str):
         return fact.mode
     if fact.mode is None:

@@ -47,7 +47,7 @@ def key_for_writing(context: Context, name: str) -> Key:
 
 
 def read_name(context: Context, name: str) -> Value:
-    """What a name holds, with what was changed in its objects."""
+    """Return the value that a name holds, with the changes of its objects."""
     key = key_for_reading(context, name)
     value = None
     if key is not None:

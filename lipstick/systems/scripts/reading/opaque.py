@@ -25,12 +25,12 @@ from lipstick.systems.scripts.reading.values import (
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What the text of a function has, whatever the state it is called in.
+    """The contents of the text of a function, in whatever state it is called.
 
     Attributes
     ----------
     free, stored
-        Names that are not its own, and those of them that it assigns.
+        Names that are not its own, and the ones among them that it assigns.
     stores
         Whether it stores into objects.
     calls
@@ -49,7 +49,7 @@ class Body:
 
 @dataclass(slots=True)
 class Effects:
-    """What running some functions may do.
+    """The possible effects of running some functions.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Effects:
 
 @dataclass(slots=True)
 class _Seen:
-    """What the bodies of functions call, gathered to be looked up once.
+    """The functions, files and hidden state in bodies, gathered to be looked up once.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class _Seen:
 
 
 def effects(context: Context, functions: Iterable[Function]) -> Effects:
-    """What running some functions, and all that they may call, may do; nothing is missed."""
+    """Return all possible effects of running some functions and all that they may call."""
     ran = Effects()
     waiting = list(functions)
     if not waiting:
@@ -167,7 +167,7 @@ def add_owners(context: Context, ran: Effects) -> None:
 
 
 def leave_effects(context: Context, ran: Effects, process: Node) -> None:
-    """Add the versions that a PE makes of what the functions that it runs may change."""
+    """Add the versions that a PE makes of the objects and variables its functions may change."""
     if ran.changed:
         version = context.view(process, process.name, intermediate=True)
         context.change(ran.changed, version)
@@ -179,7 +179,7 @@ def leave_effects(context: Context, ran: Effects, process: Node) -> None:
 
 
 def reads_of(context: Context, functions: list[Function]) -> list[Value]:
-    """What running some functions may read."""
+    """Return the values that some functions may read when they run."""
     return effects(context, functions).inputs
 
 
@@ -223,7 +223,7 @@ def _body(context: Context, function: Function) -> Body:
 
 
 def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
-    """All parameters of a function, those that take the rest last."""
+    """Return all parameters of a function; the ones that take the rest come last."""
     args = node.args
     more = [argument for argument in (args.vararg, args.kwarg) if argument is not None]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *more]
@@ -288,7 +288,7 @@ def _calls_that_change(context: Context, function: Function, body: Body) -> bool
 
 
 def _is_own(context: Context, function: Function, node: ast.Call) -> bool:
-    """Whether a call is of a function of the project, whose own body tells what it changes."""
+    """Return True for a call of the project's own, whose body shows what it changes."""
     if not isinstance(node.func, ast.Name):
         return False
     for scope in function.scopes:

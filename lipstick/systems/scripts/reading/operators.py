@@ -19,13 +19,13 @@ _SIGNS = {
 }  # fmt: skip
 
 _ARITHMETIC = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
-"""Operators whose results hold no parts of what they are applied to."""
+"""Operators whose results hold no parts of their operands."""
 
 FRAMES = ("frame", "sparkframe", "column", "sparkcolumn", "array")
 
 
 def sign(operator: ast.AST) -> str:
-    """How an operator is written."""
+    """Return the sign of an operator, as it is written."""
     return _SIGNS[type(operator)]
 
 

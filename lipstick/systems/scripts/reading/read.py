@@ -33,7 +33,7 @@ class Reading:
     opaque
         The places that are not followed, and why.
     anything
-        Those of them that may read and change whatever the script has.
+        The places among them that may read and change whatever the script has.
     open_files
         What the text leaves open about all files and hidden state at the end.
     """

@@ -10,16 +10,16 @@ from lipstick.systems.scripts.reading.values import NO_REGIONS, Class
 
 @dataclass(slots=True, kw_only=True)
 class Regions:
-    """What is known of objects; a region is all objects that one place of the text makes.
+    """The knowledge about objects; a region is all objects that one place of the text makes.
 
     Attributes
     ----------
     contents
         By group the regions that its objects may refer to.
     divided
-        The regions of whose objects the parts are known, by `contents`.
+        The regions whose objects have known parts, by `contents`.
     aliases, groups
-        By region those that may be the same, and the smallest of them.
+        By region the regions that may be the same, and the smallest of them.
     connected
         By region the sets of objects, it among them, that may all refer to one another.
     made
@@ -41,7 +41,7 @@ class Regions:
     in_reached: set[int] = field(default_factory=set)
 
     def same(self, region: int) -> set[int]:
-        """A region and those that may be the same object."""
+        """Return a region and the regions that may be the same object."""
         return self.aliases.get(region) or {region}
 
     def group(self, region: int) -> int:
@@ -49,7 +49,7 @@ class Regions:
         return self.groups.get(region, region)
 
     def alike(self, regions: Iterable[int]) -> set[int]:
-        """Some regions and those that may be the same. O(result), since groups are disjoint."""
+        """Return regions and all that may be the same. O(result), since groups are disjoint."""
         regions_reached: set[int] = set()
         for region in regions:
             if region not in regions_reached:
@@ -57,7 +57,7 @@ class Regions:
         return regions_reached
 
     def reach(self, regions: Iterable[int]) -> list[int]:
-        """Some regions, those that may be the same, and all that their objects refer to."""
+        """Return regions, all that may be the same, and all that their objects refer to."""
         start = frozenset(regions)
         known = self.reached.get(start)
         if known is not None:

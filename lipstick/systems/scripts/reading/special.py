@@ -34,7 +34,7 @@ def augmented_method(context: Context, op: ast.operator, left: Value, right: Val
 
 
 def compared(context: Context, op: ast.cmpop, left: Value, right: Value) -> list[Value]:
-    """What the methods return that a comparison calls of its sides, where their class is plain."""
+    """Return the result of the special method that a comparison calls of a side, if any."""
     containment = isinstance(op, ast.In | ast.NotIn)
     sides = [(right, left)] if containment else [(left, right), (right, left)]
     for receiver, other in sides:
@@ -64,7 +64,7 @@ def call_method(
 
 
 def hashed(context: Context, values: Sequence[Value]) -> list[Value]:
-    """What the methods return by which keys of dicts and elements of sets are compared."""
+    """Return the results of the methods that compare keys of dicts and elements of sets."""
     if not {"__hash__", "__eq__"} & context.methods.keys():
         return []
     found = []
@@ -92,9 +92,9 @@ def _call_any(context: Context, receiver: Value, name: str, given: Sequence[Valu
 def called_by(
     context: Context, function: str, values: Iterable[Value], owner: Value | None
 ) -> list[Function]:
-    """The special methods that a call of Python or of a library may call of what it is given.
+    """Return the special methods of its arguments that a function of Python or a library may call.
 
-    Methods of other objects call those that are listed; other functions may call all in `OTHERS`.
+    Methods of other objects call the listed ones; other functions may call all in `OTHERS`.
     """
     names = BUILT_IN.get(function, OTHERS if owner is None else ())
     names = tuple(name for name in names if name in context.methods)
@@ -113,7 +113,7 @@ def _classes(context: Context, value: Value) -> list[Class]:
 
 
 def iterated(context: Context, over: Value) -> Value:
-    """What going over an object of the project goes over; others as they are."""
+    """Return the result of ``__iter__`` of an object of the project; other values as they are."""
     result = call_method(context, over, "__iter__")
     return over if result is None else result
 
@@ -133,7 +133,7 @@ def text_of(context: Context, value: Value) -> Value:
 
 
 def truth_of(context: Context, value: Value) -> Value:
-    """Whether an object of the project counts as true; others as they are."""
+    """Return the result of ``__bool__`` or ``__len__`` of an object; other values as they are."""
     for name in ("__bool__", "__len__"):
         result = call_method(context, value, name)
         if result is not None:

@@ -33,7 +33,7 @@ BUILT_IN: dict[str, tuple[str, ...]] = {
     "hasattr": (), "callable": (), "list.sort": ORDER, "list.index": ("__eq__",),
     "list.count": ("__eq__",), "list.remove": ("__eq__",), "set.add": ("__hash__", "__eq__"),
 }  # fmt: skip
-"""Which special methods built-in functions and methods call."""
+"""The special methods that built-in functions and methods call, by name of the caller."""
 
 
 def special_names(node: ast.AST) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What is known of a value while a script is read, none of it by running anything."""
+"""Values as known while a script is read, none of them by running anything."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ IMMUTABLE = frozenset({"number", "text", "none", "bytes", "range"})
 PLAIN_KINDS = frozenset(
     {"number", "text", "none", "bytes", "range", "list", "dict", "tuple", "set", "data"}
 )
-"""Kinds of values whose methods are those of Python's own types."""
+"""Kinds of values whose methods belong to Python's own types."""
 
 COPIED = frozenset({"frame", "column", "array", "sparkframe"})
 """Kinds of values that copy what is stored into them, and whose operators make new ones."""
@@ -122,7 +122,7 @@ Target: TypeAlias = Lazy | Function | Class | ModuleFile | Library | Bound | Non
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """What is known of a value; two are the same only if they are one object.
+    """The knowledge about a value; two are the same only if they are one object.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Value:
     cls
         The class of the project that it is an instance of, where that is plain.
     const
-        Its value, where the text says it.
+        Its value, where the text has it.
     """
 
     refs: tuple[Reference, ...] = ()

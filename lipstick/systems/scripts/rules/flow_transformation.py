@@ -222,7 +222,7 @@ def _sources(graph: ScriptGraph, views: list[int]) -> list[Node] | None:
 
 
 def _is_other(node: Node, names: set[str]) -> bool:
-    """Whether a node is a version of another variable than the loop's, which may be read later."""
+    """Return True for a version of a variable other than the loop's, which may be read later."""
     return node.kind is NodeKind.VIEW and not node.intermediate and node.name not in names
 
 
@@ -334,9 +334,9 @@ def _cycles(graph: ScriptGraph) -> list[set[int]]:
 
 
 def _between_cycles(graph: ScriptGraph) -> set[int]:
-    """The nodes of cycles, and those on paths from one cycle to another.
+    """Return the nodes of cycles, and of paths from one cycle to another.
 
-    Nodes that no edge enters are taken away again and again, then those that no edge leaves.
+    Nodes that no edge enters are taken away again and again, then nodes that no edge leaves.
     """
     waiting = {node: len(edges) for node, edges in graph.incoming.items()}
     order = [node for node, count in waiting.items() if count == 0]

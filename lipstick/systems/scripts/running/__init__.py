@@ -1,7 +1,8 @@
-"""Scripts that run unchanged, with provenance of what they read, collect and write.
+"""Scripts that run unchanged, with provenance of the rows they read, collect and write.
 
-Rows of Spark are followed exactly, by the annotations of data frames; what happens between them is
-inferred, and says so. Lines come from the text (:mod:`lipstick.systems.scripts.provenance`).
+Rows of Spark are followed exactly, by the annotations of data frames; the steps between them
+are inferred, and marked as such. Lines come from the text
+(:mod:`lipstick.systems.scripts.provenance`).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _ROWS = ("LogicalRelation", "LocalRelation", "LogicalRDD", "HiveTableRelation")
 class Annotating:
     """The session that annotates a script's frames, made when the first of them is.
 
-    A source is tracked once a frame reads it. Rows of Parquet are named by their places; those of
+    A source is tracked once a frame reads it. Rows of Parquet are named by their places; rows of
     other sources are copied once, with their place in the file they are of.
     """
 
@@ -122,7 +122,7 @@ class Annotating:
 
 
 def _leaves(frame: DataFrame) -> list[Any]:
-    """The leaves of a frame's analysed plan, those of subqueries too."""
+    """Return the leaves of a frame's analysed plan, and of its subqueries."""
     plan = frame._jdf.queryExecution().analyzed()
     leaves = []
     waiting = [plan]

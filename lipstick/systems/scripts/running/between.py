@@ -125,7 +125,7 @@ _ONE_TO_ONE = frozenset(
         "first",
     ]
 )
-"""Calls whose rows are those that they are given, in their order, each by itself."""
+"""Calls that make one row of each row they are given, in the same order, each by itself."""
 
 _REORDERING = frozenset(
     [
@@ -184,7 +184,7 @@ _KEYED = frozenset(
         "prod",
     ]
 )
-"""Calls by groups and keys, whose values tell the rows."""
+"""Calls by groups and keys, whose values identify the rows."""
 
 _FILES = re.compile(r"(read|to)_\w+")
 
@@ -196,9 +196,9 @@ class Between:
     Attributes
     ----------
     moving
-        Those that choose or move rows.
+        Calls that choose or move rows.
     mixing
-        Those that make a row of further rows.
+        Calls that make a row of further rows.
     """
 
     moving: tuple[str, ...] = ()
@@ -206,7 +206,7 @@ class Between:
 
     @property
     def in_order(self) -> bool:
-        """Return True if the rows of the later event are those of the earlier one, in its order."""
+        """Return True if the later event has the rows of the earlier one, in the same order."""
         return not self.moving and not self.mixing
 
 

@@ -1,4 +1,4 @@
-"""What a script that failed would have shown without the doors."""
+"""Errors of scripts that failed, as they would look without the doors."""
 
 from __future__ import annotations
 

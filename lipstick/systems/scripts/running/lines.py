@@ -1,4 +1,4 @@
-"""What the text says of the lines of an event."""
+"""The lines of an event, by the text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from lipstick.systems.scripts.running.record import Event
 def asked(
     provenance: ScriptProvenance, event: Event, *, forwards: bool = False
 ) -> Dependence | None:
-    """What an event depends on, or concerns; None where the text does not show it.
+    """Return the dependence of an event, back or ``forwards``; None where the text shows none.
 
-    Of an event in a function, what both its line and those of the calls do: the line alone stands
-    for all calls of the function, the call for all that the function does.
+    For an event in a function, the lines are common to its own line and its calls: the line alone
+    stands for all calls of the function, the call for all that the function does.
     """
     questions = [f"{file}:{number}" for file, number in event.places]
     if event.places and event.library == "python" and event.kind == "write":

@@ -1,4 +1,4 @@
-"""Which rows of pandas frames belong together, inferred from index, values and order."""
+"""Links between rows of pandas frames, inferred from index, values and order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Codes: TypeAlias = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 def inferred(
     output: Frame, source: Frame, *, in_order: bool = True
 ) -> tuple[Rule, str, Codes | None]:
-    """How the rows of a frame come from those of one that was read.
+    """Infer the rule by which the rows of a frame come from the rows of one that was read.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def inferred(
 
 
 def _keeps_index(output: Frame, source: Frame) -> bool:
-    """Return True if labels of rows are those of the source; a new index counts from 0."""
+    """Return True if row labels come from the source; a new index counts from 0."""
     import pandas as pd  # type: ignore[import-untyped]
 
     index = output.index

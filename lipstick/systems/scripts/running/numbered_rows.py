@@ -48,7 +48,7 @@ def written_answer(run: Run, event: Event) -> pa.Table:
 
 
 def rows_before(run: Run, event: Event, file: str) -> int:
-    """How many rows of an output stand in the files before one of them."""
+    """Return the number of rows of an output in the files before one of them."""
     count = 0
     for version in event.files:
         if version.path == file:
@@ -107,7 +107,7 @@ def _read_csv(path: Path, event: Event, run: Run) -> pa.Table:
 
 
 def matching(table: pa.Table, row: Mapping[str, Any]) -> np.ndarray[Any, Any]:
-    """Which rows of a table have some values; floats as far as their last bits.
+    """Return the mask of the rows of a table with some values; floats as far as their last bits.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Files that a script opens by other means than data frames, told by Python's audit events."""
+"""Files that a script opens by other means than data frames, from Python's audit events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_DATA = tuple(
 _CODE = (".py", ".pyc", ".so")
 
 _listening: list[OpenedFiles] = []
-"""The runs that go on, the last of which is told; hooks cannot be taken away."""
+"""The runs that go on; the last one gets the events, since hooks cannot be taken away."""
 
 _hooked: list[bool] = []
 

@@ -1,4 +1,4 @@
-"""What pandas reads and writes while a script runs, and which rows belong together."""
+"""Doors of pandas: the reads and writes of a running script, and links between their rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WRITERS = (
 )  # fmt: skip
 
 KEPT_BYTES = 256 << 20
-"""Frames of more bytes are not kept as they were read; their rows are not told apart then."""
+"""Frames of more bytes are not kept as they were read; their rows are not distinguished then."""
 
 TOO_LARGE = "the frame that was read is too large to be kept"
 IN_PYTHON = "what Python code does with rows is not followed"
@@ -65,7 +65,7 @@ class PandasDoors:
             self.sources[event.number] = None
 
     def linked(self, event: Event, frame: Any) -> tuple[Link, ...]:
-        """How the rows of a frame come from those that were read before."""
+        """Return the links from the rows of a frame to the frames that were read before."""
         import pandas as pd
 
         if isinstance(frame, pd.Series):

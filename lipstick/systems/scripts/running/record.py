@@ -1,4 +1,4 @@
-"""What is kept of a run: the script's text, its reads and writes in order, and versions of files.
+"""The record of a run: the script's text, its reads and writes in order, and versions of files.
 
 Layout of a record::
 
@@ -44,7 +44,7 @@ class FileVersion:
 
 
 class Rule(StrEnum):
-    """How rows of an output are told to come from rows of a source."""
+    """The rules by which rows of an output are linked to rows of a source."""
 
     ANNOTATED = "annotated"
     """By the annotations of a Spark frame: exact."""
@@ -55,14 +55,14 @@ class Rule(StrEnum):
     ORDER = "order"
     """Inferred: as many rows in the same order (Huq et al., section V-B, ratio 1:1)."""
     DECIDES = "decides"
-    """Not told: a value that Python had of these rows is used by what made the output's rows."""
+    """Not known: a value that Python had of these rows is used by what made the output's rows."""
     ALL = "all"
-    """Not told: each output row may come from all rows of the source."""
+    """Not known: each output row may come from all rows of the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How the rows of an event belong to those of an earlier one."""
+    """A link from the rows of an event to the rows of an earlier one."""
 
     source: int
     rule: Rule

@@ -106,7 +106,7 @@ class Recorder:
     # -- what the text says ----------------------------------------------------------------------
 
     def may_feed(self, source: Event, output: Event) -> bool:
-        """Whether the lines of an output depend on those of an earlier event, by the text."""
+        """Return False if, by the text, an output does not depend on an earlier event."""
         if not output.places or not source.places:
             return True
         lines = self._slice(output)

@@ -35,9 +35,9 @@ def run_script(
     """Run a script or notebook as it is, and keep where the rows that it writes come from.
 
     It runs in this process, as ``__main__`` and in the current folder, which is as before when it
-    has ended. Frames of Spark that it
-    writes or collects are annotated (:meth:`lipstick.Session.annotate`) before they are; a frame
-    that cannot be is written all the same, and the record says why its rows are not followed.
+    has ended. Frames of Spark that it writes or collects are annotated before that
+    (:meth:`lipstick.Session.annotate`); a frame that cannot be annotated is written all the same,
+    and the record has the reason why its rows are not followed.
     ``spark.stop()`` is put off to the end of the run.
 
     Parameters

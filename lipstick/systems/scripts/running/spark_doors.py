@@ -1,4 +1,4 @@
-"""What Spark reads, writes, collects and is given while a script runs."""
+"""Doors of Spark: the reads, writes, collects and given rows of a running script."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def _row(run: Run, event: Event, number: int) -> dict[str, Any]:
 
 
 def _sources(run: Run, step: Step, *, of_answer: bool = False) -> Iterator[Step]:
-    """From rows of a write, collect or create to those of the events they were made of.
+    """Yield steps from rows of a write, collect or create to the rows they were made of.
 
     ``of_answer``: rows are numbered as in the answer of the capture.
     """
@@ -138,7 +138,7 @@ def _sources(run: Run, step: Step, *, of_answer: bool = False) -> Iterator[Step]
 
 
 def _chosen(run: Run, event: Event, places: Iterable[tuple[str, int]], *, of_answer: bool) -> Any:
-    """Which rows of a capture's answer have the values of some rows of the output."""
+    """Return the mask of the rows of a capture's answer with the values of some output rows."""
     answer = written_answer(run, event)
     mask = np.zeros(answer.num_rows, dtype=bool)
     if of_answer:
@@ -166,7 +166,7 @@ def _numbers(run: Run, event: Event, places: Iterable[tuple[str, int]]) -> list[
 
 
 def _further(run: Run, step: Step) -> list[Step] | None:
-    """What the rows of a step were made of in the same run; None: they are an input."""
+    """Return the steps that the rows of a step were made of in the same run; None: an input."""
     event = step.event
     if event.kind in ("collect", "write") or event.links:
         return list(_sources(run, step))

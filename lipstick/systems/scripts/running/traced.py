@@ -1,4 +1,4 @@
-"""What tracing a row answers with, and a step of it."""
+"""The answer of tracing a row, and a step of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TracedRows:
     rows
         Their numbers in the file, from 0; None: any of them.
     rules
-        How they were told, step by step from the output.
+        The rules that found them, step by step from the output.
     why
         Of each step that is inferred, why; empty: the rows are exact.
     """
@@ -46,7 +46,7 @@ class TracedRows:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a row of an output was made of.
+    """The input rows and lines that a row of an output was made of.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether the rows that Spark has written are those of the capture."""
+"""Comparison of the rows that Spark has written with the rows of the capture."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _FLOATS = ("float", "double")
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What is seen of the rows of a frame while they are written: how many, and checksums."""
+    """The count and checksums of the rows of a frame, observed while Spark writes them."""
 
     observation: Observation
 
     def with_rows(self, rows: DataFrame) -> tuple[int | None, str | None]:
-        """How many rows were written, and why they are not those of a frame; None: they are.
+        """Return the number of rows written, and why they are not a frame's rows; None: they are.
 
         Floats are compared by their sums, whose last bits depend on the order of adding.
         """
