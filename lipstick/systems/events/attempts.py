@@ -24,21 +24,21 @@ OVERLAP = 600_000_000
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of messages.
+    """The outcome of taking messages in.
 
     Parameters
     ----------
     counting
-        Those that count now, each once.
+        The messages that count now, each once.
     late
-        Those that would count, and come when what they belong to is over: the watermark has passed
-        them, or the end of their attempt; or they are beyond the number that an end said.
+        The messages that would count, but come too late: the watermark has passed them or the end
+        of their attempt, or they are beyond the number of messages that this end declared.
     repeated
-        How many were dropped since they had come before.
+        The number of messages dropped since they had come before.
     abandoned
-        How many were dropped since another attempt counts.
+        The number of messages dropped since another attempt counts.
     differing
-        Those among the repeated that had other edges when they came before.
+        The repeated messages that had other edges when they came before.
     """
 
     counting: pa.Table
@@ -49,17 +49,18 @@ class Taken:
 
 
 class Attempts:
-    """What has come of the executions of one topic.
+    """The messages of one topic's executions: held until their attempt is whole, or counted.
 
     Parameters
     ----------
     held
         Messages of attempts that have not ended, or not arrived whole.
     done
-        What counts already; forgotten once the watermark has passed it, by `overlap`.
+        The messages and attempts that count already; forgotten once the watermark has passed them
+        by `overlap`.
     overlap
         In microseconds: how much later than the attempt of an execution that counts another may
-        end. Later ones, which nothing tells from new executions, are the sender's mistake.
+        end. Later ones cannot be distinguished from new executions: they are the sender's mistake.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Attempts:
 
     @property
     def open_attempts(self) -> int:
-        """How many attempts are held."""
+        """The number of attempts that are held."""
         both = self.held.select(["exec", "attempt"]).group_by(["exec", "attempt"]).aggregate([])
         return len(both)
 
@@ -155,12 +156,12 @@ class _Columns:
 
     @property
     def place(self) -> Array:
-        """int64: the number of every message; those of attempts are apart, below `WHOLE`."""
+        """int64: the number of every message; numbers within attempts are apart, below `WHOLE`."""
         return np.where(self.attempt == SINGLE, self.seq, -2 - self.seq)
 
     @property
     def content(self) -> Array:
-        """uint64: digests of the edges of messages in any order, and of what an end says."""
+        """uint64: for every message a digest of its edges in any order, or of an end's count."""
         if self._content is not None:
             return self._content
         edges = self._rows.column("edges").combine_chunks()
@@ -209,7 +210,7 @@ class _Columns:
         return first
 
     def known_in(self, done: Done) -> tuple[Array, Array, Array]:
-        """Of every message the attempt that counts, its number of messages, and a digest.
+        """Return for every message the attempt that counts, its number of messages, and a digest.
 
         See `Done.find`.
         """
@@ -235,7 +236,7 @@ class _Columns:
         return before
 
     def complete(self, left: Array) -> tuple[Array, Array]:
-        """The messages that count now, and those of attempts that lost.
+        """Return, as Boolean arrays, the messages that count now and the ones of lost attempts.
 
         Of an execution's complete attempts the first counts.
         """

@@ -1,4 +1,4 @@
-"""Which executions and messages count already: an index that grows without being written anew."""
+"""An index of the executions and messages that count, which grows without being written anew."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Run:
         return len(self.hashes)
 
     def take(self, which: Array) -> Run:
-        """The rows at some places, in ascending order, or where a Boolean array says so."""
+        """Return the rows at some ascending places, or where a Boolean array is True."""
         chosen = np.flatnonzero(which) if which.dtype == np.bool_ else which
         arrays: Any = {name: getattr(self, name)[chosen] for name in _ARRAYS}
         return Run(execs=self.execs.take(pa.array(chosen)), **arrays)
@@ -113,12 +113,12 @@ class Done:
             self.runs.append(_merged(before, last))
 
     def find(self, execs: pa.Array, seq: Array) -> tuple[Array, Array, Array]:
-        """Return what is known of every execution and message: see `Run`.
+        """Return the entry of every execution and message: see `Run`.
 
         Returns
         -------
         attempt, messages
-            int64: which attempt counts, and how many messages it has; -1 of what is not there.
+            int64: the attempt that counts, and its number of messages; -1 where there is no entry.
         content
             uint64: the digest of the message; 0 where there is none.
         """

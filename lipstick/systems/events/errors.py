@@ -10,8 +10,8 @@ class EventsError(LipstickError):
 
 
 class MessageError(EventsError):
-    """A message, document or event that is not as its format says."""
+    """A message, document or event that breaks the rules of its format."""
 
 
 class ReducedAwayError(EventsError):
-    """What the reduction has dropped: intermediates, and annotations without labels."""
+    """A question about what a reduction dropped: intermediates, or annotations without labels."""

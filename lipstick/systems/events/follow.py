@@ -3,7 +3,7 @@
 Every commit names the files that were read before it, in their order. A process that was stopped
 and is started again reads them again in that order, which makes the same state, and goes on; what
 was committed is not committed again. Files must be whole when they appear under their names, as
-those of :class:`lipstick.systems.events.Emitter` are, and must stay.
+the files of :class:`lipstick.systems.events.Emitter` are, and must stay.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from semiring.door import checked
 @checked
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a look at the folder gave.
+    """The result of one look at the folder.
 
     Parameters
     ----------
     files
-        How many were new.
+        The number of new files.
     topics
         The progress of every topic so far.
     lag
@@ -128,7 +128,7 @@ class Follower:
 
     @property
     def refused(self) -> int:
-        """How many lines were refused so far."""
+        """The number of lines that were refused so far."""
         return self._reduction.dead
 
     def close(self) -> Outcome:

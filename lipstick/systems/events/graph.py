@@ -35,7 +35,7 @@ class ReducedGraph:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.topics: Mapping[str, Any] = check_reduced(snapshot)
-        """What is noted of every topic."""
+        """The store's record of every topic, by name."""
         self.snapshot = snapshot
 
     @classmethod

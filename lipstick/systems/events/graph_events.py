@@ -1,4 +1,4 @@
-"""What lipstick has recorded itself, emitted as events: captures, and graphs of workflow runs."""
+"""Lipstick's own records, emitted as events: captures, and graphs of workflow runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def emit_capture(capture: Capture, emitter: Emitter, name: str, key: Sequence[st
     name
         Of the query: rows are called ``name:`` and their key.
     key
-        Columns that tell rows apart; none: rows are called by their place in the answer.
+        Columns that identify rows; none: rows are called by their place in the answer.
 
     Returns
     -------

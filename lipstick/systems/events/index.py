@@ -1,4 +1,4 @@
-"""Which node of a store an entity is: a hash index over the identifiers of all nodes."""
+"""A hash index that finds the node of an entity in a store by its identifier."""
 
 from __future__ import annotations
 

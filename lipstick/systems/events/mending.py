@@ -19,16 +19,16 @@ from semiring.base import Array, Semiring
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """What late messages add.
+    """The result of repairing late messages.
 
     Parameters
     ----------
     added
         Edges for the reducer; None if there are no late messages after all.
     late
-        Those that are late, each once.
+        The messages that are late, each once.
     repeated, abandoned
-        How many had come before, and are of an attempt that does not count.
+        The numbers of messages that had counted before, and of an attempt that does not count.
     cyclic
         Whether the late ones closed a cycle.
     """
@@ -86,7 +86,7 @@ def mend(
 
 
 def _unknown(late: pa.Table, raw: pa.Table) -> tuple[pa.Table, int, int]:
-    """Late messages without those that counted before it was forgotten that they had."""
+    """Return the late messages that have not counted, and how many are repeated and abandoned."""
     told = pc.is_in(_keys(late), _keys(raw))
     attempted = raw.filter(raw.column("attempt").is_valid())
     other = pc.is_in(_keys(late, seq=False), _keys(attempted, seq=False))

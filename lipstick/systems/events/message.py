@@ -19,7 +19,7 @@ from graphquery.reduction import EdgeType
 VERSION = 1
 
 EDGES = "edges"
-"""What an execution used, or generated; any part of it, in any order."""
+"""Edges of an execution: any part of them, in any order."""
 END = "end"
 """The attempt is over, and is the one that counts."""
 SEALED = "sealed"
@@ -86,7 +86,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a message declares. Nothing needs to be; what is closes vertices sooner.
+    """The declarations of a message, all optional, by which vertices close sooner.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Counts:
         Of edges: how many will leave each entity generated or derived here; 1 if its generation
         is all.
     used_causes
-        Of edges: how many leave each entity used here, or derived from. 0 says that they are
+        Of edges: how many leave each entity used here, or derived from. 0 declares them to be
         inputs.
     keep
         Of edges: the entities generated or derived here stay, although they may be read again.
@@ -126,7 +126,7 @@ class Counts:
     generated: int | None = None
 
     def document(self) -> dict[str, Any]:
-        """What is declared, as JSON."""
+        """Return the declarations that are given, as JSON."""
         names = (each.name for each in COUNTS)
         values = {name: getattr(self, name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
@@ -146,9 +146,9 @@ class Message:
         The activity that all edges of the message are of.
     attempt
         From 0. None where an execution is one message, or is never tried again: then edges count
-        at once, those of a number that has come before not at all.
+        at once, but a message whose number has come before does not count at all.
     function
-        Of which the execution is one.
+        The function that the execution is an execution of.
     worker
         Where it ran.
     seq

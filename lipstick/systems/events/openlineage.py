@@ -7,7 +7,7 @@ when it started, or the one it names. Column lineage facets give finer edges, an
 columns as members. Only runs that completed have generated anything. Events of jobs without a run
 say what every run of them does: their versions have no time.
 
-Events are about runs, of which there are few: they are read one by one.
+Events are about runs, and there are few runs: they are read one by one.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ _CHANGES = frozenset({*REPLACES, "ALTER"})
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """What events say.
+    """The edges of events, with the numbers of runs that completed and failed.
 
     Parameters
     ----------
     document
         The edges.
     completed
-        How many runs generated something or might have.
+        The number of runs that generated something or might have.
     failed
-        How many did not complete: they count for nothing.
+        The number of runs that did not complete: they count for nothing.
     running
-        The identifiers of those of which no event says how they ended.
+        The identifiers of the runs whose end no event reports.
     """
 
     document: Document
@@ -92,7 +92,7 @@ class Collector:
     Parameters
     ----------
     runs
-        By activity, what events have said.
+        The runs that events have described, by activity.
     symlinks
         Pairs of identifiers of one dataset.
     """
@@ -156,7 +156,7 @@ class Collector:
 
     @property
     def running(self) -> tuple[str, ...]:
-        """Runs of which no event says how they ended."""
+        """The identifiers of the runs whose end no event reports, in ascending order."""
         return tuple(
             sorted(
                 name.removeprefix("run:")

@@ -25,20 +25,20 @@ _AUTHORITY = re.compile(r"[^/]+://[^/]*")
 
 @dataclass(slots=True)
 class Output:
-    """What the events of a run say of a dataset that it wrote.
+    """A dataset that a run wrote, as the events of the run describe it.
 
     Parameters
     ----------
     versions
-        That facets name.
+        The versions that facets name.
     changes
-        Of its lifecycle.
+        Changes of its lifecycle.
     previous
         Datasets that it was renamed from.
     columns
         By column, the columns that it is made of.
     sources
-        Columns that all of the dataset depends on, as those of filters and joins do.
+        Columns that the whole dataset depends on, as it does on columns of filters and joins.
     """
 
     versions: set[str] = field(default_factory=set)
@@ -48,7 +48,7 @@ class Output:
     sources: set[Column] = field(default_factory=set)
 
     def add(self, other: Output) -> None:
-        """Take in what another event says."""
+        """Take in the description in another event."""
         self.versions |= other.versions
         self.changes |= other.changes
         self.previous |= other.previous
@@ -59,7 +59,7 @@ class Output:
 
 @dataclass(slots=True)
 class Run:
-    """What the events of a run say together.
+    """A run, as all its events together describe it.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ class Run:
     end
         The time and type of the last event that ends it; None while it runs.
     inputs
-        Datasets, and of each the versions that facets name.
+        The datasets that it read, each with the versions that facets name.
     outputs
-        What it wrote.
+        The datasets that it wrote.
     """
 
     start: datetime
@@ -90,7 +90,7 @@ class Run:
         return self.last if self.end is None else self.end[0]
 
     def add(self, other: Run) -> None:
-        """Take in what another event says; the order of events makes no difference."""
+        """Take in the description in another event; the order of events makes no difference."""
         self.start, self.last = min(self.start, other.start), max(self.last, other.last)
         ends = [end for end in (self.end, other.end) if end is not None]
         self.end = max(ends, key=lambda end: (end[0], ENDS.index(end[1])), default=None)
@@ -124,12 +124,12 @@ class Write:
 
 
 class Versions:
-    """Which version of a dataset each run read and wrote.
+    """The versions of datasets that each run read and wrote.
 
     Parameters
     ----------
     runs
-        That completed, by activity.
+        The runs that completed, by activity.
     symlinks
         Pairs of identifiers of one dataset.
     """
@@ -181,7 +181,7 @@ class Versions:
                 yield from self._column(write, column)
 
     def columns_read(self) -> Iterator[Edge]:
-        """Return the origins of columns that were read since, of which no facet says any."""
+        """Yield the edges of columns that were read since the last call and are in no facet."""
         while self._waiting:
             write, column = self._waiting.pop()
             if column not in write.output.columns:

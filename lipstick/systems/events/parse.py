@@ -1,4 +1,4 @@
-"""Lines of messages read into a table, and checked; what is wrong is told with its reason."""
+"""Lines of messages read into a table, and checked; each refused line has its reason."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What lines say.
+    """The messages parsed from some lines, and the lines that were refused.
 
     Parameters
     ----------
     messages
         In the form of `SCHEMA`, in their order.
     dead
-        Lines that are none.
+        Lines that are no messages.
     lines
         int64: the number of the line of every message.
     """
@@ -163,7 +163,7 @@ def _read(block: bytes, count: int) -> tuple[pa.Table | None, str]:
 def checked(
     messages: pa.Table, semiring: Semiring[Any] | None = None
 ) -> tuple[pa.Table, list[tuple[int, str]]]:
-    """The messages that are as the format says, and the places of others with the reason."""
+    """Return the messages that keep the format, and the places of the others with a reason."""
     messages = messages.combine_chunks()
     wrong: dict[int, str] = {}
     rules = _rules(messages)
@@ -180,7 +180,7 @@ def checked(
 
 
 def _rules(messages: pa.Table) -> list[tuple[Array, str]]:
-    """What must not be, as Boolean arrays over all messages, and what is said of it."""
+    """Return Boolean arrays over all messages, True where one breaks a rule, with the reasons."""
     column = {name: messages.column(name) for name in SCHEMA.names}
     version = _numbers(column["version"], 0)
     kinds = {kind: _is(column["kind"], kind) for kind in (EDGES, END, SEALED)}
@@ -245,7 +245,7 @@ def _labels_wrong(messages: pa.Table, semiring: Semiring[Any]) -> tuple[Array, s
 
 
 def _edge_rules(messages: pa.Table) -> list[tuple[Array, str]]:
-    """Rules of single edges, told of the message."""
+    """Return Boolean arrays over all messages, True where an edge breaks a rule, with reasons."""
     size = len(messages)
     edges = pa.array([], SCHEMA.field("edges").type)
     if size:
@@ -298,7 +298,7 @@ def _numpy(column: pa.Array) -> Array:
 
 
 def _missing(column: pa.Array | pa.ChunkedArray) -> Array:
-    """Whether a value is NULL, or a text without characters."""
+    """Return a Boolean array, True where a value is NULL or a text without characters."""
     if pa.types.is_string(column.type):
         column = pc.binary_length(column)
     missing = pc.fill_null(pc.equal(column, 0), True) if _is_length(column) else column.is_null()

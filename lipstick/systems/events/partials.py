@@ -75,7 +75,7 @@ def _edges(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Parti
     is_derived = types == EdgeType.DERIVED
 
     def of_ends(used: str | None, generated: str | None, derived: str | None) -> Array:
-        """What messages declare of an end of their edges, by the edges' relation."""
+        """Return the count that messages declare for an end of each edge, by its relation."""
         declared = np.full(len(owner), UNKNOWN, dtype=np.int64)
         for name, where in ((used, is_used), (generated, is_generated), (derived, is_derived)):
             if name is not None and where.any():
@@ -125,7 +125,7 @@ def _labels(messages: pa.Table, owner: Array, semiring: Semiring[Any] | None) ->
 def _scoped(
     partial: Partial, messages: pa.Table, owner: Array, is_used: Array, is_generated: Array
 ) -> Partial:
-    """The functions of executions and of what they generate, and what these have used so far."""
+    """Return a partial graph with the function of each vertex, and the counts of each function."""
     encoding = messages.column("function").combine_chunks().dictionary_encode()
     names = encoding.dictionary.to_pylist()
     function = encoding.indices.to_numpy(zero_copy_only=False).astype(np.int64)[owner]
@@ -187,7 +187,7 @@ def _ends(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Partia
 
 
 def _sealed(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Partial]:
-    """Sealed functions, of which there are few."""
+    """Yield a partial graph for each sealed function; there are few."""
     for row in messages.to_pylist():
         if row["function"] is None:
             continue

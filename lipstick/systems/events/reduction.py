@@ -40,7 +40,7 @@ from semiring.door import checked
 @checked
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a reduction of files gave.
+    """The result of a reduction of files.
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ class Reduction:
         return Outcome(progress, size, self.dead, self.unfinished, self.taken)
 
     def progress_of(self, name: str) -> Progress:
-        """What became of the messages of a topic so far."""
+        """Return the progress of a topic so far."""
         if name in self.plain:
             report = self.plain[name].report
             return Progress(report, 0, 0, 0, 0, 0, 0, sealed=True, refused=self.dead)

@@ -1,4 +1,4 @@
-"""How files of events are reduced, and whether a run goes on where another stopped."""
+"""Settings for reducing files of events, and the test if a run goes on where another stopped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BLOCK = 8 << 20
 @checked
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How files are reduced.
+    """Settings for reducing files.
 
     Parameters
     ----------
@@ -78,6 +78,6 @@ def goes_on(before: Any, now: dict[str, Any]) -> bool:
 
 
 def described(files: Sequence[Path], settings: Settings) -> dict[str, Any]:
-    """What a run reads and how: one that goes on must read the same."""
+    """Return the names and sizes of a run's files, and its settings, as JSON; see `goes_on`."""
     named = [[file.name, file.stat().st_size] for file in files]
     return {"files": named, "settings": settings.document()}

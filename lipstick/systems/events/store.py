@@ -23,11 +23,11 @@ from lipstick.systems.events.index import NodeIndex
 from semiring.base import Array
 
 RECORD = "events"
-"""The record that says which topics there are, and how far each was reduced."""
+"""The record of the topics in a store, and of how far each was reduced."""
 
 FORMAT = 1
 LABEL = REDUCED
-"""What p-nodes of reduced graphs are labelled: what is behind them was dropped."""
+"""The label of p-nodes of reduced graphs: what is behind them was dropped."""
 
 INPUTS, OUTPUTS, HUBS = "inputs", "outputs", "hubs"
 _KINDS = {INPUTS: Kind.TOKEN, OUTPUTS: Kind.DERIVED, HUBS: Kind.DERIVED}
@@ -60,19 +60,19 @@ class ReducedWriter:
 
     @property
     def topics(self) -> dict[str, Any]:
-        """What the store says of every topic."""
+        """The store's record of every topic, by name."""
         record: Any = self._writer.record(RECORD, None) or {}
         topics: dict[str, Any] = record.get("topics", {})
         return topics
 
     def topic(self, name: str) -> dict[str, Any]:
-        """What the store says of a topic; nothing if it has none of it."""
+        """Return the store's record of a topic, empty if it has none."""
         known: dict[str, Any] = self.topics.get(name, {})
         return known
 
     @property
     def stream(self) -> dict[str, Any] | None:
-        """What the store says of the job that writes it; None if that is none."""
+        """The store's record of the job that writes it; None if no job does."""
         record: Any = self._writer.record(RECORD, None) or {}
         stream: dict[str, Any] | None = record.get("stream")
         return stream
@@ -220,7 +220,7 @@ def entities(snapshot: Snapshot) -> list[Segment]:
 
 
 def check_reduced(snapshot: Snapshot, *, empty: bool = False) -> Mapping[str, Any]:
-    """The topics that a store says it has.
+    """Return the store's record of every topic, by name.
 
     Parameters
     ----------

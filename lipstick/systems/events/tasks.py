@@ -245,7 +245,7 @@ def _emitting(
 
 
 def _token() -> str:
-    """What tells tasks of this use of a function from those of others, on all workers the same."""
+    """Return a random name for one use of a function, the same on all workers."""
     return uuid.uuid4().hex[:12]
 
 

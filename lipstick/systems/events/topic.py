@@ -21,7 +21,7 @@ from semiring.base import Array, Semiring
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What became of a topic's messages so far.
+    """The progress of a topic so far.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ class TopicReducer:
     overlap
         See `Attempts`.
     raw
-        Gives the messages that counted or were repaired before those that are being taken in, to
-        repair late ones; once the topic is sealed, all that counted. None where they are not kept.
+        Gives the messages that counted or were repaired before the ones being taken in, to repair
+        late ones; once the topic is sealed, all that counted. None where they are not kept.
     stored
-        Tells of keys, as a Boolean array, which are vertices of the reduced graph as it is stored.
+        Returns for keys a Boolean array, True for vertices of the reduced graph as it is stored.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class TopicReducer:
         Returns
         -------
         pa.Table
-            Those that count now, each once over all calls: what a raw log has to keep.
+            The messages that count now, each once over all calls: a raw log has to keep them.
         """
         taken = self._attempts.take(messages)
         self._repeated += taken.repeated
@@ -156,7 +156,7 @@ class TopicReducer:
 
     @property
     def progress(self) -> Progress:
-        """What became of the messages so far."""
+        """The progress of the topic so far."""
         return Progress(
             self._reducer.report,
             self._messages,
@@ -169,9 +169,9 @@ class TopicReducer:
         )
 
     def _seal(self, messages: pa.Table) -> None:
-        """Close everything when the topic is sealed, and as many edges came as its seal says.
+        """Close everything when the topic is sealed, and as many edges came as its seal declares.
 
-        A seal without totals says nothing of what is still on its way, in other partitions or
+        A seal without totals declares nothing of what is still on its way, in other partitions or
         files: everything is closed at the end of the stream then (`close`).
         """
         seals = messages.filter(pc.equal(messages.column("kind"), SEALED))

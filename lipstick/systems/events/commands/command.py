@@ -218,7 +218,7 @@ def serve(
 @store_argument
 @answer_options()
 def stats(store: Path, format: str | None, output: Path | None, limit: int | None) -> None:
-    """What a STORE has of each topic, and how it came about.
+    """Show the topics in a STORE, with the counts of their reduction.
 
     Exit code 1 if a topic is not exact: lines were refused, or edges not as declared.
     """

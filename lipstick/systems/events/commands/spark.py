@@ -17,7 +17,7 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class SparkOptions:
-    """How Spark reduces; see `lipstick.systems.events.stream.batches.StreamSettings`."""
+    """Options of a job of Spark; see `lipstick.systems.events.stream.batches.StreamSettings`."""
 
     master: str
     shards: int
@@ -64,7 +64,7 @@ def spark_options(command: C) -> C:
 
 
 def format_options(command: C) -> C:
-    """The options of what events come in, as the parameters `source` and `topic`."""
+    """Add the options for the format of events, as the parameters `source` and `topic`."""
     command = click.option(
         "--topic", default="events", show_default=True, help="Of PROV and OpenLineage."
     )(command)

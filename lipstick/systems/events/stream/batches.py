@@ -117,7 +117,7 @@ class Batches:
         return self.store.parent / f"{self.store.name}.dead.jsonl"
 
     def plan(self, batch: int) -> BatchPlan:
-        """What the tasks of a batch are told."""
+        """Return the plan that the tasks of a batch get."""
         given = self.settings
         return BatchPlan(
             str(self.folder.absolute()),
@@ -209,7 +209,7 @@ class Batches:
         return {name: progress_of(known, self.dead) for name, known in self.topics.items()}
 
     def _advance(self, gathered: Gathered, topic: str, batch: int) -> None:
-        """Take the watermark on, and see whether as many edges have come as a seal says."""
+        """Advance a topic's watermark, and seal it if as many edges came as its seal declared."""
         known = gathered.topics[topic]
         given = self.settings
         if given.lateness is not None:

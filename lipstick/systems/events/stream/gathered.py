@@ -1,4 +1,4 @@
-"""What the tasks of a batch told, put together with what was known of each topic."""
+"""The results of a batch's tasks, put together with what was known of each topic."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _PEAKS = ("peak_edges", "peak_vertices", "peak_bytes")
 
 @dataclass(slots=True)
 class Gathered:
-    """What a batch gave.
+    """The results of a batch.
 
     Parameters
     ----------
     topics
-        How far each is now; those that the batch says nothing of are as they were.
+        The progress of each topic now; a topic without results in the batch is as it was.
     finals, late
         Of each topic its final edges, and its messages that came late.
     letters
         Lines that are no messages.
     oldest, bytes
-        When the oldest of what was read was written, and how much it was.
+        The time when the oldest input was written, and the size of all input.
     events
-        Of OpenLineage, as lines.
+        Events of OpenLineage, as lines.
     runs, fresh
-        Of each topic its runs, where events came, and the edges of those that are told now.
+        Of each topic its runs, where events came, and the edges of the runs delivered now.
     """
 
     topics: dict[str, TopicPlan]
@@ -54,7 +54,7 @@ class Gathered:
 
 
 def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
-    """Put together what tasks told.
+    """Put together the rows that tasks sent to the driver.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def added(known: TopicPlan, named: Iterable[str] = (), **counts: int) -> TopicPl
 
 
 def with_peaks(known: TopicPlan, now: Mapping[str, int]) -> TopicPlan:
-    """A topic of which so much was held at a time."""
+    """Return a topic with its peaks raised to sizes that it has now."""
     peaks = {name: max(known.counts.get(name, 0), number) for name, number in now.items()}
     return replace(known, counts={**known.counts, **peaks})
 
@@ -149,7 +149,7 @@ def _reduced(known: TopicPlan, told: Mapping[str, Any]) -> TopicPlan:
 
 
 def _resolved(known: TopicPlan, shards: Mapping[int, Mapping[str, Any]]) -> TopicPlan:
-    """What shards that took a step have now; what had been told to them is done with."""
+    """Return a topic with the new states of shards that took a step; their old input is gone."""
     opened = {number: name for number, name in known.open.items() if number not in shards}
     sizes = {number: size for number, size in known.sizes.items() if number not in shards}
     told = {number: names for number, names in known.told.items() if number not in shards}

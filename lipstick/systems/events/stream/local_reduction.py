@@ -145,7 +145,7 @@ def _reduced(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
 
 
 def _due(messages: pa.Table) -> int | None:
-    """How many edges the topic has in all, if one of some messages seals it and says so."""
+    """Return the number of all edges of the topic if a seal among the messages declares it."""
     seals = messages.filter(pc.equal(messages.column("kind"), SEALED))
     due = None
     for row in seals.filter(seals.column("function").is_null()).to_pylist():

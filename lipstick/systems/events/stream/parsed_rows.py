@@ -1,4 +1,4 @@
-"""What rows of a stream have: messages, documents of PROV, events of OpenLineage."""
+"""The parsed rows of a stream: messages, documents of PROV, events of OpenLineage."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _NAMES = {kind: name for name, kind in TYPES.items()}
 
 @dataclass(slots=True)
 class Part:
-    """What some rows have.
+    """The parsed content of some rows.
 
     Parameters
     ----------
     size
         In bytes.
     messages
-        Those that are as the format says; documents become messages of their activities.
+        Messages that keep the format; documents become messages of their activities.
     letters
-        What is refused.
+        Lines, documents and events that are refused.
     events
-        Of OpenLineage, with the lines they stand on, which the driver puts together.
+        Events of OpenLineage as text, which the driver puts together.
     partition
-        Of the source; 0 where that is not said.
+        The partition of the source; 0 where none is given.
     """
 
     size: int
@@ -60,7 +60,7 @@ class Part:
 def parts_of(
     form: str, topic: str, batch: pa.RecordBatch, semiring: Semiring[Any] | None = None
 ) -> Iterator[Part]:
-    """What rows of a stream have, in a format; the topic is that of documents."""
+    """Yield the parsed content of rows in a format; the topic is for documents of PROV."""
     if form == MESSAGES:
         for block in blocks_in(batch):
             yield _messages(block, semiring)
@@ -86,7 +86,7 @@ def _messages(block: Block, semiring: Semiring[Any] | None) -> Part:
 
 
 def _documents(topic: str, data: bytes, origin: str, first: int, time: int) -> Part:
-    """Return the documents of a file as messages; those that are none are refused, each alone."""
+    """Return the documents of a file as messages; unreadable or cyclic ones are refused alone."""
     part = Part(len(data))
     lines: list[str] = []
     for found in documents_in(data, origin):
@@ -144,7 +144,7 @@ class Block:
     origins, lines
         Of every line, or, of a block with one, of the first.
     partition
-        Of the source; 0 where that is not said.
+        The partition of the source; 0 where none is given.
     damage
         Why the lines cannot be read, if they cannot.
     """

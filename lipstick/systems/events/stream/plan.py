@@ -1,4 +1,4 @@
-"""What a batch is reduced with: settings, and where the state of each topic is."""
+"""The plan of a batch: settings, and the places of the state of each topic."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ STATE, LOG = "state", "log"
 
 @dataclass(frozen=True, slots=True)
 class TopicPlan:
-    """How far a topic is, as the last commit says it. Files are names in the folder of state.
+    """The state of a topic at the last commit. Files are names in the folder of state.
 
     Parameters
     ----------
     held, done
         By partition, the messages of attempts that have not ended, and what counts already.
     open, told
-        By shard, its state, and what was told to it since.
+        By shard, its state, and the files sent to it since.
     functions
-        What is known of functions.
+        The counts of functions, by name.
     latest
         Of every worker the time of its latest message.
     watermark
         See `Watermark`.
     due, edges
-        How many edges the topic has in all, if a seal said it, and how many have counted.
+        The number of all edges of the topic, if a seal declared it, and of edges that have counted.
     sealed
         Whether it is over.
     waiting
@@ -46,11 +46,11 @@ class TopicPlan:
     sizes
         By shard, the edges, vertices and bytes that are open.
     counts
-        What became of messages and edges so far, by name.
+        Numbers of messages and edges by their fate so far.
     named
         Some of the vertices that were not as declared.
     runs
-        What events of OpenLineage say of runs.
+        The runs in events of OpenLineage.
     logged, kept_from
         By batch the latest time that had come with it, and the first batch whose messages are
         kept.
@@ -76,7 +76,7 @@ class TopicPlan:
 
     @property
     def evidence(self) -> Evidence:
-        """What is known beside counts."""
+        """The evidence beside counts: the watermark, and whether the topic is sealed."""
         return Evidence(watermark=self.watermark, sealed=self.sealed)
 
     @property
@@ -105,7 +105,7 @@ class TopicPlan:
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """What all tasks of a batch are told.
+    """The plan that all tasks of a batch get.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class BatchPlan:
     overlap, semiring, hubs
         See `Settings`.
     format, events_topic
-        Of what arrives, and of documents and events in other formats than ours.
+        The format of events, and the topic of documents and events in other formats than ours.
     topics
         By name.
     """
@@ -143,7 +143,7 @@ class BatchPlan:
     topics: Mapping[str, TopicPlan] = field(default_factory=dict)
 
     def topic(self, name: str) -> TopicPlan:
-        """What is known of a topic, nothing of a new one."""
+        """Return the state of a topic, an empty one if it is new."""
         return self.topics.get(name, TopicPlan())
 
     def document(self) -> dict[str, Any]:

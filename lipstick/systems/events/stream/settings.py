@@ -1,4 +1,4 @@
-"""How a stream is reduced, and what its batches do."""
+"""Settings for reducing a stream, and the progress of its batches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from semiring.base import Semiring
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
-    """How a stream is reduced.
+    """Settings for reducing a stream.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class StreamSettings:
         messages come, without a shuffle. Then the stream has a column `partition`, and all
         messages of an execution have one value in it.
     format, topic
-        Of what arrives; the topic is that of PROV documents and OpenLineage events.
+        The format of events, and the topic of PROV documents and OpenLineage events.
     log
         Whether messages that count are kept, to repair late ones from. Otherwise late ones are
         reported, with the lines that were refused.
@@ -79,7 +79,7 @@ class StreamSettings:
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """What a batch did.
+    """The progress of a job by one batch.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ class BatchProgress:
     seconds
         How long it took.
     lag
-        Seconds from when the oldest of what it read was written to its commit; None if that is
-        not known.
+        Seconds from when the oldest input of the batch was written to its commit; None if that
+        is not known.
     """
 
     batch: int
@@ -105,7 +105,7 @@ class BatchProgress:
 
 
 def progress_of(known: TopicPlan, refused: int = 0) -> Progress:
-    """What became of a topic's messages, in a job that refused so many lines."""
+    """Return the progress of a topic, in a job that refused so many lines."""
     counts = known.counts
     edges, vertices, _ = (sum(size[n] for size in known.sizes.values()) for n in range(3))
     names = ("received", "kept", "dead", "peak_edges", "peak_vertices", "peak_bytes")

@@ -181,11 +181,11 @@ class StreamReduction:
 
 
 def job(frame: DataFrame, plan: BatchPlan) -> DataFrame:
-    """What the tasks of a batch do, as one frame: up to three shuffles, of few large rows.
+    """Return the tasks of a batch as one frame: up to three shuffles, of few large rows.
 
     Messages go to the partition of their execution, which knows what came before; by function or
-    worker, those that count go to another; and what local reducers leave goes to the shards of its
-    vertices.
+    worker, messages that count go to another; and what local reducers leave goes to the shards of
+    its vertices.
     """
     stages = {SOURCE: (_cut_whole,), EXECUTION: (_cut, _decide_whole)}
     first, *later = stages.get(plan.partitioning, (_cut, _decide, _reduce))

@@ -1,4 +1,4 @@
-"""What tasks of a batch send each other, and in the end the driver."""
+"""The messages that the tasks of a batch send each other, and in the end the driver."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCHEMA = pa.schema(
 DDL = "to int, kind string, topic string, shard int, number bigint, data binary"
 
 MESSAGES, COUNTING, SHARE = "messages", "counting", "share"
-"""Of the stages: messages to be decided on, those that count, and what a shard gets."""
+"""Kinds of rows between stages: messages to decide on, messages that count, a shard's share."""
 EVENTS, LETTER, READ, DECIDED, REDUCED, RESOLVED, FINAL, LATE = (
     "events",
     "letter",
@@ -47,7 +47,7 @@ class Row:
     kind
         One of this module's.
     topic, shard
-        Of what it is a part.
+        The topic and the shard that it belongs to.
     number
         By which parts are put in one order, however they arrive.
     data
@@ -63,7 +63,7 @@ class Row:
 
 
 def told(kind: str, topic: str, shard: int, document: Mapping[str, Any]) -> Row:
-    """A row for the driver that says something as JSON."""
+    """Return a row for the driver, with a document as JSON."""
     return Row(0, kind, topic, shard, 0, json.dumps(document).encode())
 
 

@@ -45,7 +45,7 @@ def packed(tables: Mapping[str, pa.Table]) -> bytes:
 
 
 def unpacked(data: Any) -> dict[str, pa.Table]:
-    """What `packed` made bytes of."""
+    """Return the tables that `packed` made bytes of, by name."""
     view, position = memoryview(data), 0
     tables = {}
     while position < len(view):
