@@ -2,7 +2,7 @@
 
 A `Graph` has sources and operators over their streams. A `Runner` runs it in memory, `start` on
 Structured Streaming. Recorded, by `Assertions` in a store or `InMemory`, are the keys of all events
-and the content of those of sources; no edge is. `ancestors` and `descendants` find the rest by
+and the content of source events; no edge is. `ancestors` and `descendants` find the rest by
 reverse mapping, from keys and the operators' parameters alone; `trace` gives every step as a table,
 `provenance_graph` a graph to zoom, delete in and evaluate, and `replay` runs what was recorded
 again, also with events corrected, removed or added. A `Property` travels with the events and needs
@@ -105,7 +105,7 @@ _ON_SPARK = ("RunningGraph", "ancestors_frame", "start")
 
 
 def __getattr__(name: str) -> Any:
-    """What needs PySpark is imported when it is asked for."""
+    """Import a name that needs PySpark when it is asked for."""
     if name in _ON_SPARK:
         from lipstick.systems.streams import structured
 

@@ -110,7 +110,7 @@ def ancestors(recording: Recording, events: Events, within: Iterable[str] | None
     Notes
     -----
     Exact for maps, filters, windows, aggregates and merges; of a join, all events in both windows,
-    which may be more than those that matched. O((r + e) log n) for e events of r ranges.
+    which may be more than the events that matched. O((r + e) log n) for e events of r ranges.
     """
     keys = resolve(recording, events)
     streams, _ = walk_back(recording, events.sid, Ranges.of(keys), within)

@@ -103,7 +103,7 @@ class Batch:
 
 
 def is_each(positions: Array, count: int) -> bool:
-    """Tell whether positions are those of all rows, in their order."""
+    """Return True if positions are the positions of all rows, in their order."""
     return len(positions) == count and bool((positions == np.arange(count)).all())
 
 

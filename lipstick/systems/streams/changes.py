@@ -1,4 +1,4 @@
-"""What a replay has different in its sources: events corrected, removed, or added late."""
+"""Changes of the sources in a replay: events corrected, removed, or added late."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Changes:
         Events that did not come.
     added
         A table of events that came too late or not at all, as the source has them: each gets the
-        first free tick from its time on, after those that are there.
+        first free tick from its time on, after the events that are there.
     """
 
     corrected: Mapping[str, Mapping[Name, Mapping[str, Any]]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Changes:
     added: Mapping[str, pa.Table] = field(default_factory=dict)
 
     def check(self, graph: Graph) -> None:
-        """Raise `UnknownStreamError` where a change is of what is no source."""
+        """Raise `UnknownStreamError` where a change is of a stream that is no source."""
         for sid in [*self.corrected, *self.removed, *self.added]:
             if sid not in graph.sources:
                 raise UnknownStreamError(

@@ -1,4 +1,4 @@
-"""Where the delays of outputs come from."""
+"""Delays of outputs: fixed, measured, given by a function, or recorded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Delays(ABC):
     """Gives every output its delay: the ticks from the trigger until it is emitted."""
 
     deterministic: bool = True
-    """Whether a run of the same input has the same delays."""
+    """True if a run of the same input has the same delays."""
 
     @abstractmethod
     def of(self, sid: str, code: Array | None, trigger: Array, elapsed: int) -> Array:

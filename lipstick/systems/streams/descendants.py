@@ -24,7 +24,7 @@ def descendants(recording: Recording, events: Events, within: Iterable[str] | No
     Parameters
     ----------
     within
-        The streams to look in; None: those that nothing is made of.
+        The streams to look in; None: the streams that nothing is made of.
     """
     graph = recording.graph
     keys = resolve(recording, events)
@@ -111,7 +111,7 @@ def _triggered_within(outputs: Keys, codes: Array | None, first: Array, last: Ar
 
 
 def covering(spans: Spans, positions: Array) -> Array:
-    """Which ranges have at least one of some positions, ascending.
+    """Return the indices of the ranges that have at least one of some positions, ascending.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where two runs of a stream differ: events are found again by triggers, content is compared."""
+"""Differences of two runs of a stream: triggers match the events, whose content is compared."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from semiring.base import Array
 
 
 def matched(keys: Keys, other_keys: Keys, rank: Array | None = None) -> tuple[Array, Array]:
-    """Where events of one run are in another: those of the same trigger, in their order.
+    """Return the places of the events of one run in another, by trigger and order.
 
     Parameters
     ----------
     rank
-        How many events of their run before each have the same trigger; None: `keys` are all.
+        The number of events of their run before each with the same trigger; None: `keys` are all.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def matched(keys: Keys, other_keys: Keys, rank: Array | None = None) -> tuple[Ar
 
 
 def differing_rows(table: pa.Table, other: pa.Table) -> Array:
-    """Which rows of two tables with as many rows differ, in any bit."""
+    """Return the mask of the rows that differ, in any bit, between two tables with as many rows."""
     if table.schema.names != other.schema.names:
         return np.ones(table.num_rows, dtype=np.bool_)
     mask = np.zeros(table.num_rows, dtype=np.bool_)
@@ -49,7 +49,7 @@ def differing_rows(table: pa.Table, other: pa.Table) -> Array:
 def differing_content(
     recording: Recording, keys: Keys, other: Recording, other_keys: Keys, sid: str
 ) -> Array:
-    """Which of as many events of two runs have other content."""
+    """Return the mask of the events with other content in another run, one for one."""
     if isinstance(recording, InMemory) and isinstance(other, InMemory):
         lists, other_lists = recording.lists(sid, keys), other.lists(sid, other_keys)
         if lists is not None and other_lists is not None:
@@ -60,7 +60,7 @@ def differing_content(
 
 
 def _differing_ranges(lists: Lists, other: Lists) -> Array | None:
-    """Which lists differ, by their members, each compared once; None: they are too far apart.
+    """Return the mask of the lists that differ; None: members cannot be compared once each.
 
     Members of both runs are in the same order, the first of one at some place among the other's.
     """
@@ -113,7 +113,7 @@ def _differing(left: pa.Array, right: pa.Array) -> Array:
 
 
 def _differing_lists(left: pa.Array, right: pa.Array) -> Array:
-    """Which lists differ: in length, or in a value. Those of both are compared at once."""
+    """Return the mask of the lists that differ in length or in a value, all compared at once."""
     lengths = [
         pc.list_value_length(each).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         for each in (left, right)

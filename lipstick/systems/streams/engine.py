@@ -28,13 +28,13 @@ TICK = 1_000
 """Nanoseconds of a tick, where times are measured: microseconds."""
 
 CODES = "/codes"
-"""Where the state has the values of keys: no stream is called so."""
+"""The name of the values of keys in the state: no stream has it."""
 
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Pushed:
-    """What one batch of input made.
+    """The results of one batch of input.
 
     Parameters
     ----------
@@ -55,10 +55,10 @@ class Pushed:
 
 
 class Recorder(Protocol):
-    """What keeps the events of a run."""
+    """A keeper of the events of a run."""
 
     def begin(self, graph: Graph, codes: KeyCodes) -> tuple[int, Mapping[str, StageState]]:
-        """Get ready, and tell the number of the next batch and the state before it."""
+        """Get ready, and return the number of the next batch and the state before it."""
 
     def write(self, pushed: Pushed, state: Callable[[], Mapping[str, StageState]]) -> None:
         """Keep what a batch made."""
@@ -212,11 +212,11 @@ class Runner:
         return self.push(final=True)
 
     def held(self) -> int:
-        """How many events all operators hold for later."""
+        """Return the number of events that all operators and sources hold for later."""
         return sum(self.held_by_stream().values())
 
     def held_by_stream(self) -> dict[str, int]:
-        """How many events the operator that makes each stream holds, or the source that is it."""
+        """Return, by stream, the number of events that its operator or source holds for later."""
         held = {sid: source.held() for sid, source in self._sources.items()}
         return held | {
             sid: at.stage.held() for sid, at in self._streams.items() if at.stage is not None
@@ -228,9 +228,9 @@ class Runner:
         return {sid: source.frontier for sid, source in self._sources.items()}
 
     def advance(self, frontiers: Mapping[str, int]) -> None:
-        """Take over the frontiers of sources of which this run has some keys.
+        """Take over the frontiers of sources when this run has some of their keys.
 
-        What is held back is let go with the next batch.
+        The next batch lets go the events that are held back.
         """
         for sid, frontier in frontiers.items():
             self._sources[sid].advance(frontier)

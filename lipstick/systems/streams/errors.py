@@ -1,4 +1,4 @@
-"""Errors of streams: each says what, where and what to do."""
+"""Errors of streams: each names the problem, its place and the remedy."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Events as nodes of a graph in which operators are modules, added piece by piece.
 
 A *piece* is some events of a stream, which have a segment each for the nodes inside their module,
-for those that leave it, and for those that enter others. A window's event is there when its trigger
-is, and δ of the sum of all in the window; a join's when an event of its tick is, and δ of both
-windows' sums. Of a join all events in the windows are meant, since keys do not say which pairs
-matched.
+for the nodes that leave it, and for the nodes that enter others. A window's event is there when
+its trigger is, and δ of the sum of all in the window; a join's when an event of its tick is, and δ
+of both windows' sums. Of a join all events in the windows are meant, since keys do not show which
+pairs matched.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _JOINS = ("time_join", "length_join")
 
 
 class Sink(Protocol):
-    """Where segments and edges go."""
+    """A destination of segments and edges."""
 
     def name(self, wanted: str) -> str:
         """A name of a segment that is free, as near to one as there is."""

@@ -1,4 +1,4 @@
-"""Which events a question is about, and which an answer names."""
+"""Events that a question is about, and events that an answer names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Events:
     sid
         The stream.
     n
-        A number, or several; None: all, as `t` says.
+        A number, or several; None: all, or all in `t`.
     key
         Of a stream with a key, its value: one for all of `n`, or a list, one for each.
     t
@@ -136,7 +136,7 @@ class Found:
         return list(zip(values, keys.n.tolist(), strict=True))
 
     def content(self, sid: str) -> pa.Table:
-        """Return the content of what was found in a stream, where it was recorded.
+        """Return the content of the events found in a stream, where it was recorded.
 
         Raises as :meth:`numbers`.
         """

@@ -21,7 +21,7 @@ STEP = 100
 FAULT = ("kitchen", 23)
 """The sensor and the number of the faulty reading, from 1."""
 FIRE = ("attic", 31)
-"""Where the fire is, and from which reading on."""
+"""The sensor at the fire, and the number of its first reading of it, from 1."""
 _BEGIN = 1_700_000_000_000
 
 

@@ -51,7 +51,8 @@ def export_stream(
     sid
         The stream.
     name, version
-        Of the dataset that the events are: a version has what is new since those before.
+        Of the dataset that the events are: a version has the events that are new since the
+        versions before.
     folder
         A new one, for the rows as a Parquet file with the manifest beside it: the columns `event`,
         `event_time` and `event_key`, and the content of the events where it was recorded.
@@ -75,8 +76,8 @@ def export_stream(
 
     Notes
     -----
-    Events that are nodes already are not looked at again, apart from those that new ones were made
-    of.
+    Events that are nodes already are not looked at again, apart from the events that new ones
+    were made of.
     """
     path = Path(store)
     segment = f"{name}@{version}"
@@ -95,7 +96,7 @@ def export_stream(
 
 @dataclass(slots=True)
 class _Known:
-    """What a store has of a query as nodes.
+    """The parts of a query that are nodes in a store.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ class _Known:
         return cls(*(document.get(each, {}) for each in names))
 
     def parts(self, sid: str) -> int:
-        """How many recorded parts of a stream are nodes."""
+        """Return the number of recorded parts of a stream that are nodes."""
         return sum(piece["parts"] for piece in self.pieces.get(sid, ()))
 
 
@@ -152,7 +153,7 @@ class _Added:
 def _add(
     writer: Writer, recording: Stored, known: _Known, sid: str, name: str, segment: str
 ) -> None:
-    """Make nodes of all events up to now, and a segment of those that are new to a dataset."""
+    """Make nodes of all events up to now, and a segment of the events new to a dataset."""
     if known.streams.setdefault(name, sid) != sid:
         raise StreamError(
             f"{name} was exported of the stream {known.streams[name]}.\nGive another name."
@@ -187,7 +188,7 @@ def _add(
 
 
 def _upstream(recording: Stored, sid: str) -> list[str]:
-    """A stream and those that it is made of, each after what it is made of."""
+    """Return a stream and its direct and indirect inputs, each after its own inputs."""
     graph = recording.graph
     needed = {sid}
     for name in reversed(list(graph.nodes)):
@@ -265,7 +266,7 @@ def _names(recording: Any, keys: Keys) -> Mapping[str, Any]:
 
 
 def _rows(recording: Stored, sid: str, keys: Keys) -> pa.Table:
-    """What is handed over of events: their names, and their content where it was recorded."""
+    """Return the rows of exported events: names, and content where it was recorded."""
     table = pa.table(_names(recording, keys))
     if not recording.has_content(sid):
         return table

@@ -96,7 +96,7 @@ class Graph:
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """The streams of which something is recorded: all but twins."""
+        """The streams that a recording has keys of: all but twins."""
         return tuple(sid for sid, node in self.nodes.items() if node.twin is None)
 
     def original(self, sid: str) -> str:
@@ -161,7 +161,7 @@ class Graph:
         return result if result.sid == name else result.twin(name)
 
     def topology(self) -> dict[str, Any]:
-        """The static part of what is recorded, as JSON: streams, operators, parameters."""
+        """Return the static part of a recording, as JSON: streams, operators, parameters."""
         return {
             sid: {
                 "kind": "source" if node.operator is None else node.operator.kind,
@@ -181,7 +181,7 @@ class Graph:
         }
 
     def fingerprint(self) -> str:
-        """A checksum of the topology, to tell that a store was written by another graph."""
+        """Return a checksum of the topology, to detect that another graph has written a store."""
         text = json.dumps(self.topology(), sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -233,11 +233,11 @@ class Stream:
         return self.graph.apply(KeyBy(column), self.sid, sid=name)
 
     def time_window(self, width: int, *, name: str | None = None) -> Stream:
-        """On each event, those of the last ticks; see `TimeWindow`."""
+        """Collect, on each event, the events of the last ticks; see `TimeWindow`."""
         return self.graph.apply(TimeWindow(width), self.sid, sid=name)
 
     def length_window(self, length: int, *, name: str | None = None) -> Stream:
-        """Yield the last events (:class:`~lipstick.systems.streams.operators.LengthWindow`)."""
+        """Collect the last events (:class:`~lipstick.systems.streams.operators.LengthWindow`)."""
         return self.graph.apply(LengthWindow(length), self.sid, sid=name)
 
     def aggregate(

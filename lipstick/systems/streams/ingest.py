@@ -1,4 +1,4 @@
-"""A source at work: rows get their times and numbers, and disorder is treated as it is told."""
+"""A source at work: rows get their times and numbers, and disorder is treated by its policy."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SourceStage:
         self._sequence = np.zeros(0, dtype=np.int64)
 
     def take(self, table: pa.Table | None, watermark: int | None, final: bool) -> Ingested:
-        """Take rows in, and return those that are next.
+        """Take rows in, and return the rows that are next.
 
         Parameters
         ----------
@@ -191,7 +191,7 @@ class SourceStage:
         return Batch(keys, content), collisions, missing
 
     def _missing(self, table: pa.Table, code: Array | None) -> int:
-        """How many of the sender's numbers between these and the ones before did not come."""
+        """Return how many of the sender's numbers between these and earlier ones did not come."""
         if self._source.sequence is None:
             return 0
         numbers = table.column(self._source.sequence).cast(pa.int64()).to_numpy()
@@ -222,7 +222,7 @@ class SourceStage:
         return before if self._source.key is not None else max(before, self._last)
 
     def held(self) -> int:
-        """How many events wait to be put in order."""
+        """Return the number of events that wait to be put in order."""
         return 0 if self._held is None else self._held.num_rows
 
     def save(self) -> StageState:

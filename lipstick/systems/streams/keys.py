@@ -74,7 +74,7 @@ def concat_keys(parts: Sequence[Keys]) -> tuple[Keys, Array | None]:
     Returns
     -------
     keys, order
-        `order` says from where in the concatenation each of `keys` is; None for all in order.
+        `order` has the place of each of `keys` in the concatenation; None for all in order.
     """
     parts = [part for part in parts if len(part)] or [parts[0]]
     if len(parts) == 1:
@@ -144,7 +144,7 @@ def _is_equal(code: Array | None, other: Array | None) -> bool:
 
 
 def _is_strict(code: Array | None, t: Array) -> bool:
-    """Tell whether no two events of an order (code, t) are of one code and time."""
+    """Return True if no two events of an order (code, t) have the same code and time."""
     before: Array = t[1:] > t[:-1]
     if code is not None:
         before |= code[1:] != code[:-1]
@@ -210,12 +210,12 @@ def last_of_code(code: Array | None, count: int) -> Array:
 
 
 def expand(low: Array, high: Array) -> tuple[Array, Array]:
-    """All positions of ranges ``[low, high)``, one range after the other.
+    """Return all positions of ranges ``[low, high)``, one range after the other.
 
     Returns
     -------
     positions, owners
-        `owners` says which range each position is of.
+        `owners` has the index of the range of each position.
     """
     sizes = np.maximum(high - low, 0)
     ends = np.cumsum(sizes)
@@ -225,9 +225,9 @@ def expand(low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def merge_ranges(owner: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
-    """The union of ranges ``[low, high)`` of each owner, as disjoint ranges in order.
+    """Return the union of ranges ``[low, high)`` of each owner, as disjoint ranges in order.
 
-    Empty ranges are dropped. Those that only touch stay apart: between them there may be a change
+    Empty ranges are dropped. Ranges that only touch stay apart: between them there may be a change
     of the key, or events that were not loaded. O(r · log r).
     """
     kept = low < high

@@ -1,4 +1,4 @@
-"""How the keys of a batch are laid out in a store: columns, and blocks with the ranges of keys.
+"""Layout of the keys of a batch in a store: columns, and blocks with the ranges of keys.
 
 What is constant or follows is not stored: numbers of a stream without key are consecutive, times
 are differences. It has numpy and pyarrow alone, since workers of Spark do it too.
@@ -35,7 +35,7 @@ def column_names(keyed: bool, d: int | None) -> list[str]:
 
 
 def keys_of(table: pa.Table, first_t: int, first_n: int, d: int | None, codes: int) -> Keys:
-    """Some rows of what `key_columns` made as keys; what was not stored follows from the rest.
+    """Return the keys of some rows that `key_columns` made; omitted columns follow from the rest.
 
     Parameters
     ----------

@@ -19,13 +19,13 @@ class Node:
     source
         How its events come in, for a source.
     operator, inputs
-        What makes it of which streams, for all others.
+        The operator that makes it and the streams that this reads, for all others.
     keyed
         Whether the stream has a key.
     module
         The composed operator that it is inside of, or its own name.
     twin
-        The stream that has the same events under another name: nothing is recorded of this one.
+        The stream that has the same events under another name: nothing is recorded for this one.
     """
 
     sid: str

@@ -17,7 +17,7 @@ _LEAST = np.iinfo(np.int64).min // 4
 
 
 class Numbering:
-    """What the last event of each code of a stream had."""
+    """The time and number of the last event of each code of a stream."""
 
     def __init__(self) -> None:
         self._last_t = np.zeros(0, dtype=np.int64)

@@ -1,8 +1,7 @@
-"""How much a run takes, by formulas and as measured: bytes in a store, events in memory.
+"""The cost of a run, by formulas and as measured: bytes in a store, events in memory.
 
 Source: the thesis, sections 6.3 and 6.5. Its formula of memory has ``c * w * AS``, for c operators
-that hold the events of a window of w ticks each; here each operator holds what its own parameters
-say.
+that hold the events of a window of w ticks each; here the parameters of each operator decide.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def storage(events: int, sources: int, derived: int, key: float, content: float)
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a stream takes in a store.
+    """The space that a stream takes in a store.
 
     Parameters
     ----------
@@ -91,7 +90,7 @@ class Measured:
 
 
 def measured(recording: Stored) -> list[Measured]:
-    """What every recorded stream takes, in the order of the graph."""
+    """Return the space that every recorded stream takes, in the order of the graph."""
     graph = recording.graph
     counts = {sid: int(recording.parts(sid).rows.sum()) for sid in graph.recorded}
     total = sum(counts[sid] for sid in graph.sources)
@@ -104,10 +103,10 @@ def measured(recording: Stored) -> list[Measured]:
 
 
 def held(graph: Graph, rates: Mapping[str, float], keys: float = 1.0) -> dict[str, float]:
-    """How many events are held in memory for each stream, by the operator that makes it.
+    """Return the number of events in memory for each stream, held by the operator that makes it.
 
     A time window holds the events of its width, a length window one less than its length of every
-    key, a join those of both windows, a source those that may still be put in order. Inputs of a
+    key, a join the events of both windows, a source the events to be put in order. Inputs of a
     join or merge are taken to be at the same pace: what waits for another input comes on top.
 
     Parameters
@@ -115,7 +114,7 @@ def held(graph: Graph, rates: Mapping[str, float], keys: float = 1.0) -> dict[st
     rates
         By stream, events a tick, of all keys together.
     keys
-        How many values keys have.
+        The number of values that keys have.
     """
     result = {}
     for sid, node in graph.nodes.items():
@@ -150,7 +149,7 @@ def predicted_held(recording: Stored) -> dict[str, float]:
 
 
 def held_in(recording: Stored) -> dict[str, int]:
-    """How many events each stream's operator held after the last batch that was stored."""
+    """Return the number of events that each stream's operator held after the last stored batch."""
     result = dict.fromkeys(recording.graph.recorded, 0)
     for state in recording.states():
         for sid in result:

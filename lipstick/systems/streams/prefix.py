@@ -21,7 +21,7 @@ from lipstick.systems.streams.recording import Recording
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """Where a replay begins, by stream; what is not needed begins at `INFINITE`.
+    """The beginning of a replay, by stream; a stream not needed begins at `INFINITE`.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def whole(graph: Graph, names: Iterable[str]) -> Prefix:
 
 
 def prefix_of(recording: Recording, first: Mapping[str, int], *, counted: bool) -> Prefix:
-    """Where to begin for the events of some streams from given times on.
+    """Return the beginning of a replay for the events of some streams from given times on.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class Step:
 
     @property
     def parents(self) -> Sequence[Parents]:
-        """What the outputs were made of, for each input that has a part in any."""
+        """The parents of the outputs, for each input that has a part in any."""
         if self.fired is None:
             return ()
         return [
@@ -65,20 +65,20 @@ class Step:
 
 @checked
 class Property(ABC):
-    """A property of events, of which those of ancestors are combined."""
+    """A property of events that combines the values of their ancestors."""
 
     name: str
 
     @abstractmethod
     def source(self, step: Step) -> Array:
-        """The values of events of a source."""
+        """Return the values of events of a source."""
 
     @abstractmethod
     def combine(self, step: Step) -> Array:
-        """The values of outputs, from those of what they were made of."""
+        """Return the values of outputs, from the values of their parents."""
 
     def of(self, step: Step) -> Array:
-        """The values of the events of a step."""
+        """Return the values of the events of a step."""
         return self.source(step) if step.fired is None else self.combine(step)
 
 
@@ -113,7 +113,7 @@ def reduced(function: np.ufunc, start: int, parents: Parents, name: str) -> Arra
 @checked
 @dataclass(frozen=True, slots=True)
 class TotalDelay(Property):
-    """The ticks spent on an event: its own delay and those of its ancestors.
+    """The ticks spent on an event: its own delay and the delays of its ancestors.
 
     Of a join the greatest one of the ancestors counts, else their sum (thesis, section 5.4).
     """
@@ -133,7 +133,7 @@ class TotalDelay(Property):
 @checked
 @dataclass(frozen=True, slots=True)
 class Count(Property):
-    """How many derivations from source events an event has: one used twice counts twice."""
+    """The number of derivations of an event from source events: one used twice counts twice."""
 
     name: str = "count"
 
@@ -221,8 +221,8 @@ class Custom(Property):
     first
         The value of a source's event: of its stream, its time and its content as a dictionary.
     fold
-        The value of an output: of its stream, its delay, and the values of its ancestors, those of
-        the first input before those of the second, by time.
+        The value of an output: of its stream, its delay, and the values of its ancestors, from
+        the first input before the second, by time.
     """
 
     name: str

@@ -21,7 +21,7 @@ from semiring.door import checked
 
 @checked
 def trace(recording: Recording, events: Events, within: Sequence[str] | None = None) -> pa.Table:
-    """Which event came from which step: a row for each direct dependency of a walk.
+    """Return the steps of a walk as a table: a row for each direct dependency.
 
     Returns
     -------
@@ -109,7 +109,7 @@ class _Built:
     tables: dict[str, pa.Table] = field(default_factory=dict)
 
     def column(self, file: str, name: str) -> pa.ChunkedArray:
-        """A column of what would be a file of a store."""
+        """Return a column of a table that a store would have as a file."""
         return self.tables[file].column(name)
 
     def name(self, wanted: str) -> str:

@@ -203,7 +203,7 @@ class RecordedQuery:
         transaction.commit()
 
     def paths(self, files: Iterable[str]) -> list[Path]:
-        """Where files of the store are, each held against its checksum."""
+        """Return the paths of files of the store, each checked against its checksum."""
         snapshot = self._store.snapshot()
         return [snapshot.path(file).absolute() for file in files]
 

@@ -1,4 +1,4 @@
-"""What was recorded of a run: keys of all streams in parts, content of sources."""
+"""The recording of a run: keys of all streams in parts, content of sources."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Parts:
     def within(
         self, low: Array, high: Array, codes: Array | None = None, *, of: str = "t"
     ) -> Array:
-        """The parts that may have a time in one of some closed intervals, ascending.
+        """Return the ascending indices of the parts that may have a time in some closed intervals.
 
         Parameters
         ----------
@@ -78,12 +78,12 @@ class Parts:
         return np.flatnonzero(met)
 
     def has_code(self, codes: Array) -> Array:
-        """Whether each part may have an event of some codes."""
+        """Return the mask of the parts that may have an event of some codes."""
         codes = np.unique(codes)
         return self._meet("code", codes, codes)
 
     def _meet(self, of: str, starts: Array, ends: Array) -> Array:
-        """Whether each part's range of something meets one of some disjoint intervals in order."""
+        """Return the mask of the parts with a range that meets some disjoint intervals in order."""
         first = getattr(self, f"first_{of}")
         last = getattr(self, f"last_{of}")
         index = np.searchsorted(ends, first, "left")
@@ -157,7 +157,7 @@ class Recording(ABC):
         return table if is_each(index, table.num_rows) else table.take(pa.array(index))
 
     def notes(self) -> tuple[str, ...]:
-        """Where what is recorded is not all that was sent, in sentences."""
+        """Return sentences about the differences between what was sent and what is recorded."""
         notes = []
         for sid, disorder in self.disorder().items():
             policy = self.graph.node(sid).source

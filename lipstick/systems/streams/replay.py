@@ -32,17 +32,17 @@ from semiring.door import checked
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:
-    """What a replay found, by stream.
+    """The result of a replay, by stream.
 
     Parameters
     ----------
     same, changed, gone
-        Recorded events: with the same content and key, with another, and those that no longer are.
+        Recorded events: with the same content and key, with another, and events that no longer are.
     appeared
         Events that were not recorded, with the keys of the replay.
     not_deterministic
-        The streams whose operator gave something else for the same input: what is said of them,
-        and of what is made of them, has no other cause that is known.
+        The streams whose operator gave something else for the same input: differences of
+        these streams, and of streams made of them, have no other cause that is known.
     results
         The replayed run, with all content.
     """
@@ -91,8 +91,8 @@ def replay(
 
     Notes
     -----
-    Time and memory are those of a run over the sources from the first event that the results asked
-    about can look back at, up to the last of these results, two or three times: what is unchanged
+    It takes two or three times the time and memory of a run over the sources from the first event
+    that the results asked about can look back at, up to the last of these results: unchanged data
     is replayed as well, to know what is not deterministic. Where there are changes, windows of a
     length may have any event before them, and a graph with such is replayed from the beginning.
     """
@@ -147,7 +147,7 @@ def _prefix(
     events: Events | None,
     changes: Changes | None,
 ) -> Prefix:
-    """Where to begin, so that all changes are in what is replayed too."""
+    """Return the beginning of the replay, early enough to have all changes in it."""
     if period is None and events is None:
         return whole(recording.graph, keys_asked)
     if period is not None:
@@ -167,7 +167,7 @@ def _has_all(recording: Recording) -> bool:
 
 
 def _rank(keys: Keys, recorded: Keys) -> Array:
-    """How many recorded events before each have the same trigger."""
+    """Return the number of recorded events before each that have the same trigger."""
     index = search(recorded.code, recorded.t, keys.code, keys.t)
     rank: Array = trigger_rank(recorded)[index]
     return rank
@@ -176,7 +176,7 @@ def _rank(keys: Keys, recorded: Keys) -> Array:
 def _compare(
     before: InMemory, after: InMemory, sid: str, keys_asked: Keys, rank: Array
 ) -> tuple[Keys, Keys, Keys]:
-    """Which of the recorded events are the same, changed and gone."""
+    """Return the recorded events that are the same, changed and gone."""
     index, there = matched(keys_asked, after.whole(sid), rank)
     gone = keys_asked.take(np.flatnonzero(~there))
     kept = keys_asked.take(np.flatnonzero(there))

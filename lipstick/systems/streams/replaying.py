@@ -36,17 +36,17 @@ class _RecordedSource(SourceStage):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What is replayed: from where a prefix begins up to a time."""
+    """The span of a replay: from the beginning of a prefix up to a time."""
 
     prefix: Prefix
     until: int
 
     def first_trigger(self, sid: str) -> int:
-        """From which trigger's time on a stream is replayed; `INFINITE`: it is not."""
+        """Return the trigger's time from which a stream is replayed; `INFINITE`: it is not."""
         return self.prefix.triggers[sid]
 
     def keys(self, recording: Recording, sid: str) -> Keys:
-        """The recorded keys of what is replayed of a stream, and some before and after."""
+        """Return the recorded keys of a stream that are replayed, and some before and after."""
         first = self.first_trigger(sid)
         if first == INFINITE:
             return Keys.empty(recording.graph.node(sid).keyed)
@@ -135,7 +135,7 @@ def run(
     read: Mapping[str, Batch] | None = None,
     fired: dict[str, Fired] | None = None,
 ) -> InMemory:
-    """Run a graph over a span of what was recorded of its sources, with changes if there are.
+    """Run a graph over a span of its recorded sources, with changes if there are any.
 
     Parameters
     ----------

@@ -62,13 +62,13 @@ class Source:
             )
 
     def parameters(self) -> dict[str, Any]:
-        """What a store records of the source, as JSON."""
+        """Return the parameters of the source that a store records, as JSON."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Disorder:
-    """What was not as it should be among the events of one source in one batch.
+    """The counts of irregular events of one source in one batch.
 
     Parameters
     ----------

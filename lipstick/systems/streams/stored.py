@@ -110,7 +110,7 @@ def _condition(recorded: Any) -> Condition:
 
 
 _CACHED = 1 << 23
-"""Events of which the keys are kept in memory after they were read."""
+"""The number of events whose keys are kept in memory after they were read."""
 
 
 @checked_arguments
@@ -197,7 +197,7 @@ class Stored(Recording):
         return [unpacked(self._snapshot.read(file)) for file in files]
 
     def _restore_codes(self) -> None:
-        """Read the values of keys; those of a partition have their codes after those before."""
+        """Read the values of keys; codes of a partition come after codes of earlier ones."""
         values: list[pa.Array] = []
         starts = [0]
         for tables in self.states():
@@ -259,7 +259,7 @@ class Stored(Recording):
         return [(self._snapshot.path(part.file), part) for part in parts]
 
     def first_code(self, part: BatchPart) -> int:
-        """The code that the first of the codes of a part is, among those of all partitions."""
+        """Return the code that a part's first code has among the codes of all partitions."""
         return self._first_codes[part.partition or 0]
 
     def _keys(self, sid: str, number: int) -> Keys:

@@ -87,7 +87,7 @@ stream.add_command(demo)
 @stream.command()
 @recording_command
 def show(told: Answer, recording: Stored) -> None:
-    """What a STORE has of a query: its streams, operators, events and disorder."""
+    """Show the streams, operators, events and disorder of a query in a STORE."""
     rows = [
         {
             "stream": sid,

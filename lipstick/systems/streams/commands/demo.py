@@ -26,9 +26,8 @@ READINGS = 40
 def demo(spark: bool, keep: Path | None) -> None:
     """Run a graph over sensors, trace an alarm, and replay it with a reading corrected.
 
-    Three sensors send readings, one of which is faulty, and there is a fire. An alarm is a mean of
-    the last half second that is too high. What is recorded is the readings and the keys of all
-    else, in a store.
+    Three sensors send readings, one reading is faulty, and there is a fire. An alarm is a mean of
+    the last half second that is too high. The store has the readings, and the keys of all else.
     """
     from lipstick.cli.errors import reported
     from lipstick.systems.streams import Stored, example

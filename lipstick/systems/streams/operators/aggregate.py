@@ -115,9 +115,9 @@ def _lists(batch: Batch) -> Lists:
 
 
 def aggregated(lists: Lists, columns: Sequence[tuple[str, str, str | None]]) -> pa.Table:
-    """The aggregated values of lists, a row for each.
+    """Return the aggregated values of lists, a row for each.
 
-    Sums of integers are exact; those of floats depend on the list alone, never on what else is in
+    Sums of integers are exact; sums of floats depend on the list alone, never on what else is in
     the batch, so that a replay repeats them to the bit.
 
     Raises

@@ -1,4 +1,4 @@
-"""What an operator of a stream graph is: how it fires, and its ancestor function."""
+"""Operators of a stream graph: how they fire, and their ancestor functions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Spans = tuple[Array, Array]
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far back from a trigger an operator looks into an input.
+    """The distance from a trigger back to which an operator looks into an input.
 
     Parameters
     ----------
     time
         Ticks before the trigger, which count too.
     count
-        So many last events, instead; None: as `time` says.
+        The number of last events, instead; None: `time` counts.
     """
 
     time: int = 0
@@ -59,14 +59,14 @@ class Parents:
     aligned: bool = False
 
     def take(self, positions: Array) -> Parents:
-        """Those of the outputs at positions."""
+        """Return the parents of the outputs at positions."""
         triggered = None if self.triggered is None else self.triggered[positions]
         return Parents(self.properties, self.low[positions], self.high[positions], triggered)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """The pairs of events that a join matched: those of output i are ``offsets[i]`` to the next.
+    """The pairs of events that a join matched: output i has pairs ``offsets[i]`` to the next.
 
     `left` and `right` are positions among the events at hand of both inputs.
     """
@@ -76,7 +76,7 @@ class Pairs:
     right: Array
 
     def take(self, positions: Array) -> Pairs:
-        """Those of the outputs at positions."""
+        """Return the pairs of the outputs at positions."""
         low, high = self.offsets[:-1][positions], self.offsets[1:][positions]
         places, _ = expand(low, high)
         offsets = np.concatenate(([0], np.cumsum(high - low))).astype(np.int64)
@@ -85,7 +85,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fired:
-    """What a step of an operator made, before it has its own times and numbers.
+    """The outputs of a step of an operator, before they have their own times and numbers.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Stage(ABC):
         """Go on from a state that `save` gave."""
 
     def held(self) -> int:
-        """How many events are held for later."""
+        """Return the number of events that are held for later."""
         return 0
 
 
@@ -160,9 +160,9 @@ class Operator(ABC):
 
     kind: ClassVar[str]
     inputs: ClassVar[int] = 1
-    """How many streams it reads; -1: two or more."""
+    """The number of streams it reads; -1: two or more."""
     aligned: ClassVar[bool] = False
-    """Whether there is exactly one output for every event of the input, with its number."""
+    """True if there is exactly one output for every event of the input, with its number."""
 
     @abstractmethod
     def spans(
@@ -186,7 +186,7 @@ class Operator(ABC):
 
     @abstractmethod
     def reach(self, which: int) -> Reach:
-        """How far back the outputs' ancestors in an input are."""
+        """Return the distance from outputs back to their ancestors in an input."""
 
     @abstractmethod
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
@@ -201,7 +201,7 @@ class Operator(ABC):
         """
 
     def parameters(self) -> dict[str, Any]:
-        """What a store records of the operator, as JSON."""
+        """Return the parameters of the operator that a store records, as JSON."""
         return {}
 
     def scaled(self, factor: int) -> Operator:
@@ -210,7 +210,7 @@ class Operator(ABC):
 
 
 class OfTrigger(Operator):
-    """An operator of which every output is made of the event that triggered it (``Map_OA``).
+    """An operator whose every output is made of the event that triggered it (``Map_OA``).
 
     That is the event with ``t_i = t - d``, whatever the keys: times of an input are unique.
     """

@@ -41,8 +41,8 @@ from lipstick.systems.streams.operators.mapping import checked_mask, name_of
 from semiring.base import Array
 
 Condition = Callable[[pa.Table, pa.Table], Any] | tuple[tuple[str, str], ...] | None
-"""Which pairs match: a predicate of two tables with a row for each pair; pairs of columns that are
-equal; None: all."""
+"""The condition of a match: a predicate of two tables with a row for each pair; pairs of columns
+that are equal; None: all pairs match."""
 
 PAIRS = 1 << 20
 """Pairs that are looked at in one step."""
@@ -193,7 +193,7 @@ class _JoinStage(Stage):
 
     @abstractmethod
     def _needed(self, keys: Keys, safe: int, size: int) -> Array:
-        """Which events a later tick may have in its window."""
+        """Return the mask of the events that a later tick may have in its window."""
 
     def _fire(
         self,

@@ -46,7 +46,7 @@ class Absent:
 
 
 def name_of(function: object) -> str:
-    """A function's name for people, and to tell in a replay that it is another one."""
+    """Return a function's name for people, by which a replay notices another function."""
     if isinstance(function, Absent):
         return function.name
     if isinstance(function, pc.Expression):
@@ -89,7 +89,7 @@ class _MapStage(Stage):
 
 
 def checked_table(given: Any, count: int, what: str) -> pa.Table:
-    """What a function of the user's gave, as a table with a row for each event.
+    """Return the result of a user's function as a table with a row for each event.
 
     Raises
     ------
@@ -159,7 +159,7 @@ class _FilterStage(Stage):
 
 
 def checked_mask(given: Any, count: int, what: str) -> Array:
-    """What a predicate of the user's gave, as an array of Booleans; NULL is false.
+    """Return the result of a user's predicate as an array of Booleans; NULL is false.
 
     Raises
     ------

@@ -24,7 +24,7 @@ class Merge(Operator):
 
     Notes
     -----
-    Outputs at one trigger time are told apart by their order: the r-th is of the r-th of the
+    Outputs at one trigger time differ by their order: the r-th is of the r-th of the
     inputs that have an event at that time, since each has one at most.
     """
 
@@ -34,7 +34,7 @@ class Merge(Operator):
     def spans(
         self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
     ) -> Spans:
-        """The event at the trigger's time, if the output's rank says that it is of this input."""
+        """Return the event at the trigger's time, if by its rank the output is of this input."""
         trigger = outputs.trigger
         rank = trigger_rank(outputs) if rank is None else rank
         there = np.zeros(len(outputs), dtype=np.int64)

@@ -120,7 +120,7 @@ class _WindowStage(Stage):
 
     @abstractmethod
     def _needed(self, held: Keys, frontier: int) -> Array:
-        """Which of the events a later window may have."""
+        """Return the mask of the events that a later window may have."""
 
     def save(self) -> StageState:
         return StageState({} if self._tail is None else {"tail": batch_to_table(self._tail)})

@@ -1,4 +1,4 @@
-"""From an event to those that it was made of, or those it is in: as boxes, step by step."""
+"""Paths from an event to its ancestors or descendants: as boxes, step by step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DRAWN = 24
 """Events of a stream that are drawn; the rest are a bundle."""
 
 TRACED = 5_000
-"""Events whose steps are looked at; of more, only how many are of each stream is told."""
+"""Events whose steps are looked at; of more, only the count by stream is shown."""
 
 LISTED = 100
 """Events whose content is listed at most."""
@@ -141,7 +141,7 @@ def _steps(
     forwards: bool,
     budget: Budget,
 ) -> list[tuple[Place, Place]]:
-    """Which of the events was made of which directly."""
+    """Return the direct dependencies among the events: an ancestor, and the event made of it."""
     every = {start: keys, **reached}
     known = {sid: set(_places(recording, sid, each)) for sid, each in every.items()}
     steps: dict[tuple[Place, Place], None] = {}

@@ -19,7 +19,7 @@ WINDOW = 200
 
 
 def window(recording: Stored, sid: str, offset: int, limit: int) -> dict[str, Any]:
-    """Some events of a stream, those of the last batch first and of each the latest first.
+    """Return some events of a stream, the last batch first and in each batch the latest first.
 
     Only the parts that have them are read.
     """
@@ -47,10 +47,10 @@ def window(recording: Stored, sid: str, offset: int, limit: int) -> dict[str, An
 
 
 def table_of(recording: Stored, sid: str, keys: Keys | None, chosen: Any) -> pa.Table:
-    """Keys at some positions, with their content where that was recorded.
+    """Return keys at some positions, with their content where that was recorded.
 
-    Columns are ``key`` where the stream has one, ``n``, those of the content, ``t`` and ``d``;
-    those of the content that time and key are taken from come last. They are called ``content.n``
+    Columns are ``key`` where the stream has one, ``n``, the content's columns, ``t`` and ``d``;
+    columns of the content that time and key are taken from come last. They are called ``content.n``
     and the like where they would be called as others are.
     """
     keyed = recording.graph.node(sid).keyed

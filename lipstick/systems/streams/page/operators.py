@@ -11,7 +11,7 @@ from lipstick.systems.streams.node import Node
 
 
 def described(node: Node) -> str:
-    """What makes a stream, in a few words, such as ``window of 500 ticks``."""
+    """Return the operator of a stream in a few words, such as ``window of 500 ticks``."""
     if node.operator is None:
         return "source"
     given = node.operator.parameters()
@@ -36,14 +36,14 @@ def described(node: Node) -> str:
 
 
 def counts_of(recording: Stored) -> dict[str, int]:
-    """How many events every stream has; twins have those of the stream that they are."""
+    """Return the number of events of every stream; a twin has the events of its original."""
     graph = recording.graph
     recorded_counts = {sid: int(recording.parts(sid).rows.sum()) for sid in graph.recorded}
     return {sid: recorded_counts[graph.original(sid)] for sid in graph.nodes}
 
 
 def operators(recording: Stored, lit: dict[str, int] | None = None) -> dict[str, Any]:
-    """All operators, those of composed ones inside of a box of their own.
+    """Return the drawing of all operators, with a box around the parts of a composed one.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def composed(graph: Graph) -> set[str]:
 
 
 def facts_of(recording: Stored, sid: str) -> dict[str, str | None]:
-    """What is known of a stream before its events are read."""
+    """Return the facts about a stream that are known before its events are read."""
     node = recording.graph.node(sid)
     inputs = ", ".join(node.inputs)
     return {

@@ -1,4 +1,4 @@
-"""How far a recorded stream is: what each of its last batches had, and when it was committed."""
+"""The progress of a recorded stream: the counts and commit times of its last batches."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class StreamSource:
         return known, snapshot
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """What is recorded, how fast it comes, and how far each stream is behind its sources."""
+        """Return the streams of a recording, their rates, and their lags behind the sources."""
         del budget
         recording, snapshot = self.recording(params)
         query = recording.graph.name
@@ -130,7 +130,7 @@ class StreamSource:
         return {**table, "python": self._asking(recording, f"recording.whole({sid!r})")}
 
     def path(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """What an event was made of; see :func:`lipstick.systems.streams.page.event_paths.path`."""
+        """Return an event's path; see :func:`lipstick.systems.streams.page.event_paths.path`."""
         recording, _ = self.recording(params)
         event = event_windows.event_of(recording, params)
         forwards = params.flag("forwards")

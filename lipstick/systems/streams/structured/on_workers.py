@@ -1,4 +1,4 @@
-"""What a worker does with its part of a micro-batch: the graph at work on some of the keys.
+"""Work of a worker on its part of a micro-batch: the graph runs over some of the keys.
 
 All of it travels to workers by value: they need numpy and pyarrow, not this project.
 """

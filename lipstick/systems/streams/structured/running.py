@@ -83,7 +83,7 @@ class RunningGraph:
         self._raised(self.query.processAllAvailable)
 
     def wait(self, seconds: int | None = None) -> bool:
-        """Wait until the query ends, as with a trigger of what is available, or for some seconds.
+        """Wait until the query ends, as by an ``availableNow`` trigger, or for some seconds.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class RunningGraph:
 
 
 def _offsets(checkpoint: str, number: int) -> str | None:
-    """A checksum of what Spark wrote of a batch before it; None where that is no local file."""
+    """Return a checksum of the offsets that Spark wrote before a batch; None: no local file."""
     path = Path(checkpoint.removeprefix("file:")) / "offsets" / str(number)
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
@@ -232,9 +232,9 @@ def start(
     Raises
     ------
     UnknownStreamError
-        A frame or results of what is no source or stream.
+        A frame of a name that is no source, or results of one that is no stream.
     StreamError
-        What cannot run there, said before it starts; a store or checkpoint of something else.
+        Before it starts: a graph that cannot run there, or a store or checkpoint of something else.
     """
     for sid in results or {}:
         graph.node(sid)
