@@ -89,7 +89,7 @@ class PreparedQuery:
     root: Block = _LATER
     """The block that yields the answer: of `lower`."""
     steps: tuple[PassStep, ...] = ()
-    """What the passes of the rewriter changed: of `lower`."""
+    """The changes by the passes of the rewriter: of `lower`."""
     converted: Conversions = field(default_factory=dict)
     """The types to which comparisons convert both sides, by their place: of `convert`."""
     trace: tuple[StageResult, ...] = field(default=(), repr=False)
@@ -101,7 +101,7 @@ class PreparedQuery:
 
     @property
     def over_views(self) -> bool:
-        """Whether the query reads views by their text."""
+        """Return True if the query reads views by their text."""
         return bool(self.catalog.views)
 
 
@@ -270,7 +270,7 @@ def capture(
 ) -> Manifest:
     """Write the members and rows of all blocks to a new folder, whole or not at all.
 
-    ``relations`` are those that the query reads; small ones are read into this process. See
+    ``relations`` are the relations that the query reads; small ones are read into this process. See
     :func:`lipstick.capture.writer.write_capture`. The manifest is returned with counts of rows.
     """
     small = query.surroundings.local_relations.of(relations.values())

@@ -62,9 +62,9 @@ def zoom_in(opened: Opened, answer: Answer, modules: tuple[str, ...]) -> None:
 @graph_command(SVG, HTML)
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 def delete(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
-    """What is gone without NODEs, and which values are others then.
+    """List the nodes that are gone without NODEs, and the values that change then.
 
-    A value that only running the module again would tell is shown as '?'. A picture is of what is
+    A value that only running the module again would give is shown as '?'. A picture shows what is
     left.
     """
     import numpy as np
@@ -119,7 +119,7 @@ def _changes(
 @click.argument("node")
 @click.argument("others", metavar="OTHER...", nargs=-1, required=True)
 def depends(opened: Opened, answer: Answer, node: str, others: tuple[str, ...]) -> None:
-    """Whether NODE would be gone without the OTHERs, taken together."""
+    """Check if NODE would be gone without the OTHERs, taken together."""
     verdict = opened.graph.depends(node, others)
     if answer.format == JSON:
         answer.send_json({"node": node, "on": list(others), "depends": verdict})
@@ -145,7 +145,7 @@ def subgraph(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
 @click.argument("target")
 @click.option("--longest", type=click.IntRange(min=0), help="Edges of a path at most.")
 def path(opened: Opened, answer: Answer, source: str, target: str, longest: int | None) -> None:
-    """Paths from SOURCE to TARGET, the shortest first; 10 unless --limit says otherwise."""
+    """List paths from SOURCE to TARGET, the shortest first; 10 without --limit."""
     limit = 10 if answer.limit is None else answer.limit
     paths = opened.graph.paths(source, target, limit, longest)
     names = [opened.graph.names(each) for each in paths]
@@ -162,7 +162,7 @@ def path(opened: Opened, answer: Answer, source: str, target: str, longest: int 
 @graph_command()
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 def inputs(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
-    """Which inputs, of which execution, and which initial state NODEs are made of."""
+    """List the inputs, with their executions, and the initial state that NODEs are made of."""
     rows = opened.graph.inputs(nodes).drop_columns(["id"]).to_pylist()
     _send_rows(answer, rows)
 
@@ -172,7 +172,7 @@ def inputs(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
 @click.argument("left", type=int)
 @click.argument("right", type=int)
 def difference(opened: Opened, answer: Answer, left: int, right: int) -> None:
-    """What execution LEFT has and execution RIGHT has not, and the other way round."""
+    """Compare two executions: what LEFT has and RIGHT has not, and the other way round."""
     sides = opened.graph.difference(left, right)
     rows = sides.summary.to_pylist()
     if answer.format == TABLE:

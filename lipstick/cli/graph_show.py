@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @graph_command()
 def stats(opened: Opened, answer: Answer) -> None:
-    """How many nodes there are, by module and by kind."""
+    """Count the nodes, by module and by kind."""
     shown = opened.graph
     modules, kinds, invocations = _counted(shown)
     document: dict[str, Any] = {
@@ -123,7 +123,7 @@ def show(
 
 
 def _neighbourhood(opened: Opened, node: int, limit: int | None) -> dict[str, Any]:
-    """What a node is made of and makes, of each so many at most, and the tuple it stands for."""
+    """Return the causes and results of a node, so many of each at most, and the node's tuple."""
     from lipstick.explorer.graphs.node_values import columns_of_tuple
 
     before, after = opened.graph.ancestors([node], 1), opened.graph.descendants([node], 1)

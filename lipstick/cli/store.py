@@ -36,7 +36,7 @@ def duration(context: click.Context, option: click.Parameter, text: str) -> time
 
 
 _KINDS = {(False, False): "damaged", (True, False): "left over", (False, True): "not here"}
-"""What fsck calls things that are garbage, or absent."""
+"""The words of fsck for damages, by whether they are garbage and whether absent."""
 
 
 @click.command()
@@ -81,7 +81,7 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
 
 
 def _damages(path: Path) -> list[Damage]:
-    """What is wrong with a store, a capture, or the provenance of a table."""
+    """Return the damages of a store, a capture, or the provenance of a table."""
     from graphquery.store import (
         Damage,
         StoreDamagedError,
@@ -129,7 +129,7 @@ def _damages(path: Path) -> list[Damage]:
 def compact(store: Path) -> None:
     """Merge the many small files of a STORE into few.
 
-    The old files stay for those who read them, until vacuum.
+    The old files stay for their readers, until vacuum.
     """
     from graphquery.store import Store
 

@@ -8,7 +8,7 @@ import time
 from lipstick.explorer.errors import TooLongError
 
 SECONDS = 20.0
-"""How long an answer may take unless told otherwise."""
+"""The seconds that an answer may take by default."""
 
 
 class Budget:
@@ -26,7 +26,7 @@ class Budget:
         self._cancelled = threading.Event()
 
     def cancel(self) -> None:
-        """Tell whoever works on the answer that nobody waits for it."""
+        """Withdraw the question: nobody waits for the answer, and `check` raises from now on."""
         self._cancelled.set()
 
     def check(self) -> None:

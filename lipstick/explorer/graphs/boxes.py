@@ -21,14 +21,14 @@ LABEL = 26
 """Characters of a label at most; the middle of longer ones is left out."""
 
 Focus: TypeAlias = dict[str, Any]
-"""What a picture is of, as the page asks for it: see :mod:`lipstick.explorer.graphs.picture`."""
+"""A picture's subject, as the page asks for it: see :mod:`lipstick.explorer.graphs.picture`."""
 
 _LETTER, _LEAST, _LINE = 7.6, 96.0, 17.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """Which nodes something is said of: that they are ``lit``, ``gone``, ``changed``, ``stale``.
+    """The nodes with marks, by kind of mark: ``lit``, ``gone``, ``changed``, ``stale``.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Marks:
     after: ProvenanceGraph | None = None
 
     def of(self, node: int) -> dict[str, int]:
-        """The marks of one node: 1 where something is said of it."""
+        """Return the marks of one node, by kind: 1 for each that it has, else 0."""
         marks = {}
         for kind, ids in self.nodes.items():
             index = int(np.searchsorted(ids, node))
@@ -123,12 +123,12 @@ class Drawing:
     def answer(
         self, shown: int, total: int, crumbs: list[dict[str, Any]], what: str
     ) -> dict[str, Any]:
-        """The picture for the page.
+        """Return the picture for the page.
 
         Parameters
         ----------
         shown, total
-            How many things of those that it is about it shows, and how many there are.
+            The numbers of things that it shows, and of all things that it is about.
         crumbs
             What it is inside of, outermost first: ``label`` and ``focus`` of each.
         what

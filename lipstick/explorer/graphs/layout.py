@@ -2,7 +2,7 @@
 
 The method is that of Sugiyama, Tagawa, Toda, *Methods for Visual Understanding of Hierarchical
 System Structures* (IEEE TSMC 1981): layers by longest paths, edges over several layers cut by
-bends, an order within layers by barycentres, and places near those of neighbours. The places of a
+bends, an order within layers by barycentres, and places near the neighbours. The places of a
 layer are the exact least-squares solution that keeps boxes apart, by pooling adjacent violators.
 A box with boxes inside is laid out first and then is one box of its size.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from semiring.base import Array
 
 SWEEPS = 6
-"""How often layers are gone through, forth and back."""
+"""The number of times that layers are gone through, forth and back."""
 
 
 def acyclic(count: int, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -297,7 +297,7 @@ def _grid(width: Array, height: Array, edges: int) -> tuple[Array, Array, list[P
 def _layered(
     width: Array, height: Array, pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array, list[Points]]:
-    """Places of boxes of which none is in another, and the bends of each edge."""
+    """Return the places of boxes that are not in one another, and the bends of each edge."""
     count = len(width)
     forward = acyclic(count, pairs)
     layer = layers_of(count, forward)
@@ -343,7 +343,7 @@ def _layered(
 def _bands(
     x: Array, y: Array, width: Array, height: Array, layers: list[int], pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array] | None:
-    """Places of what is much wider than high, in bands below one another; None: it is not.
+    """Return places in bands below one another for a layout much wider than high, else None.
 
     Only where hardly an edge crosses from a band to the next, and none further.
     """

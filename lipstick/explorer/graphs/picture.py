@@ -1,9 +1,9 @@
 """Pictures of a graph from afar: modules, one module's invocations, one invocation's segments.
 
-A *focus* says what a picture is of: ``{}`` is everything, ``{"module": m}`` a module,
+A *focus* is the subject of a picture: ``{}`` is everything, ``{"module": m}`` a module,
 ``{"module": m, "invocation": k}`` an invocation, ``{"segment": name}`` the nodes of a segment and
-``{"node": id}`` a node with what it is made of and makes. ``start`` says which is shown first
-of more than are shown at once.
+``{"node": id}`` a node with what it is made of and makes. ``start`` is the place of the first
+that is shown of more than are shown at once.
 """
 
 from __future__ import annotations
@@ -204,12 +204,12 @@ _KINDS = {
 
 
 def _modules_of(outline: Outline) -> list[tuple[str, int]]:
-    """What segments are part of, for who looks at a module."""
+    """Return the group of each segment, without an invocation: its part in a module's picture."""
     return [(outline.groups[g], NONE) for g in outline.group.tolist()]
 
 
 def _invocations_of(outline: Outline) -> list[tuple[str, int]]:
-    """What segments are part of, for who looks at an invocation."""
+    """Return the group and invocation of each segment: its part in an invocation's picture."""
     pairs = zip(outline.group.tolist(), outline.invocation.tolist(), strict=True)
     return [(outline.groups[group], number) for group, number in pairs]
 

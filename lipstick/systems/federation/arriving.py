@@ -1,7 +1,7 @@
 """The nodes of tuples that a query has read, each in the segment of the store that has it.
 
-Tuples of a table that another store exported are imported by the manifest beside its files; those
-of one that this store exported are its own nodes; those of tables with a derivation are the nodes
+Tuples of a table that another store exported are imported by the manifest beside its files; tuples
+of one that this store exported are its own nodes; tuples of tables with a derivation are the nodes
 of the parts that they were written with; all others are tokens of the store.
 """
 
@@ -37,10 +37,10 @@ from semiring.base import Array
 
 
 def permutation(rows: pa.Table, captured: pa.Table, names: Sequence[str]) -> Array:
-    """The row of `captured` that each row of `rows` is, by the values of some columns.
+    """Return the row of `captured` that each row of `rows` is, by the values of some columns.
 
-    Of rows that are equal the first is the first, the second the second: nothing else tells rows
-    of a bag apart.
+    Of rows that are equal the first is the first, the second the second: nothing else
+    distinguishes rows of a bag.
 
     Returns
     -------
@@ -134,12 +134,12 @@ def dataset_of(fingerprint: Sequence[FileState]) -> Path | None:
 
 
 def part_record(name: str, folder: str) -> str:
-    """The record that says which nodes the rows of a part of a written table are."""
+    """Return the name of the record that maps the rows of a written table's part to nodes."""
     return f"{PART}{name}/{folder}"
 
 
 class Arriving:
-    """Finds the nodes of tuples, and adds those that are not there yet.
+    """Finds the nodes of tuples, and adds missing ones.
 
     Parameters
     ----------
@@ -153,17 +153,17 @@ class Arriving:
         self._taken = set(snapshot.segments)
 
     def read(self, record: RelationRecord, tokens: pa.Table, derivation: Derivation | None) -> Read:
-        """The nodes of some tuples of a relation.
+        """Return the nodes of some tuples of a relation.
 
         Parameters
         ----------
         derivation
-            That of the relation, if it has one; the nodes of its parts are in the store.
+            The relation's, if it has one; the nodes of its parts are in the store.
 
         Raises
         ------
         ExportError
-            When a tuple is not among those that the relation was exported or written with.
+            When a tuple is not among the rows that the relation was exported or written with.
         graphquery.federation.CrossingError
             When files are not what was exported.
         """
@@ -287,7 +287,7 @@ def _values_of(document: Sequence[object] | None, count: int) -> Origin:
 
 
 def _digest(record: RelationRecord) -> str:
-    """What tells the tuples of one relation from those of another of its name."""
+    """Return a digest of a relation's naming and files, by which relations of one name differ."""
     told = [record.name, record.naming, record.token, record.files, record.fingerprint]
     if not record.fingerprint:
         told.append(record.description)
@@ -296,7 +296,7 @@ def _digest(record: RelationRecord) -> str:
 
 
 def _places(known: pa.Table, tokens: pa.Table) -> Array:
-    """Where each of some tuples stands in a table of their token columns; -1: nowhere."""
+    """Return the place of each of some tuples in a table of their token columns; -1: nowhere."""
     columns = [whole(known.column(name)) for name in tokens.column_names]
     wanted = [
         whole(tokens.column(name)).cast(column.type)

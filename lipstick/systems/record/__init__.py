@@ -1,6 +1,6 @@
-"""What a command and its children read, wrote and sent, as a provenance graph.
+"""The reads, writes and messages of a command and its children, as a provenance graph.
 
-The vertices are those of Gehani, Kim, Malik, *Efficient Querying of Distributed Provenance Stores*
+The vertices follow Gehani, Kim, Malik, *Efficient Querying of Distributed Provenance Stores*
 (CLADE 2010), section 3: files, processes and the flows between hosts. They have versions, so that
 the graph has no cycles: a process that reads what it wrote goes on as its next version.
 """

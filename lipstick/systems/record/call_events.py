@@ -1,4 +1,4 @@
-"""What calls do to data: processes that begin, read, write and end, and files that change names.
+"""The events in calls: processes that begin, read, write and end, and files that change names.
 
 A write counts from when it begins and a read to when it ends: of two that overlap, the read may
 have seen the write. What is not data moves none: looking at directories and at what files are
@@ -39,7 +39,7 @@ _IGNORED = ("/dev/", "/proc/", "/sys/", "anon_inode:", "socket:", "NETLINK", "/m
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """What data is read from or written to: an artifact of the Open Provenance Model.
+    """A place that data is read from or written to: an artifact of the Open Provenance Model.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ class _Reader:
 
 
 def _artifact(call: Call, *, incoming: bool) -> Artifact | None:
-    """What the first descriptor of a call is; of a socket without a peer, what its address says."""
+    """Return the artifact of a call's first descriptor; an open socket's peer is in the call."""
     match = _DESCRIPTOR.match(call.arguments)
     if match is None:
         return None
@@ -273,7 +273,7 @@ def _artifact(call: Call, *, incoming: bool) -> Artifact | None:
 
 
 def _named(text: str, deleted: str, *, incoming: bool) -> Artifact | None:
-    """What a descriptor's text says it is; None for devices and what is in memory alone."""
+    """Return the artifact in a descriptor's text; None for devices and what is in memory alone."""
     stream = _STREAM.match(text)
     if stream is not None:
         return _flow(stream[1], stream[2], stream[3], incoming=incoming)

@@ -22,7 +22,7 @@ from lipstick.systems.record.versions import Versions, Vertex
 
 FORMAT = 1
 HASHED = 1 << 30
-"""Bytes of a file up to which it gets a checksum, unless told otherwise."""
+"""Bytes of a file up to which it gets a checksum, by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class CommandRecording:
-    """What a command and its children did.
+    """The record of a command and its children.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ class CommandRecording:
 
     @property
     def processes(self) -> int:
-        """How many processes there were."""
+        """The number of processes."""
         return sum(each.kind == "process" and each.version == 1 for each in self.vertices)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file, to be stored together with those of other hosts."""
+        """Write it to a file, to be stored together with recordings of other hosts."""
         document = asdict(self) | {"format": FORMAT}
         with gzip.open(path, "wt", encoding="utf-8", errors="surrogateescape") as file:
             json.dump(document, file)
@@ -116,8 +116,8 @@ def record(
     command
         The program and its arguments. Its input and output are those of this process.
     raw
-        Where the tracer's own output is left; None: it is removed. Pieces of what is read and
-        written are in it.
+        Where the tracer's own output is left; None: it is removed. Pieces of the data that is read
+        and written are in it.
     hashed
         Bytes of a file up to which it gets a checksum.
 
@@ -150,7 +150,7 @@ def record(
 
 
 def read_trace(lines: Iterable[str], folder: str) -> Versions:
-    """The versions that a trace tells of, which began in a folder."""
+    """Return the versions in the trace of a command that began in a folder."""
     return Versions().add(events(calls(lines), folder))
 
 

@@ -36,7 +36,7 @@ Crossing = tuple[int, int, int, int]
 
 
 def crossing_bytes(recordings: Sequence[CommandRecording], skew: float = SKEW) -> list[Crossing]:
-    """Which flows that arrived in one recording were sent in another: those with the same bytes."""
+    """Return the flows that one recording sent and another received: they share bytes."""
     sent: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for number, recording in enumerate(recordings):
         for number_of_vertex, vertex in enumerate(recording.vertices):
@@ -62,7 +62,7 @@ def _together(recording: CommandRecording, other: CommandRecording, skew: float)
 
 
 def layers_of(recordings: Sequence[CommandRecording], crossings: Sequence[Crossing]) -> list[Array]:
-    """How many crossings the longest way to each vertex has."""
+    """Return, by recording, the most crossings on a way to each vertex, as int64."""
     bases = np.cumsum([0, *(len(recording.vertices) for recording in recordings)])
     edges = [
         (int(bases[number]) + source, int(bases[number]) + target, 0)
@@ -107,7 +107,7 @@ def store_recordings(
     Parameters
     ----------
     recordings
-        By the folder of the store. Those of several hosts are stitched.
+        By the folder of the store. Recordings of several hosts are stitched.
     skew
         Seconds that clocks of hosts may differ by.
 
@@ -181,7 +181,7 @@ class _Run:
 
     @classmethod
     def of(cls, snapshot: Snapshot, recording: CommandRecording) -> _Run:
-        """What is to be stored, beside what is there."""
+        """Return the run of a recording in a store, with its number and the nodes there already."""
         number = 1 + sum(name.startswith(RUN) for name in snapshot.records)
         return cls(recording, number, _left_before(snapshot, recording))
 

@@ -52,7 +52,7 @@ def tracer() -> str:
 
 @cache
 def _filters(path: str) -> bool:
-    """Whether the tracer can leave calls alone that are not traced (strace 5.3 and later)."""
+    """Return True if the tracer can leave untraced calls alone (strace 5.3 and later)."""
     probe = [path, "--seccomp-bpf", "-f", "-e", "trace=none", "-o", "/dev/null", "true"]
     return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 
@@ -92,7 +92,7 @@ _RESUMED = re.compile(r"<\.\.\. (\w+) resumed>(.*)", re.DOTALL)
 _SUPERSEDED = re.compile(r"\+\+\+ superseded by execve in pid (\d+) \+\+\+")
 _UNFINISHED = " <unfinished ...>"
 EXIT = "+exit"
-"""The name of what is no call: the end of a process or thread."""
+"""The name for the end of a process or thread, which is no call."""
 
 
 @dataclass(frozen=True, slots=True)

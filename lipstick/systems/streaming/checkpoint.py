@@ -30,7 +30,7 @@ _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 
 
 class CheckpointError(StreamError):
-    """A checkpoint from which the micro-batches of a query cannot be told exactly."""
+    """A checkpoint from which the micro-batches of a query cannot be read exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +71,16 @@ class MicroBatch:
         The watermark of the batch in milliseconds since 1970: state older than it is emitted and
         evicted by the batch. 0 where there is none yet.
     late
-        The watermark by which the first stateful operator drops late rows of the batch: that of
-        the batch before.
+        The watermark by which the first stateful operator drops late rows of the batch: the
+        watermark of the batch before.
     policy
-        Which watermark is that of the query where there are several: ``min`` or ``max``.
+        The function that makes one watermark of several: ``min`` or ``max``.
     spans
         For each source that is none of files, the offsets that the batch read between; None: it
         read nothing.
     restarted
         Whether a run of the query began with the batch, for which Spark then knew the watermark of
-        the query, and no longer those of its streams; None: that was not seen.
+        the query, and no longer the watermarks of its streams; None: that was not seen.
     """
 
     number: int
@@ -260,10 +260,10 @@ def _last_commit(folder: Path, planned: int) -> int:
 
 
 class _SourceLog:
-    """What a source of a query has read, one micro-batch after the other.
+    """The log of a query's source: what it has read, one micro-batch after the other.
 
     A file source numbers what it lists in a log of its own, and its offsets are these numbers;
-    those of other sources are documents that the sources alone understand.
+    offsets of other sources are documents that the sources alone understand.
     """
 
     def __init__(self, folder: Path, checksums: Mapping[str, tuple[int, str]]) -> None:

@@ -1,4 +1,4 @@
-"""What stands in a streaming data frame: its source, and what is done to it."""
+"""Descriptions of streaming data frames: the source, and what is done to it."""
 
 from __future__ import annotations
 

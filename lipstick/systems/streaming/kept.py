@@ -1,4 +1,4 @@
-"""What Spark does not keep of a query, beside its checkpoint in the folder ``_lipstick``.
+"""Records of a query that Spark does not keep, beside its checkpoint in the folder ``_lipstick``.
 
 Spark removes the offsets of all but the last batches (``spark.sql.streaming.minBatchesToRetain``,
 100 unless set). They are copied, one line a batch, to ``offsets.jsonl`` while the query runs, with
@@ -30,7 +30,7 @@ _PART = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What was copied of a checkpoint.
+    """The copy of a checkpoint's offsets.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which source of a query, by its number in the checkpoint, is which tracked stream."""
+"""The tracked streams of a query, matched to the numbers of its sources in the checkpoint."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check_apart(query: str, sources: Mapping[str, StreamSource]) -> None:
     Raises
     ------
     UnsupportedError
-        They are not told apart in its plan.
+        They cannot be distinguished in its plan.
     """
     seen: dict[tuple[object, ...], str] = {}
     for name, source in sources.items():
@@ -59,14 +59,14 @@ def check_apart(query: str, sources: Mapping[str, StreamSource]) -> None:
 def numbers_of_sources(
     stream: AnnotatedStream, batches: Sequence[MicroBatch]
 ) -> Mapping[str, Sequence[int]]:
-    """Return, for the streams that are none of files, which sources of the checkpoint they are.
+    """Return the numbers of the sources in the checkpoint for each stream that is none of files.
 
     Spark numbers sources as they stand in the plan.
 
     Raises
     ------
     CheckpointError
-        When that is not told.
+        When the plan does not show them.
     """
     names = [n for n in stream.streams if of_stream(stream.relations[n]).replayed is not None]
     spans = [batch.spans for batch in batches]

@@ -1,7 +1,7 @@
-"""Whether the micro-batches of a checkpoint were computed by a query, as it would be computed now.
+"""The check that a checkpoint's micro-batches were computed as a query would be computed now.
 
-The text, the settings and the relations of each run are held against those of the query that is
-asked and of its session. What was computed otherwise is refused by name.
+The text, the settings and the relations of each run are compared with the query that is asked and
+with its session. What was computed otherwise is refused by name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def record_start(stream: AnnotatedStream, mode: OutputMode, checkpoint: Path) ->
     Raises
     ------
     StreamError
-        When a setting changed since the query was read, of which Spark would take either.
+        When a setting changed since the query was read: Spark would take either value.
     """
     spark = stream.session.spark
     settings = settings_of(spark)
@@ -181,7 +181,7 @@ def _sources(stream: AnnotatedStream) -> dict[str, str]:
 
 
 def _check_operators(stream: AnnotatedStream, checkpoint: Path) -> None:
-    """Refuse a checkpoint whose operators with state are others than those of a query."""
+    """Refuse a checkpoint whose operators with state are others than a query has."""
     kept: Counter[str] = Counter()
     for file in checkpoint.glob("state/*/_metadata/**/*"):
         if file.is_file() and not file.name.startswith("."):
@@ -205,7 +205,7 @@ _KINDS = {
     "dedupe": "dropped duplicates",
     "dedupeWithinWatermark": "dropped duplicates",
 }
-"""What Spark calls operators with state."""
+"""The kinds of operators with state, by Spark's names for them."""
 
 
 def _operator_name(line: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a tracked stream computes of each row of its source, by projections and filters.
+"""The projections and filters that a tracked stream applies to each row of its source.
 
 The standard job reads text, parses it and only then has a time for its watermark. Spark computes
 the same of the recorded rows: its operators are put over them, and what names a row passes through.
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan
 
 RAW = "_lipstick_raw_"
-"""What the names of columns of the source begin with, beside those computed of them."""
+"""The prefix of the names of the source's columns, beside columns computed from them."""
 WATERMARK = "EventTimeWatermark"
 _HIDDEN = "__metadata_col"
-"""What Spark marks columns of a source by that are none of its data."""
+"""Spark's mark of columns of a source that are none of its data."""
 TRANSPARENT = ("SubqueryAlias", "View")
 
 
@@ -48,7 +48,7 @@ class Prepared:
     text
         What they compute, the same for equal ones.
     settings
-        Those by which it was read.
+        The settings by which it was read.
     """
 
     plan: Any
@@ -57,9 +57,9 @@ class Prepared:
     settings: Mapping[str, str]
 
     def of(self, rows: DataFrame) -> DataFrame:
-        """Return what is computed of recorded rows, which keep their own columns, too.
+        """Return the computed columns of recorded rows, which keep their own columns, too.
 
-        Those of the source have other names then; see :data:`RAW`.
+        Columns of the source have other names then; see :data:`RAW`.
         """
         named = [F.col(f"`{name}`").alias(f"{RAW}{name}") for name in self.schema.names]
         added = [name for name in rows.columns if name not in self.schema.names]
@@ -74,7 +74,7 @@ class Prepared:
 def over_rows(
     spark: SparkSession, plan: Plan, rows: DataFrame, prefix: str, carried: Sequence[str]
 ) -> Plan:
-    """Return the projections and filters of a plan over other rows than those of its source.
+    """Return the projections and filters of a plan over other rows than its source has.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Which rows of a stream its watermarks see.
+"""The rows of a stream that its watermarks see.
 
 Spark's optimiser moves conditions on other columns below a watermark, which then sees only the rows
-that meet them. Which they are is read from the optimised plan of the query.
+that meet them. The optimised plan of the query has these conditions.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class WatermarkRows:
     time
         Its attribute of event times.
     prefix
-        What the names of the source's columns begin with in recorded rows.
+        The prefix of the names of the source's columns in recorded rows.
     """
 
     relation: str
@@ -54,7 +54,7 @@ class WatermarkRows:
     prefix: str
 
     def of(self, rows: DataFrame) -> DataFrame:
-        """Return those of the recorded rows of the stream, with their batch and ``TIME``."""
+        """Return the recorded rows that the watermark sees, with their batch and ``TIME``."""
         spark = rows.sparkSession
         logical = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical
         plan = over_rows(spark, self.below, rows, self.prefix, [BATCH])
@@ -65,14 +65,14 @@ class WatermarkRows:
 
 
 def watermark_rows(stream: AnnotatedStream) -> list[list[WatermarkRows]]:
-    """Return, for each watermark of a query, what it sees where it stands in the plan.
+    """Return, for each watermark of a query, the rows that it sees at each of its places.
 
-    One of a stream that is read several times may stand in several places.
+    The watermark of a stream that is read several times may stand in several places of the plan.
 
     Raises
     ------
     UnsupportedError
-        When the plan cannot be told: over Spark Connect, or where it has more below a watermark.
+        When the plan is not known: over Spark Connect, or where it has more below a watermark.
     """
     frame = stream.df
     if not hasattr(frame, "_jdf"):

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class Reruns:
-    """What a streaming query would have had for watermarks.
+    """The watermarks that a streaming query would have had over other rows.
 
     Parameters
     ----------
     batches
         The micro-batches that were run.
     recorded
-        What they read of the streams, by name.
+        The rows that they read of the streams, by name.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Reruns:
         Raises
         ------
         UnsupportedError
-            When which rows a watermark sees cannot be told.
+            When the rows that a watermark sees are not known.
         StreamError
             When the watermarks that Spark had do not follow from the rows.
         """

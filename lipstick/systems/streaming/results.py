@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 
 class RepeatedWhatIf:
-    """What a streaming query would have emitted in each of many scenarios.
+    """The answers that a streaming query would have given in each of many scenarios.
 
-    The tables are those of :class:`~lipstick.engines.memory.WhatIfMany`.
+    The tables have the form that :class:`~lipstick.engines.memory.WhatIfMany` gives them.
 
     Parameters
     ----------
     labels
-        What the scenarios are called.
+        The names of the scenarios.
     answers
         Their answers.
 
@@ -72,7 +72,7 @@ class RepeatedWhatIf:
 
     @property
     def scenarios(self) -> pa.Array:
-        """What the scenarios are called in the tables."""
+        """The names of the scenarios in the tables."""
         return self._labels
 
     @cached_property
@@ -182,7 +182,7 @@ class StreamResults(AnnotatedFrame):
         Raises
         ------
         UnsupportedError
-            When the watermarks of what is left cannot be told.
+            When the watermarks over the rows that are left are not known.
         """
         self._check_ties_without(delete, cascade)
         batches = self._moved(delete, cascade)
@@ -230,7 +230,7 @@ class StreamResults(AnnotatedFrame):
         return Reruns(self._stream, self._batches, self._recorded)
 
     def _moved(self, delete: Mapping[str, Any], cascade: Cascade | None) -> list[MicroBatch] | None:
-        """Return the batches with the watermarks of what is left; None: no watermark moves."""
+        """Return the batches with the watermarks of the rows left; None: no watermark moves."""
         if not self._reading.by_time or not delete:
             return None
         with self._left(delete, cascade, self._recorded) as left:
@@ -243,7 +243,7 @@ class StreamResults(AnnotatedFrame):
         cascade: Cascade | None,
         relations: Mapping[str, Tracked],
     ) -> Iterator[dict[str, str]]:
-        """Make views of what a deletion leaves of relations, for a while; yield them by name."""
+        """Make views of the rows that a deletion leaves, for a while; yield them by relation."""
         spark = self._session.spark
         deletion = self._deletion(self._hypothetical(self.root), delete, cascade)
         gone = deletion.views(spark)
@@ -259,7 +259,7 @@ class StreamResults(AnnotatedFrame):
                 spark.catalog.dropTempView(view)
 
     def _check_ties_without(self, delete: Mapping[str, Any], cascade: Cascade | None) -> None:
-        """Refuse a deletion that leaves rows of which Spark might have taken any."""
+        """Refuse a deletion that leaves tied rows, since Spark might have taken any."""
         if self._reading.ties and delete:
             with self._left(delete, cascade, self._known) as left:
                 self._check_ties({self._known[name].view: view for name, view in left.items()})
@@ -289,7 +289,7 @@ class StreamResults(AnnotatedFrame):
     def _deletion(
         self, capture: Capture, delete: Mapping[str, Any], cascade: Cascade | None
     ) -> Deletion:
-        """Return the tokens to delete of what the query reads, and of what that was made of."""
+        """Return the tokens to delete from the query's relations, and from their origins."""
         delete = self._concerning(delete)
         capture.ancestry.check_unambiguous(delete)
         return resolve_deletion(self._session.spark, capture.cluster.readable, delete, cascade)

@@ -50,7 +50,7 @@ class StreamSource:
     distinct
         The columns of ``dropDuplicates``; empty: duplicates are kept.
     within
-        They are those of ``dropDuplicatesWithinWatermark``.
+        They are the columns of ``dropDuplicatesWithinWatermark``.
     replayed
         How the source is read again; None: it is one of files.
     prepared
@@ -75,7 +75,7 @@ class StreamSource:
 
     @property
     def raw_prefix(self) -> str:
-        """What the names of the source's columns begin with in recorded rows."""
+        """The prefix of the names of the source's columns in recorded rows."""
         return "" if self.prepared is None else RAW
 
     def of_raw(self, rows: DataFrame) -> DataFrame:
@@ -84,7 +84,7 @@ class StreamSource:
 
     @property
     def description(self) -> str:
-        """What it is called in messages."""
+        """The name of the stream in messages."""
         return f"{self.format} stream {self.path}" if self.replayed is None else self.path
 
     def read_again(self, spark: SparkSession, read: Batched) -> DataFrame:
@@ -113,7 +113,7 @@ class StreamSource:
         return spark.createDataFrame([], self.raw)
 
     def read(self, spark: SparkSession, files: list[str]) -> list[DataFrame]:
-        """Return the rows of some of its files: those where they came, and those in the archive."""
+        """Return the rows of some of its files, in a frame for each place: here and the archive."""
         archive = "" if self.archive is None else str(self.archive.absolute())
         moved = [file for file in files if archive and f"{archive}/" in file]
         here = [file for file in files if file not in set(moved)]

@@ -1,4 +1,4 @@
-"""How a streaming query was started, each time: what its micro-batches were computed by.
+"""The starts of a streaming query: the text, settings and relations that its batches ran with.
 
 A query goes on where it stopped when it is started again over its checkpoint, and may then have
 another text, other settings, or other rows in the relations that it joins its streams with. Spark
@@ -30,7 +30,7 @@ _SETTINGS = {
 }
 """Settings by which expressions have other values, with what they are where they are not known."""
 _PREFIXES = ("spark.sql.legacy.", "spark.sql.ansi.")
-"""What the names of other such settings begin with."""
+"""The prefixes of the names of other such settings."""
 
 
 @dataclass(frozen=True, slots=True)

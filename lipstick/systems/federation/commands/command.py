@@ -27,8 +27,8 @@ def federation() -> None:
     """Ask many stores as one.
 
     FILE names the members of a federation: a TOML file with a table [members.NAME] for each, and
-    its location in it. Nodes are called MEMBER::NODE. What of an answer is missing, and why, is
-    said with it; questions that can be answered by yes or no may have the answer unknown.
+    its location in it. Nodes are called MEMBER::NODE. An answer names what is missing from it, and
+    why; questions that can be answered by yes or no may have the answer unknown.
     """
 
 
@@ -130,7 +130,7 @@ def members(opened: Federation, told: Answer) -> None:
 def ancestors(
     opened: Federation, told: Answer, nodes: tuple[str, ...], distance: int | None
 ) -> None:
-    """What NODEs are made of, in whatever store."""
+    """List the nodes that NODEs are made of, in whatever store."""
     _send_nodes(opened, told, opened.ancestors(nodes, distance))
 
 
@@ -141,7 +141,7 @@ def ancestors(
 def descendants(
     opened: Federation, told: Answer, nodes: tuple[str, ...], distance: int | None
 ) -> None:
-    """What is made of NODEs, in whatever store."""
+    """List the nodes that are made of NODEs, in whatever store."""
     _send_nodes(opened, told, opened.descendants(nodes, distance))
 
 
@@ -149,7 +149,7 @@ def descendants(
 @federation_command
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 def delete(opened: Federation, told: Answer, nodes: tuple[str, ...]) -> None:
-    """What is gone without NODEs, in whatever store."""
+    """List the nodes that are gone without NODEs, in whatever store."""
     _send_nodes(opened, told, opened.delete(nodes))
 
 
@@ -158,7 +158,7 @@ def delete(opened: Federation, told: Answer, nodes: tuple[str, ...]) -> None:
 @click.argument("node")
 @click.argument("others", metavar="OTHER...", nargs=-1, required=True)
 def depends(opened: Federation, told: Answer, node: str, others: tuple[str, ...]) -> None:
-    """Whether NODE would be gone without the OTHERs, taken together."""
+    """Check if NODE would be gone without the OTHERs, taken together."""
     answered = opened.depends(node, others)
     document = {"node": node, "on": list(others), "depends": answered.verdict.value}
     _send(told, answered, document, answered.verdict.value)
@@ -169,7 +169,7 @@ def depends(opened: Federation, told: Answer, node: str, others: tuple[str, ...]
 @click.argument("source")
 @click.argument("target")
 def flow(opened: Federation, told: Answer, source: str, target: str) -> None:
-    """Whether data could have flowed from SOURCE to TARGET: yes, no or unknown."""
+    """Check if data could have flowed from SOURCE to TARGET: yes, no or unknown."""
     answered = opened.flow(source, target)
     document = {"source": source, "target": target, "flow": answered.verdict.value}
     _send(told, answered, document, answered.verdict.value)
@@ -181,7 +181,7 @@ def flow(opened: Federation, told: Answer, source: str, target: str) -> None:
 @click.argument("target")
 @click.option("--longest", type=click.IntRange(min=0), help="Edges of a path at most.")
 def path(opened: Federation, told: Answer, source: str, target: str, longest: int | None) -> None:
-    """Paths from SOURCE to TARGET, the shortest first; 10 unless --limit says otherwise."""
+    """List paths from SOURCE to TARGET, the shortest first; 10 without --limit."""
     limit = 10 if told.limit is None else told.limit
     answered = opened.paths(source, target, limit, longest)
     document = {"verdict": answered.verdict.value, "paths": [list(each) for each in answered.paths]}

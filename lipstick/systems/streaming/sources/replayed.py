@@ -1,4 +1,4 @@
-"""What a source that is no file must be able to do: give the rows between two offsets again."""
+"""The protocol of sources that are no files: they give the rows between two offsets again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BATCH = "_lipstick_batch"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What a micro-batch read of a source: the rows from one offset up to another.
+    """The rows that a micro-batch read of a source, from one offset up to another.
 
     Parameters
     ----------
