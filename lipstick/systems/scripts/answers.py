@@ -42,8 +42,8 @@ class Dependence:
     lines
         A program: with the heads of the compound statements that lines stand in.
     files
-        Files, tables and streams by name: the ones read, of a dependence; the ones written, of
-        an effect.
+        Files, tables and streams by name: the ones read, where the question is about
+        dependence; the ones written, where it is about effect.
     variables
         Global variables whose last versions are among what was found.
     assumptions

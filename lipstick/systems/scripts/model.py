@@ -99,7 +99,7 @@ class Node:
     ratio
         Input-output ratio, such as ``1:1`` and ``n:1``; None where it is not known.
     window, trigger
-        In tuples unless the window is by time; both 1 unless a loop changes them.
+        In tuples unless the window is by time; both 1 unless a fact or a loop sets them.
     iterations
         How often a loop of known range runs the PE.
     unknown

@@ -55,7 +55,7 @@ class Pushed:
 
 
 class Recorder(Protocol):
-    """A keeper of the events of a run."""
+    """A recorder, which keeps the events of a run."""
 
     def begin(self, graph: Graph, codes: KeyCodes) -> tuple[int, Mapping[str, StageState]]:
         """Get ready, and return the number of the next batch and the state before it."""

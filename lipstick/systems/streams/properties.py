@@ -221,8 +221,8 @@ class Custom(Property):
     first
         The value of a source's event: of its stream, its time and its content as a dictionary.
     fold
-        The value of an output: of its stream, its delay, and the values of its ancestors, from
-        the first input before the second, by time.
+        The value of an output: of its stream, its delay, and the values of its ancestors by
+        time, the first input's before the second's.
     """
 
     name: str

@@ -37,7 +37,7 @@ class Replayed:
     Parameters
     ----------
     same, changed, gone
-        Recorded events: with the same content and key, with another, and events that no longer are.
+        Recorded events: with the same content and key, with another, and no longer there.
     appeared
         Events that were not recorded, with the keys of the replay.
     not_deterministic

@@ -89,7 +89,7 @@ def trace(
     output: Path | None,
     limit: int | None,
 ) -> None:
-    """Trace a row that a recorded run wrote to the input rows, through the lines that made it.
+    """Trace a row of a recorded run's output back to the input rows, and the lines that made it.
 
     OUTPUT is a path, a table, or the number that 'run' has given to a write or collect.
     """

@@ -55,7 +55,7 @@ class Catalogue:
         return None if name is None else self.facts.get(f"{name}.{method}")
 
     def _of_plain(self, method: str) -> Fact | None:
-        """Return one fact for a method of any container, text or number; None if none is known."""
+        """Return the joined facts about a method of containers, texts and numbers, or None."""
         key = f"{PLAIN}.{method}"
         if key not in self._joined:
             known = [self.facts.get(f"{owner}.{method}") for owner in _PLAIN_CLASSES]

@@ -10,7 +10,7 @@ LOW_SELECTIVITY = 0.5
 
 
 class Method(StrEnum):
-    """The methods that infer the provenance of a PE's outputs, or the reason for none."""
+    """The methods that give the provenance of a PE's outputs, or the reason for none."""
 
     BASIC = "basic"
     PROBABILISTIC = "probabilistic"

@@ -10,7 +10,7 @@ from lipstick.systems.scripts.reading.values import Class, Function, Library, Va
 
 
 def class_member(context: Context, cls: Class, name: str) -> Value | None:
-    """Return the member with a name of a class of the project or of its bases, or None."""
+    """Return the member of a name in a class of the project or in its bases, or None."""
     held = context.lookup((cls.scope, name)) if context.state.get((cls.scope, name)) else None
     region = context.own_regions.get(id(cls.node))
     if held is not None:

@@ -303,7 +303,7 @@ def _stored_regions(fact: Fact, arguments: Arguments, owner: Value | None) -> fr
 
 
 def _is_in_place(fact: Fact, arguments: Arguments) -> bool:
-    """Return True if the arguments ask, or may ask, a call that copies by ``copy`` not to."""
+    """Return True if a call that copies by default has, or may have, a ``copy`` other than True."""
     given = arguments.named.get("copy")
     told = given is not None and given.const is not True
     return fact.copy is not None and (told or bool(arguments.spread))

@@ -288,7 +288,7 @@ def _calls_that_change(context: Context, function: Function, body: Body) -> bool
 
 
 def _is_own(context: Context, function: Function, node: ast.Call) -> bool:
-    """Return True for a call of the project's own, whose body shows what it changes."""
+    """Return True for a call of a function or class of the project: its body shows the effects."""
     if not isinstance(node.func, ast.Name):
         return False
     for scope in function.scopes:

@@ -94,7 +94,7 @@ def called_by(
 ) -> list[Function]:
     """Return the special methods of its arguments that a function of Python or a library may call.
 
-    Methods of other objects call the listed ones; other functions may call all in `OTHERS`.
+    Methods of other objects call the ones in `BUILT_IN`; other functions may call all `OTHERS`.
     """
     names = BUILT_IN.get(function, OTHERS if owner is None else ())
     names = tuple(name for name in names if name in context.methods)

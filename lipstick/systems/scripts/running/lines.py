@@ -15,8 +15,8 @@ def asked(
 ) -> Dependence | None:
     """Return the dependence of an event, back or ``forwards``; None where the text shows none.
 
-    For an event in a function, the lines are common to its own line and its calls: the line alone
-    stands for all calls of the function, the call for all that the function does.
+    For an event in a function, the answer has the lines that its own line and its calls share:
+    the line alone stands for all calls of the function, the call for all that the function does.
     """
     questions = [f"{file}:{number}" for file, number in event.places]
     if event.places and event.library == "python" and event.kind == "write":

@@ -106,7 +106,7 @@ class Recorder:
     # -- what the text says ----------------------------------------------------------------------
 
     def may_feed(self, source: Event, output: Event) -> bool:
-        """Return False if, by the text, an output does not depend on an earlier event."""
+        """Return True unless, by the text, an output does not depend on an earlier event."""
         if not output.places or not source.places:
             return True
         lines = self._slice(output)

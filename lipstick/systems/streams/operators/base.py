@@ -22,7 +22,7 @@ Spans = tuple[Array, Array]
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """The distance from a trigger back to which an operator looks into an input.
+    """The distance back from a trigger that an operator looks into an input.
 
     Parameters
     ----------
