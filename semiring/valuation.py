@@ -186,7 +186,7 @@ class Valuation(Generic[K]):
     ) -> tuple[list[K], Array]:
         """Return the distinct values of tokens, and each token's position among them.
 
-        Parameters and errors are those of `lookup`.
+        Parameters and errors are as for `lookup`.
         """
         columns = [_flat(column) for column in key_columns]
         if absent is None:

@@ -19,7 +19,7 @@ class Scan(Relation):
     """One occurrence of a tracked relation.
 
     ``columns[i]`` is the name, in the relation, of the column that becomes ``attributes[i]``;
-    ``marks`` are those of :class:`rewriter.bind.catalog.TrackedRelation`.
+    ``marks`` are as in :class:`rewriter.bind.catalog.TrackedRelation`.
     """
 
     relation: str
@@ -63,7 +63,7 @@ class Constant(Relation):
     table
         ``exp.Values`` of rows of constants, or the call of a table function of constants.
     position
-        The attribute that tells the rows apart: the last column of VALUES, or the number itself.
+        The attribute that identifies the rows: the last column of VALUES, or the number itself.
     """
 
     table: Scalar
@@ -121,9 +121,9 @@ class Iterated:
 
 @dataclass(frozen=True, slots=True)
 class Iteration(Relation):
-    """Rows of a recursion: all of them, or those of the level before, which a step reads.
+    """Rows of a recursion: all of them, or the rows of the level before, which a step reads.
 
-    ``first`` is the query that the recursion begins with, of which the columns have their types.
+    ``first`` is the query that the recursion begins with, which gives the columns their types.
     """
 
     table: Iterated

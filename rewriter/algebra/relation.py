@@ -58,7 +58,7 @@ def is_known(scalar: Scalar) -> exp.Expr:
 
 
 def is_compound(scalar: Scalar) -> bool:
-    """Tell whether the text of an expression falls apart when an operator is put beside it."""
+    """Return True if an expression needs brackets when an operator is put beside its text."""
     if isinstance(scalar, exp.Dot | exp.Paren):
         return False
     return isinstance(scalar, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Interval)
@@ -81,7 +81,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Unary(Relation):
-    """An operator that reads one other; unless it says otherwise, with that one's columns."""
+    """An operator that reads one other, and by default has the same columns."""
 
     input: Relation
 

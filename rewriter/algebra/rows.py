@@ -250,7 +250,7 @@ class Aggregate(Unary):
 
     With ``sets`` every input row takes part once in each grouping set, aggregates seeing the values
     of the input and not the keys' NULLs; there is no row over an empty input. The output then ends
-    with the number of the grouping set: it and the keys tell rows apart.
+    with the number of the grouping set: it and the keys identify a row.
     """
 
     key_output: tuple[Attribute, ...]

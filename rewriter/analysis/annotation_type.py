@@ -1,4 +1,4 @@
-"""The annotation type of a block's tuples: what the plan alone says of an annotation."""
+"""The annotation type of a block's tuples: the facts about an annotation that the plan decides."""
 
 from __future__ import annotations
 

@@ -20,10 +20,10 @@ _WINDOWS = frozenset({"window", "session_window"})
 
 
 def varies(block: Block) -> bool:
-    """Tell whether a deletion may change how many rows the generators of a block make of one.
+    """Return True if a deletion may change the number of rows that generators make of one row.
 
-    The rows of a registered function are not told apart: it is a black box, whose every row needs
-    what the function was given, and no more is known of it.
+    Registered functions do not count: such a function is a black box, and each of its rows depends
+    on all of its arguments.
     """
     known: set[str] = set()
     for generator in block.generators:
@@ -54,7 +54,7 @@ def fixed_length(scalar: Scalar, block: Block) -> int | None:
 
 
 def _is_black_box(scalar: Scalar, block: Block) -> bool:
-    """Tell whether a registered function made an array."""
+    """Return True if a registered function made an array."""
     scalar = scalar.unnest()
     if isinstance(scalar, exp.Column):
         origin = _origin(scalar, block)

@@ -1,6 +1,6 @@
 """The flow of a relation's values through a query: to the answer, or into decisions.
 
-The conditions of a tail that a deletion may decide are those that depend on evaluated rows.
+A deletion may decide the conditions of a tail that depend on evaluated rows.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Follower:
         self.aggregated = False
 
     def read(self, block: Block) -> None:
-        """Find what depends on the values in a block; those that it reads are read before it."""
+        """Find the columns of a block that depend on the values, after the blocks that it reads."""
         reached: set[Column] = set()
         if block.core is not None:
             reached |= {(MEMBER, name) for name in self._core(block.core)}
@@ -156,7 +156,7 @@ def _mentions(scalar: Scalar, reached: set[Column]) -> bool:
 def uncertain_having(block: Block) -> tuple[Scalar, ...]:
     """Return the conditions of HAVING that a deletion may decide: on more than the group's keys.
 
-    None where the group's annotation itself says whether it is there.
+    None for a difference, where the group's annotation itself decides whether it is there.
     """
     if block.difference is not None:
         return ()
@@ -172,7 +172,7 @@ def uncertain_having(block: Block) -> tuple[Scalar, ...]:
 
 
 def dependent(condition: Scalar, block: Block, known: Container[str] = ()) -> bool:
-    """Tell whether a tail scalar reads more than members, and what is stable of other blocks.
+    """Return True if a tail scalar reads more than members and stable columns of other blocks.
 
     ``known`` are further aliases whose columns are stable.
     """

@@ -90,7 +90,7 @@ _TRIED_FUNCTIONS = {
 
 
 def may_raise(scalar: Scalar, *, overflows: bool = True) -> bool:
-    """Tell whether evaluating a scalar over columns may raise an error for some row.
+    """Return True if evaluating a scalar over columns may raise an error for some row.
 
     Without a column it may too, but then for all rows alike. False is certain, True is not.
 
@@ -103,10 +103,10 @@ def may_raise(scalar: Scalar, *, overflows: bool = True) -> bool:
 
 
 def may_raise_of_nulls(scalar: Scalar, aliases: frozenset[str]) -> bool:
-    """Tell whether a scalar may raise an error where the columns of some aliases are NULL.
+    """Return True if a scalar may raise an error where the columns of some aliases are NULL.
 
-    Most of what fails is NULL of NULLs, and fails for the same rows as without the NULLs if it is
-    over other columns.
+    Most scalars that may fail are NULL of NULLs; a part over other columns fails for the same rows
+    as without the NULLs.
     """
     for node in _raising(scalar):
         read = {column.table for column in node.find_all(exp.Column)}
@@ -147,7 +147,7 @@ def _raises(node: exp.Expr) -> bool:
 
 
 def _is_number(divisor: exp.Expr) -> bool:
-    """Tell whether a divisor is a literal that is not zero."""
+    """Return True if a divisor is a literal that is not zero."""
     bare = divisor.unnest()
     return isinstance(bare, exp.Literal) and not bare.is_string and float(bare.this) != 0
 

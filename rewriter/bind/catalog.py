@@ -53,7 +53,7 @@ class EventTimeColumn:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view: its text, and its column names where they are not those of the text's answer.
+    """A view: its text, and its column names where they differ from the names in the text's answer.
 
     ``distinct``: of a stream, whose duplicates are dropped from the text's answer. ``watermark``:
     of a stream, which has one by this column of the text's answer.
@@ -160,9 +160,9 @@ class Environment:
         Names, in lower case, of functions beside Spark's own that are deterministic functions of
         one row, or in LATERAL make rows of one.
     aggregates
-        Of these, those that are functions of a group's bag instead.
+        The names of these functions that are functions of a group's bag instead.
     tables
-        Of these, by name in lower case, those that may be called over a relation.
+        The functions among these, by name in lower case, that may be called over a relation.
     levels
         By recursive query, the number of levels after the first, or the view of its rows. Of a
         recursion without levels the start and a step are bound. None: recursions are refused.

@@ -183,7 +183,7 @@ class Tie:
 class Members:
     """The subquery of IN or EXISTS: its rows, the values IN compares, what ties it to the outer.
 
-    ``conditions`` refer to the outer query's attributes and those of ``relation``, in which the
+    ``conditions`` refer to the attributes of the outer query and of ``relation``, in which the
     values of ``tie`` are still to be put.
     """
 

@@ -65,9 +65,9 @@ GROUPING_ID = "grouping__id"
 class ScalarBinder:
     """Binds the scalar expressions of one clause.
 
-    ``lookups`` are tried in order for each name. ``refusal`` says why aggregates cannot stand in
-    the clause; None where they may. ``windows``: window functions may stand in it. ``draws``: and
-    functions whose value chance decides, for each row of the clause.
+    ``lookups`` are tried in order for each name. ``refusal`` is the reason why aggregates cannot
+    stand in the clause; None where they may. ``windows``: window functions may stand in it.
+    ``draws``: so may functions whose value chance decides, for each row of the clause.
     """
 
     context: BindContext
@@ -325,7 +325,7 @@ class ScalarBinder:
 
 
 def _of_the_moment(cast: exp.Cast) -> bool:
-    """Tell whether a cast stands for another time in every job of a query."""
+    """Return True if a cast stands for another time in every job of a query."""
     literal = isinstance(cast.this, exp.Literal) and cast.this.is_string
     return literal and cast.to.is_type(*_TIMES) and bool(_MOMENT.match(cast.this.name))
 

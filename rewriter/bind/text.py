@@ -51,7 +51,7 @@ class Source:
         return None if span is None else replace(span, view=self.view)
 
     def _here(self, at: exp.Expr | Span | None) -> Span | None:
-        """Return a place for an error that has this text, and says whose it is."""
+        """Return a place for an error that has this text and already names its view."""
         span = self.span(at)
         return None if span is None else replace(span, view=None)
 

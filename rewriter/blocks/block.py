@@ -87,12 +87,12 @@ class Block:
 
     kind: ClassVar[Kind]
     only: ClassVar[frozenset[str]]
-    """The fields that a block of the kind may have, of those that some kinds leave empty."""
+    """The fields that a block of the kind may have, among the ones that some kinds leave empty."""
 
     name: str
     outputs: tuple[Output, ...]
     identity: tuple[str, ...]
-    """Columns of the block's rows that tell its tuples apart."""
+    """Columns of the block's rows that identify its tuples."""
     stable_identity: bool
     """True if the identity follows from the members alone."""
     unique_identity: bool
@@ -103,14 +103,14 @@ class Block:
     lookups: tuple[Lookup, ...] = ()
     outer_lookups: tuple[OuterLookup, ...] = ()
     generators: tuple[Generator, ...] = ()
-    """Those of the tail: over columns that a deletion may change."""
+    """Generators of the tail: over columns that a deletion may change."""
     semis: tuple[Semi, ...] = ()
     conditions: tuple[Scalar, ...] = ()
     keys: tuple[Named, ...] = ()
-    """Of a grouping; of rows the columns that tell them apart."""
+    """The keys of a grouping, or the columns that identify rows."""
     aggregates: tuple[Named, ...] = ()
     sets: int = 0
-    """The number of grouping sets, in each of which a member takes part; 0: a plain grouping.
+    """The number of grouping sets; a member takes part in each. 0: a plain grouping.
 
     Members are captured once. The tail repeats them, numbered from 0 by ``expanded.number``, which
     is one of the keys.
@@ -327,7 +327,7 @@ KINDS: Mapping[Kind, type[Block]] = {
 
 
 def decided_once(root: Block) -> bool:
-    """Tell whether chance decides part of the answer, which is then no function of its inputs."""
+    """Return True if chance decides part of the answer, which is then no function of its inputs."""
     return any(block.core is not None and block.core.once for block in topological(root))
 
 

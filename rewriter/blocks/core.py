@@ -42,8 +42,8 @@ class Generator:
     Parameters
     ----------
     position
-        The column of an element's place, from 0; it tells the rows made of one row apart. None:
-        the argument is the call of a function that makes one row of each.
+        The column of an element's place, from 0, which distinguishes the rows made of one row.
+        None: the argument is the call of a function that makes one row of each.
     columns
         The element; key and value; with ``inline`` the fields of the struct that the element is.
     outer
@@ -147,7 +147,7 @@ class ValuesSource:
 class IterationSource:
     """Rows of a recursion that were computed before, with all tokens of their derivations.
 
-    ``relations`` are those that the tokens are of; none where the rows are those of one level.
+    ``relations`` are the relations of the tokens; none where the rows are of one level.
     """
 
     alias: str
@@ -166,7 +166,7 @@ class OneRowSource:
 class ConstantSource:
     """VALUES or the call of range() in FROM: no tuples, annotated 1.
 
-    ``position`` is the column that tells its rows apart.
+    ``position`` is the column that identifies its rows.
     """
 
     alias: str
@@ -262,7 +262,7 @@ def core_relations(core: Core) -> Iterator[ScanSource]:
 
 
 def iterates(core: Core) -> bool:
-    """Tell whether a core reads rows of a recursion that were computed before."""
+    """Return True if a core reads rows of a recursion that were computed before."""
     return any(
         isinstance(source, IterationSource) or any(map(iterates, _cores(source)))
         for source in core.sources
@@ -270,7 +270,7 @@ def iterates(core: Core) -> bool:
 
 
 def has_values(core: Core) -> bool:
-    """Tell whether rows of a core are made of values that no token names, also inside unions."""
+    """Return True if rows of a core are made of values that no token names, also inside unions."""
     for source in core.sources:
         if isinstance(source, ValuesSource):
             return True

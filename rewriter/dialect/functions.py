@@ -1,8 +1,8 @@
-"""Spark's functions by name: which keep a sqlglot class, which aggregate, which take a unit.
+"""Spark's functions by name: the ones with a sqlglot class, the aggregates, the ones with a unit.
 
-sqlglot's function classes are made for translation: they merge functions that Spark tells apart
-and forget arguments. Here a call stays what the user wrote, ``exp.Anonymous`` with its name and
-its arguments, unless the class says the same as the text. Aggregates are ``exp.AggFunc``.
+sqlglot's function classes are made for translation: they merge functions that Spark distinguishes
+and forget arguments. Here a call stays as the user wrote it, ``exp.Anonymous`` with its name and
+its arguments, unless the class has the same meaning. Aggregates are ``exp.AggFunc``.
 """
 
 from __future__ import annotations

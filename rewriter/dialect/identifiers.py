@@ -17,7 +17,7 @@ E = TypeVar("E", bound=exp.Expr)
 def name_identifiers(expression: exp.Expr) -> None:
     """Put the name in the place of each ``IDENTIFIER('na' || 'me')`` of literals in a query.
 
-    Those that name a relation or a column are replaced; what stays is known to no rule.
+    Calls that name a relation or a column are replaced; no rule knows the others.
     """
     for call in list(expression.find_all(exp.Anonymous)):
         if call.name.lower() != "identifier" or len(call.expressions) != 1:

@@ -382,7 +382,7 @@ def _without_table_queries(tokens: list[Token]) -> list[Token]:
 
 
 def _begins_query(tokens: list[Token], number: int) -> bool:
-    """Tell whether a TABLE stands where a query may: neither in ``f(TABLE t)`` nor as a name."""
+    """Return True if a TABLE stands where a query may: neither in ``f(TABLE t)`` nor as a name."""
     if number + 1 == len(tokens) or tokens[number + 1].token_type not in _NAMES:
         return False
     before = [token.token_type for token in reversed(tokens[max(number - 2, 0) : number])]

@@ -186,7 +186,7 @@ def _needs_parentheses(node: exp.Expr) -> bool:
 
 
 def _is_alike(node: exp.Expr, parent: exp.Expr) -> bool:
-    """Tell whether two unions are written alike, without clauses of their own on the inner one."""
+    """Return True if two unions are written alike and the inner one has no clauses of its own."""
     own = {name for name, value in node.args.items() if value} - {"this", "expression", "distinct"}
     return not own and bool(node.args.get("distinct")) == bool(parent.args.get("distinct"))
 

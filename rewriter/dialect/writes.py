@@ -45,7 +45,7 @@ class Into:
     Parameters
     ----------
     columns
-        Those that it lists, in the order of the query's; None: it lists none.
+        The columns that it lists, in the order of the query's; None: it lists none.
     by_name
         The query's columns go by their names.
     partition
@@ -74,7 +74,7 @@ class Write:
     head
         The text of the statement before rows of the table.
     query
-        The query where it stands in the text, blanks in the place of what is no part of it.
+        The query at its place in the text, with blanks in the place of all other text.
     """
 
     action: Action

@@ -68,8 +68,8 @@ class Contributions:
     """The contribution of each member to its tuple.
 
     ``query`` yields the identity of the tuple, then the columns of every factor: ``tokens`` names
-    those of each token, ``references`` those of each tuple of another block. A block with a
-    difference also has the side of each member, ``_side``.
+    the columns of each token, ``references`` the columns of each tuple of another block. A block
+    with a difference also has the side of each member, ``_side``.
     """
 
     query: exp.Select
@@ -96,12 +96,13 @@ def contributions(
     values
         Tables of other blocks' annotations (identity, then ``_value``): a reference is then one
         column, the annotation, and members that an anti join drops are there too, with a factor
-        that says so. None: a reference is the identity of the tuple referred to.
+        for it. None: a reference is the identity of the tuple referred to.
     potential
-        Refer to potential tuples of other blocks, not only to those that are there now, where
+        Refer to potential tuples of other blocks, not only to tuples that are there now, where
         nothing else of them is read.
     shown
-        The LEFT JOINs of which a member is one with its partner, or one without.
+        The aliases of LEFT JOINs whose partners are part of a member, so that a member has one
+        partner or has none.
     """
     chosen = _potential(block, tables) if potential else tables
     factors = _Factors(block, chosen, values)

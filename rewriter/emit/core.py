@@ -143,7 +143,7 @@ def _is_plain(core: Core) -> bool:
 
 
 def _same(source: Source, other: Source, renamed: _Renamed) -> bool:
-    """Tell whether two sources have the same rows; note how the other names columns of one."""
+    """Return True if two sources have the same rows; note the other's names of columns."""
     renamed.aliases[source.alias] = other.alias
     match source, other:
         case ScanSource(), ScanSource():
@@ -169,7 +169,7 @@ def _same_union(union: UnionSource, other: UnionSource, renamed: _Renamed) -> bo
 
 
 def _same_core(core: Core, other: Core) -> bool:
-    """Tell whether two cores have the same rows, up to what their columns are called."""
+    """Return True if two cores have the same rows, up to the names of their columns."""
     renamed = _Renamed()
     sizes = [(len(c.sources), len(c.predicates), len(c.select)) for c in (core, other)]
     if not (_is_plain(core) and _is_plain(other)) or sizes[0] != sizes[1]:
@@ -343,7 +343,7 @@ def with_sets(select: exp.Select, block: Block) -> exp.Select:
 
 
 def with_copies(select: exp.Select, counts: Sequence[Scalar]) -> exp.Select:
-    """Repeat the rows of FROM as often as the product of their counts says."""
+    """Repeat each row of FROM, as many times as the product of its counts."""
     if counts:
         product = reduce(lambda product, other: exp.Mul(this=product, expression=other), counts)
         numbers = exp.Anonymous(this="sequence", expressions=[exp.Literal.number(1), product])
@@ -412,7 +412,7 @@ def _kept_once(join: KeptOnce, tables: Tables) -> exp.Select:
 
 
 def _is_of(scalar: Scalar, alias: str) -> bool:
-    """Tell whether a scalar is a column of an alias, NULL where a join finds nothing there."""
+    """Return True if a scalar is a column of an alias, NULL where a join finds nothing there."""
     return isinstance(scalar, exp.Column) and scalar.table == alias
 
 
@@ -463,9 +463,9 @@ def safe_for_padded_rows(
 
 
 def needs_present_members(block: Block) -> bool:
-    """Tell whether conditions call registered functions, which may fail for absent rows.
+    """Return True if conditions call registered functions, which may fail for absent rows.
 
-    Spark calls those of Python for every row that reaches them, in CASE too.
+    Spark calls Python functions for every row that reaches them, in CASE too.
     """
     sides = [left for semi in block.semis for left, _ in semi.pairs]
     guards = [semi.guard for semi in block.semis if semi.guard is not None]

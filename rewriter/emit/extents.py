@@ -17,10 +17,10 @@ _PLACED = "p"
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Columns that say which rows one window function reads at a row.
+    """Columns for the rows that one window function reads at a row.
 
-    Those of the same ``partition`` whose ``at`` is from ``start`` to ``stop``; where these are
-    NULL, none.
+    It reads the rows of the same ``partition`` whose ``at`` is from ``start`` to ``stop``; none
+    where these are NULL.
     """
 
     partition: tuple[str, ...]

@@ -86,10 +86,10 @@ def exists_in(
     *,
     null_safe: bool = True,
 ) -> exp.Exists:
-    """Return that a table has a row whose columns are equal to values of the row around.
+    """Return the condition that a table has a row whose columns equal values of the row around.
 
-    To Spark ``a.b`` is a field of the table's own column ``a`` before it is a column of what is
-    called ``a`` outside. Where there is such a column, the compared ones alone are in scope, under
+    To Spark ``a.b`` is a field of the table's own column ``a`` before it is a column of a relation
+    named ``a`` outside. Where there is such a column, the compared ones alone are in scope, under
     names that no text has.
 
     Parameters

@@ -1,8 +1,8 @@
 """Scalars of blocks evaluated over numpy and Arrow columns, without Spark, exactly as Spark does.
 
-What is here: columns, literals, comparisons, three-valued logic, CASE and COALESCE, arithmetic and
-casts of numbers, arrays and maps with the functions of their elements, time windows, and a few
-functions. Everything else is told apart as uninterpretable.
+The rules cover columns, literals, comparisons, three-valued logic, CASE and COALESCE, arithmetic
+and casts of numbers, arrays and maps with the functions of their elements, time windows, and a few
+functions. Everything else is uninterpretable, which is an error of its own.
 """
 
 from rewriter.interpret.arithmetic import divide_half_up, rescale

@@ -53,13 +53,13 @@ class Anew:
         ``stddev_samp``, ``stddev_pop``, ``var_samp`` or ``var_pop``; ``collect_list`` of the first
         argument in the order of the others, or ``collect_set``.
     of_all
-        Whether rows take part of which ``max_by`` and ``min_by`` compare NULL.
+        Whether ``max_by`` and ``min_by`` count rows whose compared value is NULL.
     descending
         Whether ``mode`` and ``percentile`` see the greatest value first.
     share
         The percentage, from 0 to 1.
     order
-        Of every argument that what is collected is sorted by, whether it is descending, and
+        For every argument that the collected values are sorted by, whether it is descending, and
         whether NULLs are first.
     """
 

@@ -1,4 +1,4 @@
-"""Scalars of blocks compiled to functions of columns; those that only Spark computes are refused.
+"""Scalars of blocks compiled to functions of columns; scalars that need Spark are refused.
 
 Scalars are compiled once each, since the same blocks are asked many questions.
 """

@@ -1,7 +1,7 @@
 """Higher-order functions: of an array and a function of its elements.
 
-A function's variables are columns under an alias of their own; the other columns that it reads are
-those of the row that the array is in.
+A function's variables are columns under an alias of their own; the other columns that it reads
+belong to the row that the array is in.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def boolean(values: Array, null: Array | None = None, failed: Array | None = Non
 
 
 def common_length(*vectors: Vector) -> int:
-    """The number of rows of vectors together, those of length 1 standing for any number."""
+    """Return the number of rows of vectors together; a vector of length 1 stands for any number."""
     lengths = {len(vector) for vector in vectors}
     return next(iter(lengths - {1}), 1)
 

@@ -54,9 +54,9 @@ class WindowCall:
     function
         Its name in lower case.
     aggregate
-        What it aggregates, if it is an aggregate.
+        The call that it evaluates over its rows, if it is an aggregate.
     frame, extent
-        The rows that it sees, and those that its value depends on; None: only Spark knows.
+        The rows that it sees, and the rows that its value depends on; None: only Spark knows.
     """
 
     text: str

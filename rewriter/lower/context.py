@@ -84,7 +84,7 @@ class TokenLeaves:
 class OpenCore:
     """A core that may still grow.
 
-    ``positions`` tell rows of VALUES and range() apart, which have no tokens. ``stable`` gives, for
+    ``positions`` identify rows of VALUES and range(), which have no tokens. ``stable`` gives, for
     each alias, the columns whose values a deletion cannot change; None for all of them. An alias
     that is not in it has none.
     """
@@ -137,7 +137,7 @@ class OpenPost:
 def over_columns(core: OpenCore, change: Callable[[exp.Column], Scalar]) -> OpenCore:
     """Return a core with every column that its scalars read replaced by ``change(column)``.
 
-    Those by which sources tell rows apart, and of generators, are as they were.
+    Columns by which sources identify rows, and columns of generators, are as they were.
     """
 
     def over(scalar: Scalar) -> Scalar:
@@ -272,32 +272,32 @@ class LoweringContext:
     Parameters
     ----------
     tokens
-        How each tracked relation is read and which columns hold its token.
+        The view that each tracked relation is read from, and the columns of its token.
     sql
         The user's text, for the excerpts of errors.
     converted
         The types that both sides of some comparisons are converted to.
     observed
-        The attributes that are arrays in whose order the query looks.
+        The attributes that are arrays whose order the query observes.
     observe
-        Told of what is rewritten while blocks are finished.
+        Receives the rewrites that are done while blocks are finished.
     rule
         Lowers an operator by the rule for its kind.
     names
         Makes names.
     readers
-        How many operators read each operator.
+        The number of operators that read each operator.
     blocks
         The blocks of operators that have one.
     pending
         Operators that were lowered to look at them, and are to be read or made a block yet.
     memberships
-        The block of the partners of a join's left side, and what it is asked by: by both sides
-        and the condition.
+        The block of the partners of a join's left side, and the pairs by which it is asked: by both
+        sides and the condition.
     partners
-        The same of joins that ask whether there is a partner, with the column that says so.
+        The same for joins that ask whether there is a partner, with the column of the result.
     drawn
-        The blocks of what chance decides.
+        The blocks of rows that chance decides.
     """
 
     tokens: Mapping[str, TokenSource]

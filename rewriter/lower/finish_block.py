@@ -116,7 +116,7 @@ class StoredMembers:
     semis: tuple[Semi, ...]
     conditions: tuple[Scalar, ...]
     generators: tuple[Generator, ...]
-    """Those of the tail, over what members store."""
+    """Generators of the tail, over the stored columns of members."""
     outer_lookups: tuple[OuterLookup, ...]
 
     def core(self) -> Core | None:
@@ -182,7 +182,7 @@ def members_of(core: OpenCore, *, written: bool = False) -> StoredMembers:
 
 
 def identity_of_rows(members: StoredMembers, taken: set[str]) -> tuple[tuple[Named, ...], bool]:
-    """Return the columns that tell members apart, by names not taken, and whether they are stable.
+    """Return the columns that identify members, by names not taken, and whether they are stable.
 
     They are columns of the members where members have them.
     """

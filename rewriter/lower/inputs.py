@@ -65,8 +65,8 @@ def unlimited(context: LoweringContext, relation: Relation, *, windowed: bool = 
 def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scalar]) -> OpenCore:
     """Return the core of a relation whose rows look up tuples by these scalars.
 
-    The tail looks up before it takes arrays apart: rows that look up by what it has taken out
-    are those of a block.
+    The tail looks up before it takes arrays apart: rows that look up by elements of these arrays
+    become rows of a block.
     """
     core = core_of(context, relation)
     late = {a for g in core.generators for a in g.aliases if a not in core.stable}
@@ -78,7 +78,7 @@ def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scala
 
 
 def derived(context: LoweringContext, relation: Relation, span: Span | None = None) -> OpenCore:
-    """Return a core that reads the tuples of a relation as those of a block."""
+    """Return a core that reads the tuples of a relation as tuples of a block."""
     limits = [operator.span for operator in walk(relation) if isinstance(operator, Limit)]
     return reader_of(context, block_of(context, relation), span or next(reversed(limits), None))
 

@@ -81,13 +81,13 @@ def lower_query(
     root
         The query; its attributes become the outputs of the block, in order.
     tokens
-        How each tracked relation is read and which columns hold its token.
+        The view that each tracked relation is read from, and the columns of its token.
     sql
         The user's text, for the excerpts of errors.
     converted
         The types that both sides of equalities of outer, semi and anti joins are converted to.
     observe
-        Told of each pass that changed something.
+        Receives each pass that changed something.
 
     Raises
     ------

@@ -105,7 +105,7 @@ def _sorted_by(relation: Relation) -> tuple[SortKey, ...]:
 
 
 def _decisive(keys: Sequence[SortKey], core: OpenCore) -> int:
-    """Return how many of the keys, the first ones, tell the groups apart that a core reads."""
+    """Return the number of leading keys that identify the groups a core reads, or of all keys."""
     source, *further = core.sources
     if further or not isinstance(source, BlockSource) or source.block.key_outputs is None:
         return len(keys)

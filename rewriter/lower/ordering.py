@@ -51,9 +51,10 @@ def _lower_limit(context: LoweringContext, relation: Limit) -> Open:
 
 
 def is_sorted(relation: Relation, *, within_tasks: bool = False) -> bool:
-    """Tell whether the text sorts the rows of a relation, or those of a branch of a union.
+    """Return True if the text sorts the rows of a relation.
 
-    ``within_tasks``: also by SORT BY, whose order each of Spark's tasks has for itself.
+    With ``within_tasks`` SORT BY counts too, whose order each of Spark's tasks has for itself, and
+    the rows of one branch of a union are enough.
     """
     while isinstance(relation, Project | Filter | Limit):
         relation = relation.input

@@ -150,7 +150,7 @@ class Keyed:
 
 
 def may_be_joined(core: OpenCore) -> bool:
-    """Tell whether an outer join may take this input in as a part of one core."""
+    """Return True if an outer join may take this input in as a part of one core."""
     stable = (*core.predicates, *_membership_scalars(core.semis))
     return (
         not core.post.final

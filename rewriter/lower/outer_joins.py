@@ -145,7 +145,7 @@ def _may_be_keyed(context: LoweringContext, relation: Relation, columns: list[Sc
 
 
 def _is_unique(context: LoweringContext, open_: Open, columns: list[Scalar]) -> bool:
-    """Tell whether columns of one scan, filtered or not, are known to be unique."""
+    """Return True if columns of one scan, filtered or not, are known to be unique."""
     if not isinstance(open_, OpenCore) or open_.post.limited or open_.scalars:
         return False
     more = open_.semis or open_.generators or open_.outer_lookups or open_.copies

@@ -111,7 +111,7 @@ def lower_project(context: LoweringContext, relation: Project) -> Open:
 
 
 def _within_limit(context: LoweringContext, relation: Relation, open_: Open) -> Open:
-    """Return the rows that LIMIT has kept, if they can be told apart: others are not read."""
+    """Return the rows kept by LIMIT as a block, or as they are if tokens do not identify them."""
     if isinstance(open_, OpenCore) and (open_.untokened or open_.copies):
         return open_
     context.pending[relation] = open_

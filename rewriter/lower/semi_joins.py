@@ -198,7 +198,7 @@ def _grouped(context: LoweringContext, core: OpenCore, keys: list[Named]) -> Blo
 
 
 def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:
-    """Tell whether scalars over a grouping are its keys, each once."""
+    """Return True if scalars over a grouping are its keys, each once."""
     return len(scalars) == len(keys) and {_group_key(scalar) for scalar in scalars} == keys
 
 
@@ -290,7 +290,7 @@ def _lower_existence_join(context: LoweringContext, relation: ExistenceJoin) -> 
 
 
 def _lower_outer_values(context: LoweringContext, relation: OuterValues) -> OpenCore:
-    """Return the values as such where the sources tell them, else as tuples of a grouping."""
+    """Return the values as such where the sources determine them, else as tuples of a grouping."""
     project = Project(relation.input, relation.output, relation.scalars)
     core = core_of(context, project)
     ids = [attribute.id for attribute in relation.output]

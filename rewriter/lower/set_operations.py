@@ -138,7 +138,7 @@ def lower_union_all(context: LoweringContext, relation: UnionAll) -> Open:
 
 
 def is_plain(open_: OpenCore) -> bool:
-    """Tell whether a union may take this branch in as a part of one core."""
+    """Return True if a union may take this branch in as a part of one core."""
     return (
         not open_.post.final
         and not open_.semis

@@ -1,6 +1,6 @@
 """Division of a core whose parts are joined only by conditions that a deletion changes.
 
-A member would be a row of the product of the components, of which these conditions keep few: two
+A member would be a row of the product of the components, and these conditions keep few of them: two
 halves of a query joined by their ranks, say. Each component becomes a block of its own, and the
 tail joins them. Sources, conditions and generators that no deletion changes are captured.
 """
@@ -30,7 +30,7 @@ class Split:
     predicates: tuple[Scalar, ...]
     conditions: tuple[Scalar, ...]
     generators: tuple[Generator, ...]
-    """Those of the captured part."""
+    """Generators of the captured part."""
 
     @property
     def later(self) -> tuple[Generator, ...]:
@@ -99,7 +99,7 @@ def _captured_generators(core: OpenCore) -> tuple[tuple[Generator, ...], OpenCor
 
 
 Reader: TypeAlias = Callable[[OpenCore, Iterable[Attribute]], OpenCore]
-"""Returns a core that reads the tuples of a core as those of a block."""
+"""Returns a core that reads the tuples of a core as tuples of a block."""
 
 
 def split_components(core: OpenCore, reader: Reader) -> OpenCore:

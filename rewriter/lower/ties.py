@@ -81,7 +81,7 @@ def over_values(call: Scalar, stored: Callable[[Scalar], Scalar]) -> Scalar:
 
 
 def follows_order(call: Scalar) -> bool:
-    """Tell whether a call sees the rows of a group in the order in which they come."""
+    """Return True if a call sees the rows of a group in the order in which they come."""
     name = name_of(call)
     listed = name in LISTS and not sort_keys(call) and not is_distinct(call)
     return listed or (name in _OF_ORDER and name != "any_value")
@@ -188,9 +188,9 @@ def settled(scalar: Scalar, ties: Sequence[Scalar], arrival: Sequence[SortKey] =
 
 
 def ties_of(identity: Sequence[Scalar], scalars: Sequence[Scalar], *, unique: bool) -> list[Scalar]:
-    """Return what rows are sorted by last: those that agree on it may change places unseen.
+    """Return the last sort keys of rows: rows that agree on them may change places unseen.
 
-    Where the identity is not unique, that is every value that outputs and sort keys are made of.
+    Where the identity is not unique, they include every value that the scalars are made of.
     """
     ties = list(identity)
     if not unique:
@@ -227,7 +227,7 @@ def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | Non
 
 
 def is_ordered(window: exp.Window) -> bool:
-    """Tell whether ORDER BY of a window may tell rows of a partition apart."""
+    """Return True if ORDER BY of a window may distinguish rows of a partition."""
     order = window.args.get("order")
     parts = window.args.get("partition_by") or []
     keys = [key.this for key in order.expressions] if order else []
@@ -235,7 +235,7 @@ def is_ordered(window: exp.Window) -> bool:
 
 
 def lists_by_range(relation: Windows) -> bool:
-    """Tell whether some LISTAGG joins the values of rows that tie at the end of its RANGE frame."""
+    """Return True if some LISTAGG joins values of rows that tie at the end of its RANGE frame."""
     windows = [call for call in relation.calls if isinstance(call, exp.Window)]
     return any(function_name(call) in LISTS and _needs_position(call) for call in windows)
 
@@ -268,7 +268,7 @@ def _needs_position(window: exp.Window) -> bool:
 
 
 def _starts_filled(window: exp.Window, frame: WindowFrame) -> bool:
-    """Tell whether the first row of the frame is always there, and that of the partition."""
+    """Return True if a frame always has a first row, which is the first of the partition."""
     filled = frame.from_first and frame.end in (CURRENT_ROW, UNBOUNDED)
     return filled and not ignores_nulls(window) and condition_of(window) is None
 

@@ -9,7 +9,7 @@ On the query, before it is cut into blocks:
 1. ``eliminate_outer_joins`` comes first: an inner join is part of a core, where an outer join is a
    union of two, so all that follows sees simpler trees.
 2. ``fuse_scalar_subqueries`` compares subqueries as they stand. Two that differed in an outer join
-   which is none may have become equal.
+   which has become an inner one may now be equal.
 
 While a block is finished, :mod:`rewriter.lower.split_components` divides its core; that needs to
 know which conditions a deletion may decide, which is known there only.
@@ -18,8 +18,8 @@ On the plan of a capture, when the blocks are final:
 
 3. ``push_predicates`` comes first, for what it leaves out is left out of whatever is counted or
    joined later.
-4. ``prune_groups`` says of which blocks HAVING decides the groups once and for all. They are found
-   from the rows of all blocks below,
+4. ``prune_groups`` finds the blocks whose groups HAVING decides once and for all. The groups are
+   computed from the rows of all blocks below,
 5. so ``reduce_semijoins`` must not reduce a block by the members of such a one.
 """
 
@@ -72,7 +72,7 @@ def rewritten(root: Relation, observe: Observer = log) -> Relation:
 
 
 def planned_capture(root: Block, alike: Alike, observe: Observer = log) -> CapturePlan:
-    """Return what is captured of the members of a query's blocks.
+    """Return the plan of the members that are captured for a query's blocks.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def planned_capture(root: Block, alike: Alike, observe: Observer = log) -> Captu
         Whether columns of members are all of one type. Where a union converts some of its columns,
         a condition on one of them is not one on each.
     observe
-        Told of each pass that changed something.
+        Receives each pass that changed something.
     """
     return run(PASSES.capture, CapturePlan(root, alike), CapturePlan.lines, observe)
 

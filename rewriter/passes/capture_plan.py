@@ -18,7 +18,7 @@ MemberColumn: TypeAlias = tuple[Block, str]
 """A column of a block's members."""
 
 Alike = Callable[[Sequence[MemberColumn]], bool]
-"""Tells whether columns of members are all of one type."""
+"""Returns True if columns of members are all of one type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class SemijoinReduction:
     null_safe
         NULL equals NULL.
     prefilter
-        The members of the reader are otherwise filtered by the groups: those of either of the two
-        blocks, each a scan, can reduce those of the other.
+        The members of the reader are otherwise filtered by the groups: the members of either of the
+        two blocks, each a scan, can reduce the members of the other.
     """
 
     block: Block

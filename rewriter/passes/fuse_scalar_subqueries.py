@@ -53,7 +53,7 @@ _SAME_ROWS = (
 """Operators whose rows are the same wherever they are asked for: chance and ties decide nothing."""
 
 _MOST = 1_000
-"""Operators that are compared, counting those that are read several times as often."""
+"""The number of operators that are compared; one that is read several times counts each time."""
 
 
 class _Value(NamedTuple):
@@ -66,9 +66,9 @@ class _Value(NamedTuple):
 def fuse_scalar_subqueries(root: Relation) -> Relation:
     """Return a query whose scalar subqueries over the same rows are read from one of them.
 
-    Several aggregates without keys over the same rows are those of one grouping; other subqueries
-    are read together where all of the query is the same. ``SELECT (SELECT max(x) FROM t), (SELECT
-    min(x) FROM t)`` reads both values of ``SELECT max(x), min(x) FROM t``.
+    Several aggregates without keys over the same rows become aggregates of one grouping; other
+    subqueries are read together where all of the query is the same. ``SELECT (SELECT max(x) FROM
+    t), (SELECT min(x) FROM t)`` reads both values of ``SELECT max(x), min(x) FROM t``.
     """
     fused = _fused(root)
     if not fused:
@@ -171,7 +171,7 @@ def _one_group(query: Relation) -> tuple[Aggregate | None, Scalar | None]:
 
 
 def _is_plain(call: Scalar) -> bool:
-    """Tell whether an aggregate is computed beside others in one pass, and observes no order."""
+    """Return True if an aggregate is computed beside others in one pass, and observes no order."""
     return not (is_distinct(call) or is_opaque(call) or chooses(call) or name_of(call) in ARRAYS)
 
 

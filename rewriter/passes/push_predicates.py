@@ -59,7 +59,7 @@ def push_predicates(plan: CapturePlan) -> CapturePlan:
 
 
 def _depends(block: Block) -> bool:
-    """Tell whether a row of a block depends on rows beside it that a reader leaves out."""
+    """Return True if a row of a block depends on rows beside it that a reader leaves out."""
     return block.limited or block.windowed or bool(block.sets) or bool(block.copies)
 
 
@@ -113,9 +113,9 @@ def _joined(block: Block) -> dict[str, Block]:
 
 
 def _known(block: Block) -> list[Scalar]:
-    """Return the conditions of a block on its sources and members, with those that follow.
+    """Return the conditions of a block on its sources and members, with conditions that follow.
 
-    What is equal to a number, and to something else, makes that equal to the number.
+    If a scalar equals a number and another scalar, then that scalar equals the number.
     """
     conditions = list(block.conditions)
     if block.core is not None:
@@ -195,7 +195,7 @@ def _of_branch(union: Block, branch_number: int, reading: _Reading, alike: Alike
 
 
 def _is_alike(union: Block, number: int, alike: Alike) -> bool:
-    """Tell whether a union reads a column of every branch as it is: all texts, or one type."""
+    """Return True if a union reads a column of every branch as it is: all texts, or one type."""
     origins = list(_of_union(union, number))
     literals = [scalar for _, scalar in origins if isinstance(scalar, exp.Literal)]
     if literals:

@@ -76,7 +76,7 @@ def _keys_of(probe: Probe) -> tuple[tuple[Scalar, str], ...]:
 
 
 def _depends(block: Block) -> bool:
-    """Tell whether a group of a block depends on the others, or its members are not to be reduced.
+    """Return True if a group of a block depends on the others, or its members must stay.
 
     They are reduced already where they are joined with values from outside.
     """

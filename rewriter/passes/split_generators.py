@@ -59,7 +59,7 @@ def captured_name(block: Block) -> str:
 
 
 def is_written(block: Block) -> bool:
-    """Tell whether a block is one of the query, whose rows a capture may have."""
+    """Return True if a block is one of the query, whose rows a capture may have."""
     return _MARK not in block.name
 
 
@@ -184,7 +184,7 @@ class _Chain:
         return tuple(dict.fromkeys(c for c in read if c[0] in known and c[0] not in below))
 
     def _identity(self) -> tuple[str, ...]:
-        """Return what tells the members apart, of rows."""
+        """Return the columns that identify the members of rows; none for other blocks."""
         read = set(self._read())
         keys = self._block.keys if self._block.kind is Kind.ROWS else ()
         columns = ((s.table, s.name) for _, s in keys if isinstance(s, exp.Column))
@@ -229,7 +229,7 @@ def _renamed(scalar: Scalar, alias: str, known: Mapping[_Column, str]) -> Scalar
 
 
 def _over(block: Block, done: Mapping[str, Block]) -> Block:
-    """Return a block that reads these blocks in the place of those of the same name."""
+    """Return a block that reads these blocks in the place of its blocks of the same name."""
     core = None if block.core is None else _core(block.core, done)
     return replace(
         block,

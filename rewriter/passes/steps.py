@@ -23,7 +23,7 @@ class PassStep:
     name
         The pass.
     before, after
-        Yield the lines of what was changed, and of what became of it.
+        Yield the lines of the value before the pass, and after it.
     """
 
     name: str
@@ -36,7 +36,7 @@ class PassStep:
 
 
 Observer = Callable[[PassStep], None]
-"""Told of each step."""
+"""Receives each step."""
 
 
 def log(step: PassStep) -> None:
@@ -51,7 +51,7 @@ def run(
     lines: Callable[[Rewritten], Iterable[str]],
     observe: Observer = log,
 ) -> Rewritten:
-    """Return what passes make of a value, one after the other.
+    """Return the value that passes make of another, one after the other.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def run(
     lines
         Writes the value as text, for whoever reads the steps.
     observe
-        Told of each pass that changed something.
+        Receives each pass that changed something.
     """
     for rewrite in passes:
         after = rewrite(value)

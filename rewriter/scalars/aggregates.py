@@ -49,7 +49,7 @@ def sort_keys(call: Scalar) -> list[exp.Ordered]:
 
 
 def collects_in_order(call: Scalar) -> bool:
-    """Tell whether a call collects values of rows in an order: WITHIN GROUP, maybe without keys."""
+    """Return True if a call collects values in an order: WITHIN GROUP, maybe without keys."""
     if name_of(call) not in ARRAYS:
         return False
     while isinstance(call, WRAPPERS):
@@ -60,12 +60,12 @@ def collects_in_order(call: Scalar) -> bool:
 
 
 def lists(call: Scalar) -> bool:
-    """Tell whether a call lists the values of rows in an order: joined, or as an array."""
+    """Return True if a call lists the values of rows in an order: joined, or as an array."""
     return name_of(call) in LISTS or collects_in_order(call)
 
 
 def is_distinct(call: Scalar) -> bool:
-    """Tell whether a call aggregates different values only."""
+    """Return True if a call aggregates different values only."""
     return name_of(call) in SETS or isinstance(_first(called(call)), exp.Distinct)
 
 
@@ -145,7 +145,7 @@ def without_filter(call: Scalar) -> tuple[Scalar, Scalar | None]:
 
 
 def chooses(call: Scalar) -> bool:
-    """Tell whether a value depends on the order of rows that tie, or on which of them is taken."""
+    """Return True if a value depends on the order of rows that tie, or on a choice among them."""
     name = name_of(call)
     any_mode = name == "mode" and not sort_keys(call)
     return any_mode or name in EXTREMES or lists(call)

@@ -46,7 +46,7 @@ _MOST_DIGITS = 38
 
 
 def compared_exactly(outer: str, inner: str) -> bool:
-    """Tell whether no value of the outer type equals two different values of the inner type.
+    """Return True if no value of the outer type equals two different values of the inner type.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ zip_with
 """
 
 SCALAR_FUNCTIONS = frozenset(_NAMES.split())
-"""Those that SHOW FUNCTIONS names in Spark 4.3, and those that only its grammar knows."""
+"""The functions that SHOW FUNCTIONS names in Spark 4.3, and ones that only its grammar knows."""
 
 _ORDER = "whose value depends on the order of the rows"
 _DRAWS = "which draws random numbers"
@@ -143,12 +143,12 @@ OF_SPARK = (
 
 
 def is_drawn(scalar: exp.Expr) -> bool:
-    """Tell whether chance decides what a scalar is."""
+    """Return True if chance decides the value of a scalar."""
     return any(node.name.lower() in DRAWN for node in scalar.find_all(exp.Anonymous))
 
 
 def is_opaque(call: exp.Expr) -> bool:
-    """Tell whether an expression is the call of a registered aggregate function."""
+    """Return True if an expression is the call of a registered aggregate function."""
     return isinstance(call, exp.AnonymousAggFunc) and str(call.this).lower() not in AGGREGATES
 
 

@@ -1,4 +1,4 @@
-"""Units of time in microseconds, those that have one length each."""
+"""Units of time of a fixed length, in microseconds."""
 
 from __future__ import annotations
 

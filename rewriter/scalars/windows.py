@@ -16,7 +16,7 @@ CURRENT_ROW = "CURRENT ROW"
 
 @dataclass(frozen=True, slots=True)
 class WindowFrame:
-    """The rows that an aggregate over a window sees, as Spark takes them where they are not said.
+    """The rows that an aggregate over a window sees, by Spark's default if no frame is written.
 
     ``start`` and ``end`` are ``UNBOUNDED``, ``CURRENT ROW``, or an expression, which is negated
     where it counts to the front.
@@ -92,7 +92,7 @@ def _bound(spec: exp.Expr, which: str) -> str | Scalar:
 
 
 def depends_on_ties(window: exp.Window) -> bool:
-    """Tell whether a value depends on the order among rows that tie, which Spark leaves open."""
+    """Return True if a value depends on the order among rows that tie, which Spark leaves open."""
     name = function_name(window)
     if name in _OF_PEERS:
         return False
@@ -101,7 +101,7 @@ def depends_on_ties(window: exp.Window) -> bool:
 
 
 def depends_on_order(window: exp.Window) -> bool:
-    """Tell whether a value depends on the order of the rows in its frame, not on its own place."""
+    """Return True if a value depends on the order of rows in its frame, not on its own place."""
     return function_name(window) in _OF_ORDER and not aggregates.sort_keys(window.this)
 
 
@@ -138,7 +138,7 @@ def condition_of(window: exp.Window) -> Scalar | None:
 
 
 def ignores_nulls(window: exp.Window) -> bool:
-    """Tell whether an offset function passes over NULLs, said in either of Spark's ways.
+    """Return True if an offset function passes over NULLs, in either of Spark's notations.
 
     A flag is the last argument, but for LAG and LEAD, where that is a value.
     """

@@ -57,7 +57,7 @@ class Reading:
     root
         The query, with the attributes it had.
     stateless
-        Each row is made of rows of one batch: those of a batch are the query over its rows alone.
+        Each row is made of rows of one batch: the query over the rows of a batch alone yields them.
     by_time
         Late rows are dropped: the answer depends on the watermarks.
     sessions
@@ -66,7 +66,7 @@ class Reading:
         a row begins.
     undecided
         It is the streaming query only where none of these has a row: each is a group of rows of one
-        batch of which the first stays, and only Spark knows which came first.
+        batch whose first row stays, and only Spark knows which came first.
     ties
         The same, of groups in which rows tie that an aggregate chooses from, with the aggregate.
     """
@@ -85,11 +85,11 @@ class Context:
     Attributes
     ----------
     by_time
-        Whether a watermark decided so far which rows there are.
+        Whether a watermark decided so far on the presence of rows.
     batch
-        The batch whose rows are asked for; None: all, or it is a grouping above that tells them.
+        The batch whose rows are asked for; None: all, or a grouping above selects them.
     undecided
-        Relations whose rows say that Spark alone knows which of other rows came first.
+        Relations that have a row where Spark alone knows which of other rows came first.
     ties
         Relations whose rows are groups in which rows tie that an aggregate chooses from, and the
         aggregates.

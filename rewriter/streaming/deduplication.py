@@ -43,7 +43,7 @@ def first_rows(
     Parameters
     ----------
     below
-        The rows, of which ``flow`` tells.
+        The rows, which ``flow`` describes.
     needed
         The attributes that are read of them.
     """
@@ -148,7 +148,7 @@ def _within_watermark(
 
 
 def _order(flow: Flow) -> list[Scalar]:
-    """Return what rows come by: those of one batch in no order where their places are not known."""
+    """Return the sort keys of the order of arrival: the batch, then the place in it, if known."""
     return [latest(flow.batches), *(attribute.column() for attribute in flow.place)]
 
 

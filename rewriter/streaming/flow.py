@@ -32,7 +32,7 @@ class Streamed:
     late
         The column that holds the watermark by which the batch of a row dropped late ones.
     distinct
-        Columns by which rows are told apart: of equal ones the stream has the first. Empty: it has
+        Columns by which rows are compared: of equal ones the stream has the first. Empty: it has
         all rows.
     place
         The column by which rows come one after the other; None: none is known.
@@ -40,9 +40,9 @@ class Streamed:
         Of equal rows the stream has the first, and others that come when the watermark has passed
         its time and the delay.
     delay
-        How far the watermark is behind the latest time, in milliseconds.
+        The delay of the watermark behind the latest time, in milliseconds.
     bits
-        How many bits of a place are that in a file; the others number the file.
+        The number of a place's bits that are the place in a file; the others number the file.
     """
 
     time: str | None
@@ -85,21 +85,21 @@ class Flow:
     Parameters
     ----------
     times
-        By attribute, what the columns with a watermark hold.
+        By attribute, the content of the columns with a watermark.
     late
         The attribute with the watermark by which a row is late; None after an operator with state,
-        which drops what is, and for rows of no stream.
+        which drops late rows, and for rows of no stream.
     batch_late
         The attribute with the watermark of the query in the place of ``late``, of rows of joined
         streams, whose own is another; None: both are the same.
     batches
         The attributes with the micro-batches of the rows that a row was made of.
     place
-        The attributes by which those of a batch come one after the other; empty: that is not known.
+        The attributes that order the rows of a batch; empty: the order is not known.
     delay
-        How far the watermark is behind, in milliseconds.
+        The delay of the watermark, in milliseconds.
     bits
-        How many bits of the last of ``place`` are the place in a file.
+        The number of bits of the last of ``place`` that are the place in a file.
     unordered
         The rows of one batch may come in another order, or in any: their stream has a key, or they
         are joined with a relation, made by a generator, or without duplicates.
@@ -108,11 +108,11 @@ class Flow:
     deduplicated
         They are the first of equal rows.
     reached
-        What the watermark of the query is to an operator above.
+        The function from the watermark of the query to the watermark of an operator above.
     untold
-        That is not told, or not which of the rows are late to such an operator.
+        That function is not known, or not which rows are late to such an operator.
     sessions
-        They have session windows, which are merged yet.
+        They have session windows, which are still to be merged.
     """
 
     streaming: bool = False
@@ -188,7 +188,7 @@ def _time(scalar: Scalar, times: Mapping[str, EventTime]) -> EventTime | None:
 
 
 def _is_last_moment(scalar: Scalar, times: Mapping[str, EventTime]) -> bool:
-    """Tell whether a scalar is what the binder makes of ``window_time``."""
+    """Return True if a scalar is a call of ``window_time`` as the binder rewrites it."""
     if not isinstance(scalar, exp.Sub) or not isinstance(scalar.this, exp.Dot):
         return False
     window = scalar.this.this.unnest()

@@ -63,7 +63,7 @@ class _Bound:
 
 
 def given_up(condition: Scalar | None, own: Times, other: Times, watermark: int) -> Scalar | None:
-    """Return when a row of one stream is paired with none that may come; None: that is not told.
+    """Return the condition that a row of one stream has no partner yet to come; None: unknown.
 
     Parameters
     ----------
@@ -104,10 +104,10 @@ def state_watermark(
 
 
 def is_comparison(part: Scalar) -> bool:
-    """Tell whether Spark reads a condition as an order of two times.
+    """Return True if Spark reads a condition as an order of two times.
 
-    Of one side's columns alone, too: it solves ``v > 2`` for a watermark of v, and takes it for
-    that of the event time, so that it keeps rows for ever.
+    A condition on one side's columns alone counts, too: Spark solves ``v > 2`` for a watermark of
+    v, and takes it for the watermark of the event time, so that it keeps rows for ever.
     """
     return any(True for _ in _orders(part))
 
@@ -166,14 +166,14 @@ def join_of_streams(
     right: tuple[Relation, Flow],
     needed: Set[str],
 ) -> tuple[Relation, Flow]:
-    """Return the rows of a join of two streams, and what is known of them.
+    """Return the rows of a join of two streams, and their flow.
 
     Raises
     ------
     UnsupportedError
         It is an anti join, which Spark has none of between streams; or it is above another operator
-        with state, unless both are inner joins; or its condition does not tell when a row without a
-        partner is emitted.
+        with state, unless both are inner joins; or its condition does not decide when a row without
+        a partner is emitted.
     """
     if not isinstance(join, InnerJoin | OuterJoin | SemiJoin):
         raise context.unsupported("an anti join of two streams, which Spark has not, is", join.span)
@@ -211,7 +211,7 @@ def _with_operator_late(
 ) -> tuple[Relation, Flow]:
     """Return the rows of a side with the watermark by which a join above joins drops late ones.
 
-    An operator has one watermark: the least of those of its inputs.
+    An operator has one watermark: the least of its inputs' watermarks.
     """
     of_batch = flow.batch_late or flow.late
     if of_batch is None or not any(each.joined for each in flows):
@@ -231,7 +231,7 @@ def _least(flows: Sequence[Flow], watermark: Scalar) -> Scalar:
 
 
 def check_grouped(context: Context, aggregate: Aggregate, flow: Flow) -> None:
-    """Refuse a grouping of joined rows where it is not told which of them are late to it."""
+    """Refuse a grouping of joined rows where it is not known which of them are late to it."""
     if context.mode is not OutputMode.APPEND:
         problem = f"a grouping above a join of streams in output mode {context.mode.value} is"
         raise context.unsupported(problem, aggregate.span)
@@ -287,7 +287,7 @@ def _with_watermark(join: Join, flows: Sequence[Flow], flow: Flow) -> Flow:
 def _semi_join(
     context: Context, join: SemiJoin, sides: Sequence[Relation], flows: Sequence[Flow]
 ) -> Relation:
-    """Return the rows with a partner; of a batch those that no batch before it had one for."""
+    """Return the rows with a partner; for a batch only rows that had none in earlier batches."""
     paired = replace(join, left=sides[0], right=sides[1])
     number = context.batch
     if number is None:

@@ -1,10 +1,10 @@
 """A streaming query as a query over the recorded rows of its streams.
 
-A streaming query yields, up to a micro-batch, the query over the rows read so far, less those that
+A streaming query yields, up to a micro-batch, the query over the rows read so far, less rows that
 operators with state dropped as late; and in output mode append only the groups that the watermark
 has passed. Both are conditions on single rows, which become filters of the plan: rows have, beside
-their columns, their batch and the watermark that was in force then. So annotations, values and
-hypothetical answers of a stream are those of this plan.
+their columns, their batch and the watermark that was in force then. So this plan gives the
+annotations, values and hypothetical answers of a stream.
 
 The plan may have filters, projections, generators, unions, joins with relations that are no
 streams, deduplications, groupings (windows of time among their keys or not, one over another in

@@ -76,7 +76,7 @@ def _grouped(context: Context, rows: Relation, keys: tuple[Scalar, ...], call: S
 
 
 def _different(values: list[Scalar]) -> Scalar:
-    """Return how many combinations of values there are, also of those that have no order."""
+    """Return the number of combinations of values, also of values that have no order."""
     fields: list[Scalar] = []
     for number, value in enumerate(values):
         fields += [exp.Literal.string(f"c{number}"), value.copy()]

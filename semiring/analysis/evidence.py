@@ -1,4 +1,4 @@
-"""Prior knowledge: evidence that holds, and blocks of tuples of which at most one is there.
+"""Prior knowledge: evidence that holds, and blocks of tuples that exclude each other.
 
 Sources: Koch, Olteanu, *Conditioning Probabilistic Databases*, PVLDB 1(1), 2008 (evidence); Suciu,
 Olteanu, Ré, Koch, *Probabilistic Databases*, 2011, section 2.7 (block-independent-disjoint

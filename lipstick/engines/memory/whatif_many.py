@@ -90,7 +90,7 @@ class WhatIfMany:
         """The hypothetical answers: ``scenario``, then the answer's columns.
 
         By scenario, each in the answer's order. It has as many rows as all these answers together;
-        `changes` has those that differ.
+        `changes` has the differing ones.
         """
         merged = merged_answers(self._engine, len(self), self._found)
         columns = [merged.columns[output.name] for output in self._engine.root.outputs]

@@ -1,6 +1,6 @@
 """Generators: explode and its kin, in LATERAL VIEW, in LATERAL and in the select list.
 
-Registered table functions are generators too, in LATERAL, of which nothing but the row is known.
+Registered table functions are generators too, in LATERAL; only the rows that they read are known.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KNOWN = (*_DEFAULT_NAMES, "inline", "stack", "json_tuple")
 class _Call:
     """A call of a generator: explode, posexplode or inline of one argument, or json_tuple.
 
-    ``width`` is the number of columns, where the call says it.
+    ``width`` is the number of columns, where the call decides it.
     """
 
     name: str
@@ -43,7 +43,7 @@ class _Call:
 
 
 def is_generator(node: exp.Expr) -> bool:
-    """Tell whether a node calls a generator that has a rule."""
+    """Return True if a node calls a generator that has a rule."""
     return isinstance(node, exp.Anonymous) and _bare_name(node) in _KNOWN
 
 
@@ -117,7 +117,7 @@ def struct_array(rows: Sequence[Sequence[Scalar]]) -> Scalar:
 
 
 def selected_generator(node: exp.Expr) -> bool:
-    """Tell whether an item of the select list is a generator."""
+    """Return True if an item of the select list is a generator."""
     inner = called_in(node)
     return isinstance(inner, exp.Expr) and is_generator(inner)
 
@@ -129,7 +129,7 @@ def called_in(item: exp.Expr) -> exp.Expr:
 
 
 def makes_map(node: exp.Expr) -> bool:
-    """Tell whether a node calls a function that makes a map."""
+    """Return True if a node calls a function that makes a map."""
     bare = unwrap(node)
     return isinstance(bare, exp.Anonymous) and str(bare.this).lower() in _MAPS
 
@@ -205,7 +205,7 @@ def _argument(call: _Call, binder: ScalarBinder) -> Scalar:
 
 
 def _makes_one(call: _Call) -> bool:
-    """Tell whether a generator makes exactly one row of each."""
+    """Return True if a generator makes exactly one row of each."""
     return call.name == "json_tuple"
 
 
@@ -225,7 +225,7 @@ def _default_names(
 
 
 def _calls_function(lateral: exp.Lateral, binder: ScalarBinder) -> bool:
-    """Tell whether LATERAL calls a registered function: Spark has seen that it makes tables."""
+    """Return True if LATERAL calls a registered function; Spark has seen that it makes tables."""
     call = lateral.this
     return (
         not lateral.args.get("view")

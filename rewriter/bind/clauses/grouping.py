@@ -41,8 +41,8 @@ _ANALYTICS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 class GroupBy:
     """The expressions of a GROUP BY, in order, and the places of the keys of each grouping set.
 
-    ``sets`` is None for a plain grouping, by all of them; ``everything`` says that one was written
-    as GROUPING SETS (()), which has no keys.
+    ``sets`` is None for a plain grouping, by all of them; ``everything`` is true for GROUPING SETS
+    (()), which has no keys.
     """
 
     expressions: list[exp.Expr] = field(default_factory=list)
@@ -75,7 +75,7 @@ def group_by(group: exp.Group) -> GroupBy:
 
 
 def is_grouping_function(node: exp.Expr) -> bool:
-    """Tell whether a node calls grouping() or grouping_id()."""
+    """Return True if a node calls grouping() or grouping_id()."""
     return isinstance(node, exp.AnonymousAggFunc) and str(node.this).lower() in GROUPING_FUNCTIONS
 
 
@@ -149,7 +149,7 @@ EVERY_ROW = "every row"
 class Grouping:
     """The keys and aggregates of one query block, found while its expressions are rewritten.
 
-    ``everything`` says that it is written as GROUPING SETS (()): without keys.
+    ``everything`` is true if it is written as GROUPING SETS (()): without keys.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from rewriter.bind.scalars import ScalarBinder
 
 
 def is_grouped(select: exp.Select) -> bool:
-    """Tell whether a SELECT aggregates its rows."""
+    """Return True if a SELECT aggregates its rows."""
     if select.args.get("group") or select.args.get("having"):
         return True
     items = [item for item in select.expressions if not is_star(item)]
@@ -27,7 +27,7 @@ def is_grouped(select: exp.Select) -> bool:
 
 
 def without_keys(select: exp.Select) -> bool:
-    """Tell whether a SELECT has one group, which is there even if it has no rows."""
+    """Return True if a SELECT has one group, which is there even if it has no rows."""
     group = select.args.get("group")
     if group is None or not group.args.get("all"):
         return group is None and is_grouped(select)
@@ -35,7 +35,7 @@ def without_keys(select: exp.Select) -> bool:
 
 
 def is_of_everything(select: exp.Select) -> bool:
-    """Tell a grouping by GROUPING SETS (()) alone."""
+    """Return True if a SELECT is grouped by GROUPING SETS (()) alone."""
     group = select.args.get("group")
     return group is not None and not group.args.get("all") and group_by(group).everything
 

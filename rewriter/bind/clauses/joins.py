@@ -176,8 +176,8 @@ def bind_from(
 class _FromBinder:
     """Binds the relations of one FROM, and their joins.
 
-    With ``leading``, the outer rows are the first relation: ``leads`` says of a left side that they
-    are in it, so that its joins may refer to them.
+    With ``leading``, the outer rows are the first relation: ``leads`` is true for a left side that
+    has them, so that its joins may refer to them.
     """
 
     def __init__(
@@ -446,17 +446,19 @@ def _split_at_right(
 
 
 def _generates(node: exp.Expr) -> bool:
-    """Tell a generator that is a relation of its own; over the outer rows, if these lead."""
+    """Return True if the node is a generator that is a relation of its own.
+
+    It is over the outer rows, if these lead."""
     return isinstance(node, exp.Table | exp.Lateral) and is_generator(node.this)
 
 
 def _in_brackets(node: exp.Expr) -> bool:
-    """Tell whether the node is a parenthesised join."""
+    """Return True if the node is a parenthesised join."""
     return isinstance(node, exp.Subquery) and not _is_query(node.this)
 
 
 def _is_query(node: exp.Expr) -> bool:
-    """Tell a query in brackets from a join in brackets."""
+    """Return True if the node is a query, maybe in brackets, and no join in brackets."""
     while isinstance(node, exp.Subquery):
         if node.args.get("alias") or node.args.get("joins"):
             return False

@@ -86,7 +86,7 @@ def within_tasks(bound: Bound, query: exp.Expr) -> Bound:
 
 
 def without_hidden(bound: Bound, context: BindContext) -> Bound:
-    """Return an answer without the columns after those that are shown."""
+    """Return an answer without the hidden columns after the ones that are shown."""
     count = len(bound.scope.entries)
     if len(bound.relation.attributes) == count:
         return bound

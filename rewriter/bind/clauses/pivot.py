@@ -183,12 +183,12 @@ def _calls(value: exp.Expr) -> list[exp.Expr]:
 def _are_small(
     aggregates: Sequence[_Pivoted], bound: Bound, context: BindContext, span: Span | None
 ) -> bool:
-    """Tell whether all aggregates are numbers or truth values.
+    """Return True if all aggregates are numbers or truth values, as far as types are known.
 
     Raises
     ------
     UnsupportedError
-        Where that is not known, or is not so, for those whose value follows from it.
+        Where the types are unknown, or others, for aggregates whose value depends on that.
     """
     functions = {name for aggregate in aggregates for name in aggregate.functions}
     types = [

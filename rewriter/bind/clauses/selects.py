@@ -84,7 +84,7 @@ class BoundRows:
         *,
         windows: bool = False,
     ) -> ScalarBinder:
-        """Return the binder of a clause, where names mean columns of FROM unless told otherwise."""
+        """Return the binder of a clause, where names mean columns of FROM by default."""
         chosen = list(lookups) if lookups is not None else [self.scope.lookup(self.context.source)]
         if self.outer is not None:
             chosen.append(self.outer.beyond(f"{clause} of a subquery").lookup(self.context.source))
@@ -211,7 +211,7 @@ def with_named_windows(select: exp.Select, source: Source) -> exp.Select:
 
 
 def _own_windows(select: exp.Select) -> list[exp.Window]:
-    """Return the window functions of a SELECT, not those of queries inside it."""
+    """Return the window functions of a SELECT, without the ones of queries inside it."""
     parts = select.walk(prune=lambda part: part is not select and isinstance(part, exp.Query))
     return [part for part in parts if isinstance(part, exp.Window)]
 

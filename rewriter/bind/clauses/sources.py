@@ -75,7 +75,7 @@ def bind_values(values: exp.Values, context: BindContext) -> Bound:
 
 
 def is_range(node: exp.Expr) -> bool:
-    """Tell whether a node calls the table function range."""
+    """Return True if a node calls the table function range."""
     return isinstance(node, exp.Anonymous) and str(node.this).lower() == "range"
 
 

@@ -82,10 +82,10 @@ def item_name(item: exp.Expr) -> str:
 
 
 Parts = tuple[exp.Identifier, ...]
-"""A name as written, ``a.b.c``: qualifiers, a column, and fields of it, not told apart yet."""
+"""A name as written, ``a.b.c``: qualifiers, a column, and fields of it, not yet distinguished."""
 
 Lookup = Callable[[Parts, bool], Scalar | None]
-"""Finds what a name stands for; the flag says whether it stands inside an aggregate's argument."""
+"""Finds the meaning of a name; the flag is true inside the argument of an aggregate."""
 
 
 CARRIED = "outer row"
@@ -112,11 +112,11 @@ class Entry:
     origin: str = ""
 
     def named(self, name: str) -> bool:
-        """Tell whether the column has this name."""
+        """Return True if the column has this name."""
         return self.name.lower() == name.lower()
 
     def qualified(self, qualifier: Sequence[str]) -> bool:
-        """Tell whether these parts may stand before the column's name."""
+        """Return True if these parts may stand before the column's name."""
         size = len(qualifier)
         tail = [part.lower() for part in self.qualifier[len(self.qualifier) - size :]]
         return 0 < size <= len(self.qualifier) and tail == [part.lower() for part in qualifier]
@@ -206,11 +206,11 @@ class Outer:
     referred
         Takes up the ids of the columns that are used.
     refusal
-        Says where a reference to them would stand, if that has no rule.
+        The clause in which a reference to them would stand, if that has no rule.
     row
-        The columns are those of this relation, which the subquery's FROM is joined with.
+        The relation with these columns, if the subquery's FROM is joined with it.
     around
-        The columns of the query around that one: names that it does not have mean these.
+        The columns of the query around that one: other names refer to these.
     """
 
     scope: Scope

@@ -14,7 +14,7 @@ from rewriter.bind.text import Source
 
 
 def is_star(node: exp.Expr) -> bool:
-    """Tell whether a node is ``*`` or ``t.*``."""
+    """Return True if a node is ``*`` or ``t.*``."""
     return isinstance(node, exp.Star) or (
         isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
     )

@@ -1,8 +1,8 @@
 """Types of values, and the metadata of columns that Spark passes on from operator to operator.
 
 Types are needed where names follow from them: fields of a struct, columns of a generator. The types
-of tracked columns are known; Spark is asked for those of expressions over them, and only if a query
-needs one.
+of tracked columns are known; Spark is asked for the types of expressions over them, and only if a
+query needs one.
 
 Metadata marks a column of time windows: the last moments of the windows are its times, and a
 grouping by a column of session windows merges them. It also marks CHAR(n): a column that is padded
@@ -88,7 +88,7 @@ def mark_of(scalar: Scalar, marks: Mapping[str, str]) -> str | None:
 
 
 def _holds(column: exp.Column, marks: Mapping[str, str]) -> bool:
-    """Tell whether a column, where it stands in a scalar, brings session windows into a value."""
+    """Return True if a column, at its place in a scalar, brings session windows into the value."""
     mark, around = marks.get(column.name), column.parent
     if isinstance(around, exp.Alias | exp.Paren | exp.PropertyEQ):
         around = around.parent
@@ -147,7 +147,7 @@ def element_of(type_: Type | None) -> Type | None:
 
 
 def is_map(type_: Type | None) -> bool:
-    """Tell whether a type is that of maps."""
+    """Return True if a type is a map type."""
     return type_ is not None and type_.this == Type.Type.MAP
 
 
@@ -173,7 +173,7 @@ def _column(name: str, rows: Relation, catalog: Catalog) -> Type | None:
 def _computed(relation: Relation) -> list[tuple[Sequence[Attribute], Sequence[Scalar], Relation]]:
     """Return the attributes that an operator makes, from which scalars over which rows.
 
-    The names of fields are those of the first branch of a union, and of the left of a difference.
+    The first branch of a union, and the left side of a difference, give the names of fields.
     """
     match relation:
         case Project() | OuterValues():

@@ -29,22 +29,22 @@ _Unnamed = (exp.Anonymous, exp.AnonymousAggFunc)
 
 
 def is_mean(call: exp.Expr) -> bool:
-    """Tell whether a call is ``mean``, which the parser does not know as AVG."""
+    """Return True if a call is ``mean``, which the parser does not know as AVG."""
     named = isinstance(call, _Unnamed) and str(call.this).lower() == "mean"
     return named and len(call.expressions) == 1
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Tell whether a node is a call of an aggregate function, with what stands around it."""
+    """Return True if a node is a call of an aggregate function, FILTER and the like included."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).lower() in AGGREGATES
     return isinstance(node, (exp.AggFunc, *aggregates.WRAPPERS))
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Tell whether an expression has an aggregate call of its own, not one of a subquery's.
+    """Return True if an expression has an aggregate call of its own, not one of a subquery's.
 
-    A window function is none, what it is applied to may be one.
+    A window function is none, but its operands may be or have one.
     """
     apart = (exp.Query, exp.Window)
     parts = list(node.walk(prune=lambda part: isinstance(part, apart)))
@@ -98,7 +98,7 @@ def _known(node: exp.Func, name: str, context: BindContext) -> bool:
 def with_aggregates(query: exp.Query, aggregates: Container[str]) -> exp.Query:
     """Return a query in which calls of registered aggregates are aggregates.
 
-    Those of window functions stay as they are, since they aggregate no group, and so do those of
+    Calls in window functions stay as they are, since they aggregate no group, and so do calls of
     table functions.
     """
     copy = query.copy()

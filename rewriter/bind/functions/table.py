@@ -1,9 +1,9 @@
 """Table functions of whole relations: ``f(TABLE(t) PARTITION BY k ORDER BY o)``.
 
 The function is a black box over the rows of a partition. They are a group, whose rows are collected
-and put in order; another function, which carries this one, makes of the array what this one makes
-of the rows, each with its place. So a row depends on all members of its group, and is told from
-others by the group's keys and its place.
+and put in order; another function, which carries this one, applies it to the array and numbers the
+rows that it makes. So a row depends on all members of its group, and is identified by the group's
+keys and its place.
 """
 
 from __future__ import annotations

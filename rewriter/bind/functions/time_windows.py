@@ -137,7 +137,7 @@ def time_of(window: Scalar) -> Scalar:
 
 
 def _calls(select: exp.Select) -> Iterator[exp.Anonymous]:
-    """Yield the calls in a SELECT's clauses, without those of subqueries."""
+    """Yield the calls in a SELECT's clauses, without calls in subqueries."""
     for clause in _CLAUSES:
         part = select.args.get(clause) or []
         for node in part if isinstance(part, list) else [part]:

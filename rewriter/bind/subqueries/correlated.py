@@ -83,7 +83,7 @@ def bind_members(
 
 
 def _is_of_rows(item: exp.Expr) -> bool:
-    """Tell whether an item is computed of several rows, or makes several."""
+    """Return True if an item is computed of several rows, or makes several."""
     return selected_generator(item) or item.find(exp.Window) is not None
 
 

@@ -57,7 +57,7 @@ class Membership:
         )
 
     def right_of(self, relation: Relation) -> Relation:
-        """Return the rows of the subquery, for those of a relation."""
+        """Return the rows of the subquery, for the rows of a relation."""
         return self.right if self.tie is None else self.tie.over(self.right, relation)
 
 
@@ -83,8 +83,8 @@ def is_in(node: exp.In, binder: ScalarBinder) -> Membership:
 def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
     """Return NOT IN: no row of the subquery is equal, or may be but for a NULL on either side.
 
-    Of one column these are three memberships, of which only the first compares two values: last,
-    after what ties all of them to the outer row.
+    For one column these are three memberships. Only the first compares two values, and it does so
+    last, after the conditions that tie all of them to the outer row.
     """
     members, pairs = _compared(node, binder, once=True)
     equal = [exp.EQ(this=bracketed(a), expression=bracketed(b)) for a, b in pairs]
@@ -176,7 +176,7 @@ def _in_span(node: exp.In, binder: ScalarBinder) -> Span | None:
 
 
 def is_membership(node: exp.Expr) -> TypeGuard[exp.In | exp.Exists]:
-    """Tell whether a node is IN or EXISTS of a subquery."""
+    """Return True if a node is IN or EXISTS of a subquery."""
     if isinstance(node, exp.In):
         return node.args.get("query") is not None
     return isinstance(node, exp.Exists) and isinstance(node.this, exp.Query)
@@ -254,7 +254,7 @@ def _null_in(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
 
 
 def _has_in(node: exp.Expr) -> bool:
-    """Tell whether there is an IN of a subquery outside of subqueries."""
+    """Return True if there is an IN of a subquery outside of subqueries."""
     return any(map(_is_in, node.walk(prune=lambda part: isinstance(part, exp.Query))))
 
 

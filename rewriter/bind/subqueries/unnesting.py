@@ -429,7 +429,7 @@ def bind_dependent(query: exp.Query, context: BindContext, outer: Outer) -> Depe
 
 
 def _inside(outer: Outer, attributes: Mapping[str, Attribute], row: OuterRow) -> Outer:
-    """Return the columns of the outer queries as those of the outer row."""
+    """Return the columns of the outer queries as columns of the outer row."""
     entries = (replace(e, attribute=attributes[e.attribute.id]) for e in outer.scope.entries)
     around = None if outer.around is None else _inside(outer.around, attributes, row)
     return Outer(Scope(tuple(entries)), outer.referred, row=row, around=around)
@@ -466,7 +466,7 @@ def scalar_of(dependent: Dependent, query: exp.Query, context: BindContext) -> C
 
 
 def _at_most_one_row(query: exp.Query) -> bool:
-    """Tell whether a query has at most one row for each outer row, whatever the data."""
+    """Return True if a query has at most one row for each outer row, whatever the data."""
     bare: exp.Expr = query
     while isinstance(bare, exp.Subquery):
         bare = bare.this

@@ -237,7 +237,7 @@ class Subqueries:
         return sides[0], sides[1], tuple(scalars)
 
     def tied_to_both(self, scalar: Scalar, left: Relation, right: Relation) -> bool:
-        """Tell whether a subquery in a condition of a join is one of pairs of rows."""
+        """Return True if a condition of a join has a subquery that refers to both sides."""
         sides = [{attribute.id for attribute in side.attributes} for side in (left, right)]
         return any(
             identity in self._pending

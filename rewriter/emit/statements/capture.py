@@ -139,8 +139,8 @@ def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
 def rows_from_sources_sql(block: Block) -> str:
     """Return the statement of a block's rows, as a capture keeps them, that reads nothing captured.
 
-    Members of other blocks do not filter those of this one: it has the rows that a capture has,
-    and others. Asked for is its schema.
+    Members of other blocks do not filter the members of this one: it has the rows that a capture
+    has, and others. Callers only need its schema.
     """
     return text(statement(block, _rows_to_keep(block)))
 

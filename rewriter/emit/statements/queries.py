@@ -1,7 +1,7 @@
 """Statements of whole queries, of questions to a capture, and of checks before it.
 
 A query is rewritten or left plain; questions are its answer, hypothetical answers, contributions
-and extents; checks are statements of which only the types of the columns matter.
+and extents; checks are statements whose column types alone matter.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def plain_sql(
 ) -> str:
     """Return the query without annotations, with LIMIT made independent of ties.
 
-    ``views`` gives other views to read in place of those that tracked relations are read from.
-    With ``identity`` the rows also have the columns that tell them apart.
+    ``views`` gives other views to read in place of the views of tracked relations. With
+    ``identity`` the rows also have the columns that identify them.
     """
     query = program(root, provenance=False, identity=identity)
     for read in list(query.find_all(exp.Table)):
@@ -138,7 +138,7 @@ def hypothetical_sql(
     rows
         Views of captured rows, by block that the deletion does not concern.
     captured_groups
-        Captured rows of groupings of whose groups a deletion only takes members.
+        Captured rows of groupings whose groups only lose members to a deletion.
     """
     query = rows_query(root, CTE_TABLES, captured_groups=captured_groups.get(root.name))
 

@@ -19,17 +19,17 @@ BEFORE = "_before"
 
 @dataclass(frozen=True, slots=True)
 class Derivations:
-    """The rows of a level, one per derivation: how to compute them.
+    """The computation of the rows of a level, one row per derivation.
 
     Parameters
     ----------
     core
-        Its columns are those of the recursion, in order, the tokens one after the other, and of a
+        Its columns are the recursion's, in order, then the tokens one after the other, and of a
         step :data:`BEFORE`. None: there are constants alone.
     sql
-        The statement of the same.
+        The statement of the same rows.
     tokens
-        The relations of the tokens, and of how many columns each token is.
+        The relation of each token, and the number of its columns.
     """
 
     core: Core | None
@@ -38,7 +38,7 @@ class Derivations:
 
 
 def derivations(block: Block, level: str) -> Derivations | None:
-    """Return what computes a level; None for a block that is no select-project-join.
+    """Return the computation of a level; None for a block that is no select-project-join.
 
     ``level`` is the view of the level before.
     """
@@ -70,7 +70,7 @@ def derivations(block: Block, level: str) -> Derivations | None:
 
 
 def _is_plain(block: Block) -> bool:
-    """Tell whether a row is there exactly where all tuples are that it is made of."""
+    """Return True if a row is there exactly where all tuples that it is made of are there."""
     if block.kind is not Kind.ROWS or block.limited or block.windowed or block.order:
         return False
     if not block.of_members_alone or block.copies:

@@ -51,17 +51,17 @@ _BY_CLASS = {
 
 
 def has_own_class(kind: str) -> bool:
-    """Tell whether a class is known as that of one function."""
+    """Return True if a class is known as the class of one function."""
     return kind.lower() in _BY_CLASS
 
 
 def draws(node: Node) -> bool:
-    """Tell whether chance decides what an expression is."""
+    """Return True if chance decides the value of an expression."""
     return any(function_name(part) in DRAWN for part in node.walk())
 
 
 def function_name(node: Node) -> str | None:
-    """Return the function that an expression calls, as Spark or its class says; None if unknown."""
+    """Return the function that an expression calls, by its name or its class; None if unknown."""
     shown = node.fields.get("shown")
     if isinstance(shown, str) and shown in _KNOWN:
         return shown
@@ -122,7 +122,7 @@ def over(write: Write, node: Node) -> exp.Window:
 
 
 def _usual(frame: Node, ordered: bool) -> bool:
-    """Tell whether a frame is the one that a window has where none is written."""
+    """Return True if a frame is the default frame of a window."""
     ends = tuple(child.kind for child in frame.children)
     if not ordered:
         return ends == ("UnboundedPreceding", "UnboundedFollowing")

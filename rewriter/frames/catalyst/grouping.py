@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 class ExpandedSets:
     """The grouping sets of an aggregation.
 
-    ``keys`` are its grouping expressions, ``sets`` the numbers of those that each set has, and
-    ``outputs`` the expression ids under which the aggregation knows them; ``grouping_id`` is that
-    of the number of the set.
+    ``keys`` are its grouping expressions, ``sets`` the numbers of the keys that each set has, and
+    ``outputs`` the expression ids under which the aggregation knows them; ``grouping_id`` is the
+    expression id of the number of the set.
     """
 
     keys: tuple[Node, ...]
@@ -50,7 +50,7 @@ class ExpandedSets:
     grouping_id: int
 
     def columns(self, scalars: CatalystScalars) -> Mapping[int, exp.Expr]:
-        """Return what the aggregation's own attributes are over the rows."""
+        """Return the aggregation's own attributes as expressions over the rows."""
         written = dict(zip(self.outputs, map(scalars.write, self.keys), strict=True))
         return {**written, self.grouping_id: call("grouping_id")}
 
@@ -82,7 +82,7 @@ def aggregate(plans: CatalystPlans, node: Node) -> Rows:
 
 
 def _is_of_sets(expand: Node) -> bool:
-    """Tell whether copies of rows are of grouping sets; others are of UNPIVOT."""
+    """Return True if copies of rows are made for grouping sets, not for UNPIVOT."""
     outputs, below = _outputs(expand), expand.children[0]
     return outputs[-1].name == "spark_grouping_id" and below.kind == "Project"
 

@@ -72,7 +72,7 @@ class LateralCall:
 
 
 def generate(plans: CatalystPlans, node: Node) -> Rows:
-    """Return rows with those that a generator makes of each."""
+    """Return rows joined with the rows that a generator makes of each."""
     generator = node.required("generator")
     name = generator_name(generator)
     rows = plans.input_of(node, Stage.WHERE, (generator,))

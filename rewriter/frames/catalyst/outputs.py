@@ -1,4 +1,4 @@
-"""The attributes of an operator, and those that the operators above it use."""
+"""The attributes of an operator, and the attributes that the operators above it use."""
 
 from __future__ import annotations
 

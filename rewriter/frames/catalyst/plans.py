@@ -64,7 +64,7 @@ class CatalystPlans:
         Raises
         ------
         UntrackedError
-            A scan of what is not tracked.
+            A scan of a relation that is not tracked.
         UnsupportedError
             An operator or an expression without a rule.
         """
@@ -91,13 +91,13 @@ class CatalystPlans:
         return replace(self._scalars, columns=columns)
 
     def close(self, rows: Rows) -> Rows:
-        """Return the rows as those of a step."""
+        """Return the rows as rows of a step."""
         return beside(self.steps.close(rows), self._around)
 
     def input_of(self, node: Node, stage: Stage, used: Sequence[Node] = ()) -> Rows:
-        """Return the input of an operator whose clause comes after those of a stage.
+        """Return the input of an operator whose clause comes after the clauses of a stage.
 
-        What its expressions use are columns of FROM.
+        The attributes that its expressions use are columns of FROM.
         """
         return clauses.ready(self.close, self.rows(node.children[0]), stage, _used(used))
 
@@ -274,7 +274,7 @@ def _renames(item: Node) -> bool:
 
 
 def _is_grouped(rows: Rows) -> bool:
-    """Tell whether rows are groups, and nothing has been done with them."""
+    """Return True if rows are groups, and nothing has been done with them."""
     select = rows.select
     return (
         bool(select.args.get("group"))
@@ -284,7 +284,7 @@ def _is_grouped(rows: Rows) -> bool:
 
 
 def _fits(rows: Rows, items: Sequence[Node]) -> bool:
-    """Tell whether a select list goes into the SELECT that its rows are."""
+    """Return True if a select list goes into the SELECT that its rows are."""
     if rows.query is not None or rows.stage >= Stage.OFFSET or rows.select.args.get("distinct"):
         return [column.id for column in rows.columns] == [*map(attribute_id, items)]
     if rows.stage is Stage.ORDER:

@@ -53,12 +53,12 @@ _OF_STATE = {
 
 
 def is_placement(kind: str, fields: Mapping[str, Any]) -> bool:
-    """Tell whether an operator says where and in which order rows are computed, not which."""
+    """Return True if an operator only decides where and in which order rows are computed."""
     return kind in _PLACEMENTS or is_local_sort(kind, fields)
 
 
 def is_local_sort(kind: str, fields: Mapping[str, Any]) -> bool:
-    """Tell whether an operator sorts the rows of each task."""
+    """Return True if an operator sorts the rows of each task."""
     return kind == "Sort" and not fields.get("global")
 
 

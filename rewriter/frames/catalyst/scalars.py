@@ -136,7 +136,7 @@ _NOT_IN_SQL = {
 
 
 def has_rule(kind: str) -> bool:
-    """Tell whether expressions of a class are written otherwise than as calls by name."""
+    """Return True if expressions of a class are written otherwise than as calls by name."""
     return kind in _RULES or kind in _BINARY
 
 
@@ -385,7 +385,7 @@ def _converted(scalars: CatalystScalars, node: Node) -> exp.Expr:
 
 
 def _of_moment(scalars: CatalystScalars, node: Node) -> exp.Expr:
-    """Write a function whose name says which timestamps it makes, and whether it may fail."""
+    """Write a function whose name depends on its type of timestamps, and on whether it may fail."""
     name = {"MakeTimestamp": "make_timestamp", "ParseToTimestamp": "to_timestamp"}[node.kind]
     if node.fields["dataType"] == "timestamp_ntz":
         name += "_ntz"

@@ -1,4 +1,4 @@
-"""Catalyst plans as data: the nodes of what ``TreeNode.toJSON`` writes.
+"""Catalyst plans as data: the nodes of the trees that ``TreeNode.toJSON`` writes.
 
 A tree is a list of its nodes in pre-order, each an object with its class, its number of children,
 and the parameters of its constructor. A parameter that is a child is the number of the child; an
@@ -65,7 +65,7 @@ class Node:
         return tuple(_nested(list(self.fields.values())))
 
     def walk(self) -> Iterator[Node]:
-        """Yield every node below, those of nested trees too."""
+        """Yield this node and every node below, also of nested trees."""
         todo = [self]
         while todo:
             node = todo.pop()
@@ -86,7 +86,7 @@ def tree(nodes: Sequence[dict[str, Any]]) -> Node:
 
 
 def is_tree(values: Sequence[Any]) -> bool:
-    """Tell whether the values of a parameter are the nodes of a tree."""
+    """Return True if the values of a parameter are the nodes of a tree."""
     return bool(values) and isinstance(values[0], dict) and "num-children" in values[0]
 
 

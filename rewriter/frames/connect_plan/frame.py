@@ -132,7 +132,7 @@ _EXPRESSIONS = {"filter": "condition", "project": "expressions", "with_columns":
 
 
 def draws(expression: Any) -> bool:
-    """Tell whether chance decides what an expression is, or one of several."""
+    """Return True if chance decides the value of an expression, or of one of several."""
     if isinstance(expression, list):
         return any(map(draws, expression))
     if not isinstance(expression, Mapping):
@@ -155,12 +155,12 @@ def sorted_before_draws(relation: Message) -> Message | None:
 
 
 def is_local_sort(relation: Message) -> bool:
-    """Tell whether a relation sorts the rows of each task."""
+    """Return True if a relation sorts the rows of each task."""
     return "sort" in relation and not relation["sort"].get("is_global")
 
 
 def may_be_marked(expression: Mapping[str, Any]) -> bool:
-    """Tell whether an expression is a column, which may have marks, or the call of a time window.
+    """Return True if an expression is a column, which may have marks, or the call of a time window.
 
     Raises
     ------

@@ -72,7 +72,7 @@ def generator(message: Message | None) -> Mapping[str, Any] | None:
 
 
 def aggregates(message: Message) -> bool:
-    """Tell whether an expression calls an aggregate, outside any window."""
+    """Return True if an expression calls an aggregate, outside any window."""
     kind = kind_of(message)
     if kind in ("unresolved_function", "call_function"):
         if message[kind]["function_name"].lower() in AGGREGATES:
@@ -82,7 +82,7 @@ def aggregates(message: Message) -> bool:
 
 
 def has_window(value: Any) -> bool:
-    """Tell whether an expression has a function over a window."""
+    """Return True if an expression has a function over a window."""
     if isinstance(value, Mapping):
         return "window" in value or any(map(has_window, value.values()))
     return isinstance(value, list) and any(map(has_window, value))
@@ -201,7 +201,7 @@ def _generated(
 
 
 def _fits(rows: Rows, columns: Sequence[Column]) -> bool:
-    """Tell whether a select list goes into the SELECT that its rows are."""
+    """Return True if a select list goes into the SELECT that its rows are."""
     if rows.query is not None or rows.stage >= Stage.OFFSET or rows.select.args.get("distinct"):
         return list(columns) == list(rows.columns)
     if rows.stage is Stage.ORDER:

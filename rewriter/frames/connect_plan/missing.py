@@ -25,8 +25,8 @@ _NUMBERS = ("byte", "decimal", "double", "float", "integer", "long", "short")
 def filled(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a frame with values in the place of NULL or NaN.
 
-    One value fills the columns of its kind among those that are named, or all; several are cast
-    to the types of the columns that they are for.
+    One value fills the columns of its kind among the named ones, or all; several are cast to the
+    types of the columns that they are for.
     """
     frame, types = _typed(plans, message)
     write, values = ConnectScalars(frame).write, message["values"]
@@ -135,7 +135,7 @@ def _items(frame: ConnectFrame, makers: Mapping[int, Made]) -> list[Item]:
 
 
 def _kind(type_: Any) -> str:
-    """Return what a value or a column is as far as ``fillna`` and ``replace`` tell it."""
+    """Return the kind of a value or a column that ``fillna`` and ``replace`` distinguish."""
     name = str(type_).partition("(")[0]
     return "number" if name in _NUMBERS else name
 

@@ -266,7 +266,7 @@ class ConnectPlans:
         return ConnectFrame(rows, around=self._around)
 
     def close(self, rows: Rows) -> Rows:
-        """Return rows as those of a step.
+        """Return rows as rows of a step.
 
         Raises
         ------

@@ -17,7 +17,7 @@ Close = Callable[[Rows], Rows]
 
 
 def ready(close: Close, rows: Rows, stage: Stage, used: Collection[int] | None = None) -> Rows:
-    """Return rows to whose SELECT a clause can be added that comes after those of a stage.
+    """Return rows whose SELECT can take a clause that comes after the clauses of a stage.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ JOINS: Mapping[str, tuple[str | None, str | None]] = {
     "leftsemi": ("LEFT", "SEMI"),
     "rightouter": ("RIGHT", None),
 }
-"""Type of a join, in lower case: the side and the kind by which SQL says it."""
+"""Type of a join, in lower case: the side and the kind that SQL writes."""
 
 SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
     "except": exp.Except,

@@ -32,7 +32,7 @@ def cast(value: exp.Expr, to: exp.DataType, *, tried: bool) -> exp.Expr:
 
 
 def has_required_parts(document: Any) -> bool:
-    """Tell whether a type has parts that are never NULL, which CAST cannot say of all of them."""
+    """Return True if a type has parts that are never NULL, which CAST cannot always express."""
     if isinstance(document, str):
         return False
     inner = [document.get(name) for name in ("elementType", "keyType", "valueType")]
@@ -90,7 +90,7 @@ def literal(value: object, type_: Any) -> exp.Expr:
 
 
 def has_text(type_: Any) -> bool:
-    """Tell whether the value of a literal of a type stands in a plan as text."""
+    """Return True if the value of a literal of a type stands in a plan as text."""
     return isinstance(type_, str) and any(map(partial(_is, type_), _WRITERS))
 
 

@@ -86,7 +86,7 @@ def condition(bounds: tuple[float, float], seed: int) -> str:
 
 
 def is_percentage(bounds: tuple[float, float], seed: int) -> bool:
-    """Tell whether TABLESAMPLE says a sample: a share from zero on, of a seed that is a number."""
+    """Return True if TABLESAMPLE can express a sample: from zero on, by a seed of 0 or more."""
     least, share = bounds
     return not least and seed >= 0 and float(_percent(share)) / 100.0 == share
 

@@ -1,7 +1,7 @@
 """SELECTs in the making, and the steps they are cut into.
 
 A plan is a chain of operators, a SELECT a fixed order of clauses. An operator goes into the SELECT
-below it while its clause comes later than those that are there; otherwise the SELECT so far becomes
+below it while its clause comes later than its present clauses; otherwise the SELECT so far becomes
 a named step, a common table expression, and a new SELECT begins.
 """
 
@@ -146,7 +146,7 @@ class Rows:
         return bool(self.select.args.get("joins") or self.select.args.get("laterals"))
 
     def is_plain(self, ids: Collection[int] | None = None) -> bool:
-        """Tell whether these columns, or all, are columns of FROM."""
+        """Return True if these columns, or all, are columns of FROM."""
         return all(output.plain for output in self.columns if ids is None or output.id in ids)
 
     def having(self, clause: str, value: exp.Expr | list[exp.Expr] | None, stage: Stage) -> Rows:
@@ -190,7 +190,7 @@ class Steps:
         return _over(table, columns)
 
     def close(self, rows: Rows) -> Rows:
-        """Return the rows as those of a named step; equal steps are one."""
+        """Return the rows as rows of a named step; equal steps are one."""
         if rows.query is None:
             rows = self._pruned(rows)
             names = unique([output.name for output in rows.columns])
@@ -222,7 +222,7 @@ class Steps:
         return replace(rows, columns=kept or rows.columns[:1])
 
     def needs(self, attribute: int) -> bool:
-        """Tell whether an attribute is used."""
+        """Return True if an attribute is used."""
         return self._needed is None or attribute in self._needed
 
     def need(self, attributes: Iterable[int]) -> None:
@@ -256,7 +256,7 @@ def _over(source: exp.Table | exp.Subquery, columns: Iterable[tuple[int, str]]) 
 def lateral_view(
     rows: Rows, generator: exp.Expr, names: Iterable[str], *, outer: bool
 ) -> tuple[Rows, list[exp.Column]]:
-    """Return the rows with those that a generator makes of each, and its columns."""
+    """Return the rows joined with the rows that a generator makes of each, and its columns."""
     alias = fresh("g", rows.tables)
     view_columns = unique(names)
     lateral = exp.Lateral(
@@ -272,7 +272,7 @@ def lateral_view(
 
 
 def is_long(column: Column) -> bool:
-    """Tell whether an expression is too long to be written where its column is used."""
+    """Return True if an expression is too long to be written where its column is used."""
     return sum(1 for _ in column.scalar.walk()) > _INLINED
 
 
