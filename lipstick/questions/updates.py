@@ -11,7 +11,6 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     DataType,
     DecimalType,
@@ -20,8 +19,10 @@ from pyspark.sql.types import (
     NullType,
     StringType,
     StructField,
+    StructType,
 )
 
+from lipstick.capture.files import arrow_of
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.lossless import Declared, lossless, misfit
@@ -131,7 +132,8 @@ def updated_view(spark: SparkSession, tracked: Tracked, update: pa.Table) -> str
     rows, token = spark.table(tracked.view), tracked.token
     for index, name in enumerate(update.column_names):
         if name not in token:
-            kind, field = to_arrow_type(rows.schema[name].dataType), rows.schema[name]
+            field = rows.schema[name]
+            kind = arrow_of(StructType([field])).field(0).type
             values = update.column(index).combine_chunks()
             new = lossless(tracked.name, name, values, kind, Declared.of(field.metadata))
             update = update.set_column(index, name, new)

@@ -60,7 +60,7 @@ def lossless(
     """Return new values of a column in its type.
 
     A fraction may be rounded to the nearest number of a floating-point type; nothing else is
-    rounded, truncated or wrapped.
+    rounded, truncated or wrapped, and times without a zone are no instants.
 
     Raises
     ------
@@ -71,6 +71,13 @@ def lossless(
     shown = declared.text or str(kind)
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
+    if all(map(pa.types.is_timestamp, (values.type, kind))) and bool(values.type.tz) != bool(
+        kind.tz
+    ):
+        raise ColumnValueError(
+            f"New values of {column!r} of {relation!r} are {_zone(values.type)}, and the column has "
+            f"{_zone(kind)}.\nGive values of type {kind}: another zone would be another value."
+        )
     try:
         new, changed = _cast(values, kind)
     except pa.ArrowException as error:
@@ -90,6 +97,10 @@ def lossless(
     if bad.size:
         raise misfit(relation, column, values[int(bad[0])], shown)
     return pc.utf8_rpad(new, declared.length, " ") if declared.pads else new
+
+
+def _zone(kind: pa.DataType) -> str:
+    return "instants" if kind.tz else "times without a zone"
 
 
 def _cast(values: pa.Array, kind: pa.DataType) -> tuple[pa.Array, Array]:

@@ -95,7 +95,9 @@ def test_deep_hierarchies(spark: SparkSession) -> None:
         offline = lipstick.open(counted.directory)
         rows_left: Any = offline.what_if({"staff": [20, 1]}).df
         assert rows_left.to_pylist() == [{"top": 0, "d": 9}]
-        with pytest.raises(UnsupportedError, match="(?s)recursive query cannot be run again.*annotations"):
+        with pytest.raises(
+            UnsupportedError, match=r"(?s)recursive query cannot be run again.*annotations"
+        ):
             _ = q.what_if({"staff": [3]}, method="rerun").df
 
 

@@ -13,6 +13,7 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
 import graphquery
+import lipstick.systems.errors
 import lipstick.systems.streams
 import semiring
 from graphquery.store.snapshot import read_rows
@@ -28,7 +29,13 @@ from lipstick.systems.streams.stored import Stored
 from semiring.base import Array
 from semiring.door import checked
 
-for _module in (semiring, graphquery, lipstick.systems.streams, sys.modules[__name__]):
+for _module in (
+    semiring,
+    graphquery,
+    lipstick.systems.errors,
+    lipstick.systems.streams,
+    sys.modules[__name__],
+):
     cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
 
 SCHEMA = "key string, n bigint, stream string, first_n bigint, last_n bigint"

@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame
 
+import lipstick.systems.errors
 import lipstick.systems.streams
 import semiring
 from graphquery.store import Transaction
@@ -29,7 +30,7 @@ from lipstick.systems.streams.structured.in_process import Result
 from lipstick.systems.streams.structured.joint_source import divided
 from lipstick.systems.streams.structured.on_workers import REPLY, Work
 
-for _module in (semiring, lipstick.systems.streams, sys.modules[__name__]):
+for _module in (semiring, lipstick.systems.errors, lipstick.systems.streams, sys.modules[__name__]):
     cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
 
 

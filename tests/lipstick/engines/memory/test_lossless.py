@@ -54,6 +54,17 @@ def test_lossless(value: object, kind: pa.DataType, new: object) -> None:
     assert converted.to_pylist() == [new]
 
 
+def test_times_without_a_zone_are_no_instants() -> None:
+    times, instants = pa.timestamp("us"), pa.timestamp("us", "UTC")
+    values = pa.array([datetime(2024, 1, 1)], times)
+    with pytest.raises(ColumnValueError, match="are times without a zone, and the column has inst"):
+        lossless("r", "at", values, instants)
+    with pytest.raises(ColumnValueError, match="are instants, and the column has times without"):
+        lossless("r", "at", values.cast(instants), times)
+    berlin = values.cast(instants).cast(pa.timestamp("us", "Europe/Berlin"))
+    assert lossless("r", "at", berlin, instants).equals(values.cast(instants))
+
+
 def test_declared_lengths() -> None:
     texts = pa.array(["ab", None])
     varchar, char = (Declared.of({DECLARED_TYPE: kind}) for kind in ("varchar(3)", "char(3)"))
