@@ -156,7 +156,7 @@ def _mentions(scalar: Scalar, reached: set[Column]) -> bool:
 def uncertain_having(block: Block) -> tuple[Scalar, ...]:
     """Return the conditions of HAVING that a deletion may decide: on more than the group's keys.
 
-    None for a difference, where the group's annotation itself decides whether it is there.
+    There are none for a difference, where the group's annotation itself decides its presence.
     """
     if block.difference is not None:
         return ()

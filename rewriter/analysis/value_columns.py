@@ -21,8 +21,8 @@ from rewriter.scalars.aggregates import arguments
 def value_columns(block: Block) -> tuple[str, ...]:
     """Return the member columns that only aggregates read: those captured by reference.
 
-    None where tokens alone do not identify members, so that values could not be looked up: members
-    over tuples of other blocks, or of relations without provenance.
+    There are none where tokens alone do not identify members, so that values could not be looked
+    up: members over tuples of other blocks, or of relations without provenance.
     """
     if block.core is None or block.kind is not Kind.GROUP or block.core.once:
         return ()

@@ -16,7 +16,7 @@ CURRENT_ROW = "CURRENT ROW"
 
 @dataclass(frozen=True, slots=True)
 class WindowFrame:
-    """The rows that an aggregate over a window sees, by Spark's default if no frame is written.
+    """The rows that an aggregate over a window sees: Spark's default if no frame is written.
 
     ``start`` and ``end`` are ``UNBOUNDED``, ``CURRENT ROW``, or an expression, which is negated
     where it counts to the front.

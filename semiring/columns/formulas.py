@@ -167,7 +167,7 @@ class FormulaColumns(DerivationColumns):
         return both[0], both[1]
 
     def _is_delta(self, values: Derivations) -> Array:
-        """Boolean array: the formulas that are δ of another one."""
+        """Return a Boolean array: the formulas that are δ of another one."""
         deltas: Array = (np.diff(values.offsets) == 1) & (values.tokens.shape[1] > 0)
         rows = values.rows(values.offsets[:-1][deltas])
         numbers = rows.tokens[:, 0] if deltas.any() else np.empty(0, dtype=np.int32)
@@ -179,7 +179,7 @@ class FormulaColumns(DerivationColumns):
 
 
 def _constant(values: Derivations) -> Array:
-    """Boolean array: the elements without any factor."""
+    """Return a Boolean array: the elements without any factor."""
     variable = np.flatnonzero(values.degrees)
     constant: Array = np.ones(len(values), dtype=np.bool_)
     constant[values.owners[variable]] = False

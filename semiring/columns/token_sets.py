@@ -1,4 +1,4 @@
-"""Annotations in which-provenance as sets of token numbers."""
+"""Annotations of the semiring of which-provenance, as sets of token numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from semiring.token_sets import TokenSets, concatenated
 
 
 class TokenSetColumns(NumberedColumns[TokenSets]):
-    """The operations in which-provenance."""
+    """The operations on annotations, as sets of token numbers."""
 
     def zeros(self, length: int) -> TokenSets:
         return TokenSets.empty(self._vocabulary, np.zeros(length, dtype=np.bool_))

@@ -246,7 +246,7 @@ class GroupRows(Rows):
     def _unchanged(
         self, scalar: Interpreted, groups: Array, now: Callable[[str], pa.Array]
     ) -> bool:
-        """Return True if the stored values of a scalar hold: the columns that it reads, too."""
+        """Return True if the columns that a scalar reads, and so its stored values, still hold."""
         if not (groups < self._stored.count).all() or not self.base.before_limit[groups].all():
             return False
         return all(

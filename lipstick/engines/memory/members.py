@@ -222,7 +222,7 @@ class Members:
         return None if alive.all() else alive
 
     def possible(self, positions: Array) -> Array:
-        """Boolean array: the captured members at some positions that may be there after a deletion.
+        """Return a Boolean array: the captured members that may be there after a deletion.
 
         Every tuple they refer to is captured; what an anti join must not find may be. Conditions
         must hold: right where no deletion can change them.
@@ -247,7 +247,7 @@ class Members:
         return tuple(fixed for fixed, written in pairs if not dependent(written, self.block))
 
     def _hold(self, conditions: Sequence[Interpreted], positions: Array, where: Array) -> Array:
-        """Boolean array: the members that satisfy conditions, which may fail outside `where`."""
+        """Return a Boolean array: the members that satisfy conditions, which matter at `where`."""
         if not conditions:
             return np.ones(len(positions), dtype=np.bool_)
         resolve = self.resolve(positions, self.base)

@@ -205,7 +205,7 @@ class Membership:
 def all_hold(
     conditions: Iterable[Interpreted], resolve: Resolve, length: int, where: Array | None = None
 ) -> Array:
-    """Boolean array: the rows that satisfy all conditions, each evaluated for the rows still left.
+    """Return a Boolean array: the rows that satisfy all conditions, evaluated for the rows left.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def all_hold(
 def holds(
     condition: Interpreted, resolve: Resolve, length: int, where: Array | None = None
 ) -> Array:
-    """Boolean array: the rows that satisfy a condition.
+    """Return a Boolean array: the rows that satisfy a condition.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def holds(
 
 
 def present_at(references: Array, state: State) -> Array:
-    """Boolean array: the references to tuples that are there; -1 refers to none."""
+    """Return a Boolean array: the references to tuples that are there; -1 refers to none."""
     there = references >= 0
     there[there] = state.there(references[there])
     return there

@@ -112,7 +112,7 @@ class State:
         return rows[order.order(keys, len(rows))]
 
     def copies(self, places: Array) -> Array:
-        """Return the copies of the rows at some places, as int64: 1 but for bag differences."""
+        """Return the number of copies of rows at some places: int64, 1 but for bag differences."""
         counts = np.ones(len(places), dtype=np.int64)
         # The groups of members that come several times are there once.
         repeated = () if self.block.kind is Kind.GROUP else self.block.copies
@@ -338,7 +338,7 @@ def overlay(values: pa.Array, places: Array, patch: pa.Array) -> pa.Array:
 
 
 def same(a: pa.Array, b: pa.Array) -> Array:
-    """Boolean array: the rows with equal values; NULL = NULL, NaN = NaN and -0.0 = 0.0."""
+    """Return a Boolean array: the rows with equal values; NULL = NULL, NaN = NaN, -0.0 = 0.0."""
     if pa.types.is_nested(a.type) or pa.types.is_null(a.type):
         pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
         return np.array([x == y for x, y in pairs], dtype=np.bool_)

@@ -128,7 +128,8 @@ class UnionRows(Rows):
         return Supposed(self.base, size, take, changed, changed[was != now])
 
     def _sizes(self, context: Context) -> tuple[list[int], list[int]]:
-        """Return each branch's number of positions without deletion, and of ones that it gains."""
+        """Return the number of positions of each branch without deletion, and the number of
+        positions that deletions add."""
         sizes = [self.context(branch.name).size for branch in self.block.branches]
         grown = [context(branch.name).size for branch in self.block.branches]
         return sizes, [after - before for before, after in zip(sizes, grown, strict=True)]

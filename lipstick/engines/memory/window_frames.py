@@ -134,7 +134,7 @@ def _after(known: Array, index: Array) -> Array:
 
 
 def _changes(columns: Sequence[Array]) -> Array:
-    """Boolean array: the sorted rows that differ from the row before; the first one does."""
+    """Return a Boolean array: the first row, and each row that differs from the row before it."""
     length = len(columns[0])
     first = np.zeros(length, dtype=np.bool_)
     first[:1] = True

@@ -448,7 +448,8 @@ def _split_at_right(
 def _generates(node: exp.Expr) -> bool:
     """Return True if the node is a generator that is a relation of its own.
 
-    It is over the outer rows, if these lead."""
+    It is over the outer rows, if these lead.
+    """
     return isinstance(node, exp.Table | exp.Lateral) and is_generator(node.this)
 
 

@@ -24,7 +24,7 @@ class Derivations:
     Parameters
     ----------
     core
-        Its columns are the recursion's, in order, then the tokens one after the other, and of a
+        Its columns are the recursion's, in order, then the tokens one after the other, and in a
         step :data:`BEFORE`. None: there are constants alone.
     sql
         The statement of the same rows.

@@ -57,7 +57,7 @@ class OverRows:
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """The places of the operands whose values, in some row, are the only non-NULL results."""
+        """The places of the operands that supply every non-NULL value, each from some row."""
         if self._call.function in ("lag", "lead"):
             return (0, 2) if len(self._call.arguments) > 2 else (0,)
         return (0,) if self._call.function in _TAKING else ()
