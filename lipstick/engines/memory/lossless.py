@@ -71,12 +71,11 @@ def lossless(
     shown = declared.text or str(kind)
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    if all(map(pa.types.is_timestamp, (values.type, kind))) and bool(values.type.tz) != bool(
-        kind.tz
-    ):
+    both_times = pa.types.is_timestamp(values.type) and pa.types.is_timestamp(kind)
+    if both_times and bool(values.type.tz) != bool(kind.tz):
         raise ColumnValueError(
-            f"New values of {column!r} of {relation!r} are {_zone(values.type)}, and the column has "
-            f"{_zone(kind)}.\nGive values of type {kind}: another zone would be another value."
+            f"New values of {column!r} of {relation!r} are {_zone(values.type)}, and the column "
+            f"has {_zone(kind)}.\nGive values of type {kind}: another zone would be another value."
         )
     try:
         new, changed = _cast(values, kind)
