@@ -1,4 +1,4 @@
-"""Annotations of the semiring of which-provenance, as sets of token numbers."""
+"""Annotations for the which-provenance semiring, as sets of token numbers."""
 
 from __future__ import annotations
 

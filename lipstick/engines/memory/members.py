@@ -247,7 +247,10 @@ class Members:
         return tuple(fixed for fixed, written in pairs if not dependent(written, self.block))
 
     def _hold(self, conditions: Sequence[Interpreted], positions: Array, where: Array) -> Array:
-        """Return a Boolean array: the members that satisfy conditions, which matter at `where`."""
+        """Return a Boolean array: the members that satisfy conditions.
+
+        Conditions may fail for members where ``where`` is false.
+        """
         if not conditions:
             return np.ones(len(positions), dtype=np.bool_)
         resolve = self.resolve(positions, self.base)
