@@ -26,7 +26,7 @@ def _version() -> str:
 
 
 class _Group(click.Group):
-    """The commands of the core, and those of systems, which are imported when they are called."""
+    """The commands of the core and of systems; these are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *(command.name for command in commands())])
@@ -39,7 +39,7 @@ class _Group(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands, without importing those of systems."""
+        """Write the list of commands, without importing the systems."""
         own = {name: command.get_short_help_str(70) for name, command in self.commands.items()}
         rows = own | {command.name: command.summary for command in commands()}
         with formatter.section("Commands"):

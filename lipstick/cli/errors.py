@@ -25,7 +25,7 @@ class Damaged(Failure):
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn the errors that this project raises on purpose, and those of files, into failures."""
+    """Turn the errors that this project raises on purpose, and file errors, into failures."""
     from semiring.errors import LipstickError
 
     try:

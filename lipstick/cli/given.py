@@ -85,7 +85,7 @@ def read_inputs(path: Path, first: int | None = None) -> Executions:
     Parameters
     ----------
     first
-        The number of the first execution in a file, 0 by default; a folder says it itself.
+        The number of the first execution in a file, 0 by default; a folder has it in its names.
 
     Raises
     ------

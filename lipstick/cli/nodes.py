@@ -13,7 +13,7 @@ from lipstick.explorer.graphs.node_values import node_rows
 from semiring.base import Array
 
 UNKNOWN = "?"
-"""In tables, a value that only running the module again would tell."""
+"""In tables, a value that only running the module again would give."""
 
 
 def told(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def send_graph(answer: Answer, graph: ProvenanceGraph, before: ProvenanceGraph |
     Parameters
     ----------
     before
-        The graph that it was made from, to tell how the number of nodes changed.
+        The graph that it was made from, to show how the number of nodes changed.
     """
     if answer.format in (SVG, HTML):
         answer.send_picture(graph)
@@ -64,7 +64,7 @@ def summary(graph: GraphEngine[Any], before: GraphEngine[Any] | None = None) -> 
 
 
 def edges(graph: ProvenanceGraph, ids: Sequence[int] | Array) -> list[dict[str, Any]]:
-    """The edges among some ascending nodes, by name; `port` says which operand of the target."""
+    """Return the edges among some ascending nodes, by name; `port` is the target's operand."""
     among = np.asarray(ids, dtype=np.int64)
     names = dict(zip(among.tolist(), graph.names(among), strict=True))
     adjacency = graph.outgoing(among, ports=True)

@@ -64,7 +64,7 @@ def graph_command(*more_formats: str) -> Callable[[Command], Command]:
 
 
 def graph_options(function: Command) -> Command:
-    """Options of which graph a command is about; see :func:`open_graph`."""
+    """Add the options that choose the graph of a command; see :func:`open_graph`."""
     for option in (
         click.option(
             "--delete",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TABLE, JSON, SVG, HTML = "table", "json", "svg", "html"
 ROWS = 50
-"""Rows of a table that are shown unless told otherwise."""
+"""Rows of a table that are shown by default."""
 
 _UNBOUNDED = 10_000
 _SVG = "http://www.w3.org/2000/svg"

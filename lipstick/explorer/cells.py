@@ -72,7 +72,7 @@ def cells(table: pa.Table, longest: int | None = LONGEST) -> list[list[str | Non
 def kind(type_: pa.DataType) -> str:
     """Return the kind of a type: ``number``, ``text``, ``time``, ``truth`` or ``other``.
 
-    Those of the first four can be sorted and compared.
+    Values of the first four can be sorted and compared.
     """
     if isinstance(type_, pa.DictionaryType):
         return kind(type_.value_type)

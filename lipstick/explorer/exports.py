@@ -19,14 +19,14 @@ FORMATS = ("csv", "parquet")
 
 
 def export(explorer: Explorer, question: Any) -> bytes:
-    """The rows of an answer to a question as a file.
+    """Return the rows of an answer to a question as a file.
 
     Parameters
     ----------
     question
         As :meth:`Explorer.ask` takes it, with ``format``, ``csv`` or ``parquet``. The rows of a
         capture are all that its filters leave, in their order and of their types; of other views
-        they are those of the answer, as text.
+        they are the answer's rows, as text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Parameters of a question: JSON from a page, each value of which is checked before it is used."""
+"""Parameters of a question: JSON from a page, with each value checked before it is used."""
 
 from __future__ import annotations
 

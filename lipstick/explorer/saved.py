@@ -51,7 +51,7 @@ class Holding:
 
 
 def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
-    """Write the page with the answers of what is clicked first; return its size in bytes.
+    """Write the page with the answers that are clicked first; return its size in bytes.
 
     Of a capture it holds the first rows of the answer, and why the first of these are there; of a
     graph the modules, and what is one click away from them; of a script what its variables and

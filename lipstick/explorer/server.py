@@ -1,6 +1,6 @@
 """The explorer as a server: one page, one way to ask, for whoever has the token.
 
-It listens on the loopback interface unless told otherwise, answers only requests that name it as
+It listens on the loopback interface by default, answers only requests that name it as
 their host and carry the token, and only a page of its own may ask from a browser. Nothing can be
 written through it.
 """

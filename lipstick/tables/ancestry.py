@@ -121,7 +121,7 @@ class Ancestry:
         The relations that the query reads.
     directory
         The folder of its capture, from which written tables' provenance is found; None: it has
-        none, and the paths are those of this session.
+        none, and the paths are this session's.
     """
 
     def __init__(self, relations: Records, directory: Path | None = None) -> None:

@@ -1,6 +1,6 @@
 """Writing an answer to a table: capture, rows, table, version, in this order.
 
-The rows are those of the capture, and the table is written from them, so that the table and its
+The rows come from the capture, and the table is written from them, so that the table and its
 annotations cannot disagree. Table and provenance are in two places, and one is written after the
 other: the version is announced first, with everything to be known of the rows; then the table is
 written; then the version.
@@ -463,8 +463,8 @@ def _other(derivation: Derivation, what: str) -> CaptureError:
 def finished(spark: SparkSession, directory: Path, table: Source) -> Derivation | None:
     """Return the last version of a table, finished if a process died before it wrote it.
 
-    Cost: that of reading the last version; where one was announced, Spark also compares the rows
-    of the table with those that were.
+    Cost: reading the last version; where one was announced, Spark also compares the rows of the
+    table with the announced ones.
 
     Parameters
     ----------
@@ -474,7 +474,7 @@ def finished(spark: SparkSession, directory: Path, table: Source) -> Derivation 
     Returns
     -------
     Derivation
-        Whose fingerprint is not that of the table where something else wrote it. None: there is no
+        Whose fingerprint is not the table's where something else wrote it. None: there is no
         version.
 
     Raises

@@ -248,7 +248,7 @@ class Derivation:
         Raises
         ------
         CaptureDamagedError
-            When they are not those that were written.
+            When they are not the rows that were written.
         """
         return self._read(self.contents(part), part.folder)
 

@@ -67,7 +67,7 @@ def captured_rows(
     Parameters
     ----------
     columns
-        Those of the table that the answer gives.
+        The columns of the table that the answer gives.
     filled
         What the others are filled with.
     """
@@ -92,7 +92,7 @@ def table_columns(
     answer
         The answer's schema.
     columns
-        Those of the table that the answer gives, in its order.
+        The columns of the table that the answer gives, in its order.
     schema
         The table's.
     """

@@ -49,7 +49,7 @@ def goals(
     name
         That of the table.
     fills
-        Columns may be left out where the statement says which it gives, or takes them by name.
+        Columns may be left out where the statement lists the ones it gives, or takes them by name.
 
     Raises
     ------
@@ -172,7 +172,7 @@ class Target:
     into
         The columns of an existing table that get values.
     keeps_schema
-        Overwriting leaves the columns of the table as they are. Those that are given no values
+        Overwriting leaves the columns of the table as they are. Columns that are given no values
         are filled.
     key
         Columns that name the rows; (): their places do; None: what the query groups by, if it

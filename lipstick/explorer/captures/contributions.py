@@ -213,7 +213,7 @@ def _change(old: Any, new: Any) -> float | None:
 
 
 def _identity(memory: Memory, row: int) -> dict[str, Any]:
-    """The columns that tell a row from others whatever is deleted: those of the grouping's keys."""
+    """Return a row's values of the grouping's keys, which identify it whatever is deleted."""
     engine = memory.engine
     places = engine.root.key_outputs
     if places is None:

@@ -121,12 +121,12 @@ def _filtered(schema: pa.Schema) -> pa.Schema:
 
 
 def source_files(record: RelationRecord) -> list[Path]:
-    """The files of a source as they were when it was captured.
+    """Return the files of a source, which are as they were when it was captured.
 
     Raises
     ------
     ExploreError
-        Where that cannot be said of them.
+        Where they are not, or are no Parquet files with a key.
     """
     told = f"The rows of {record.name!r} ({record.description}) are not looked up here: "
     if record.naming != _KEY or record.derived is not None or not record.fingerprint:

@@ -113,7 +113,7 @@ def _relations(block: Block) -> list[str]:
 
 
 def _lineage(root: Block, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Per column of the answer the expression that it is of what is captured."""
+    """Return, for each column of the answer, its expression over what is captured."""
     return [
         {
             "column": cell(name),

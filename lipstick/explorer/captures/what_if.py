@@ -20,7 +20,7 @@ from lipstick.explorer.params import Params
 from lipstick.explorer.table_windows import condition
 
 LISTED = 200
-"""Keys that are written one by one where a condition says which they are."""
+"""Keys that are written one by one, at most, where a condition describes them."""
 
 _PART = re.compile(r"\s*(?P<column>[^<>=!\s]+|`(?:[^`]|``)+`)\s*(?P<rest>(<=|>=|<>|!=|=|<|>).*)")
 _COMPARED = re.compile(r"(?P<op><=|>=|<>|!=|=|<|>)\s*(?P<value>.*)", re.DOTALL)
@@ -28,7 +28,7 @@ _OPERATORS = {"=": "==", "<>": "!="}
 
 
 def conditions_of(record: RelationRecord, text: str) -> list[tuple[str, str]]:
-    """The columns of conditions, and what is said of each.
+    """Return the columns of conditions, each with its comparison.
 
     Raises
     ------
@@ -50,12 +50,12 @@ def conditions_of(record: RelationRecord, text: str) -> list[tuple[str, str]]:
 
 
 def copied(capture: Capture, tokens: Mapping[str, pa.Table], scenario: Params) -> str:
-    """The Python that asks what would be without some tokens.
+    """Return the Python that asks what would be without some tokens.
 
     Parameters
     ----------
     tokens
-        Those of the scenario, per relation.
+        The tokens of the scenario, per relation.
     """
     lines: list[str] = []
     given: list[str] = []
@@ -241,9 +241,9 @@ def _by_keys(schema: pa.Schema, name: str, keys: Any) -> pa.Table:
 
 
 def _by_conditions(capture: Capture, name: str, text: str) -> pa.Table:
-    """The tuples of a relation that meet conditions on its columns.
+    """Return the tuples of a relation that meet conditions on its columns.
 
-    Those on its key are asked of what the capture has, others of the relation's source.
+    Conditions on its key alone are checked in the capture, others in the relation's source.
     """
     record = capture.manifest.relations[name]
     conditions = conditions_of(record, text)

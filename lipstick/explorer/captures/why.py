@@ -102,7 +102,7 @@ def token(element: Token) -> dict[str, Any]:
 
 
 READ = 600
-"""Members of which an annotation is written down at most."""
+"""Members at most for which an annotation is written down."""
 
 LISTED = 200
 """Input rows of one relation, and witnesses, that are listed at most."""
@@ -243,7 +243,7 @@ def members(memory: Memory, row: int, params: Params) -> dict[str, Any]:
 
 
 def _called(block: Block, name: str) -> str:
-    """A column of members as the query says it."""
+    """Return a column of members as the query writes it."""
     known = {} if block.core is None else dict(block.core.select)
     return plain(text(known[name]), block) if name in known else name
 

@@ -161,7 +161,7 @@ def _label(segment: Segment, name: str) -> str:
 
 
 def values_of(graph: ProvenanceGraph, ids: Array) -> dict[int, str | None]:
-    """The values of those of some nodes that are v-nodes with one that is known."""
+    """Return the values of v-nodes among some nodes, by id, where they are known."""
     from lipstick.explorer.graphs.node_values import values
 
     values_by_node, _ = values(graph, ids)

@@ -42,7 +42,7 @@ class Outline:
 
     @classmethod
     def of_stored(cls, segments: Iterable[Segment], edges: Sequence[EdgeSet]) -> Outline:
-        """The outline of what a store has, from its log alone."""
+        """Return the outline of a store's graph, from its log alone."""
         known = tuple(segments)
         position = {segment.name: number for number, segment in enumerate(known)}
         count = len(edges)

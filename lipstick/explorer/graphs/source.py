@@ -208,7 +208,7 @@ class GraphSource:
         return picture.everything(outline, marks, executions)
 
     def _executions(self, params: Params) -> Array | None:
-        """The segments of some executions, and those of none; None: all."""
+        """Return a Boolean array, True for segments of some executions or of none; None: all."""
         chosen = params.integers("executions")
         if not chosen:
             return None
@@ -353,7 +353,7 @@ def open_graph(name: str, path: Path) -> Source:
 def stored_graph(
     name: str, path: Path, snapshot: Snapshot, shown: Iterable[Segment] | None = None
 ) -> GraphSource:
-    """The graph of a store; of what its log says at once, of its nodes when it has been built.
+    """Return the graph of a store: its outline at once, its nodes when it has been built.
 
     Parameters
     ----------

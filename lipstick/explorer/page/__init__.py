@@ -70,12 +70,12 @@ def style() -> str:
 
 
 def assembled(given: dict[str, Any]) -> str:
-    """The page.
+    """Return the page.
 
     Parameters
     ----------
     given
-        What it is told: ``mode`` is ``server`` or ``saved``, then with ``answers``.
+        The data that it starts with: ``mode`` is ``server`` or ``saved``, then with ``answers``.
     """
     # Nothing in a string can end the element that it is in.
     data = json.dumps(given, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")

@@ -23,7 +23,7 @@ def acyclic(
     *,
     hubs: bool = True,
 ) -> tuple[list[Partial], list[DeadLetter]]:
-    """The documents without those that close a cycle with the ones before them.
+    """Return the documents but the ones that close a cycle with documents before them.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def acyclic(
 def _first_cyclic(
     parts: Sequence[Partial], semiring: Semiring[Any] | None, hubs: bool
 ) -> tuple[int, str] | None:
-    """The first document that closes a cycle, and what is said of it."""
+    """Return the place of the first document that closes a cycle, and the reason; None: none."""
     good, bad, why = 0, len(parts) + 1, ""
     trial = len(parts)
     while bad - good > 1:

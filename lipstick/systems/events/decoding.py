@@ -205,7 +205,7 @@ class _Scanner:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, of which no name comes twice: one of the values would be lost."""
+    """Return an object; refuse one with a name twice, since one of the values would be lost."""
     made = dict(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()

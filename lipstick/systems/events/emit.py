@@ -103,7 +103,7 @@ class Emitter:
         Parameters
         ----------
         function
-            Of which it is an execution.
+            The function that is executed.
         execution
             Its identifier; the same for every attempt.
         uses, generates
@@ -163,8 +163,8 @@ class Emitter:
         Parameters
         ----------
         used, generated
-            How many entities all its executions used, and generated, in all, if that is known. Who
-            says nothing of them closes nothing before the end of the stream.
+            How many entities all its executions used, and generated, in all, if that is known.
+            Without them nothing is closed before the end of the stream.
         """
         given = {"used": used, "generated": generated}
         stated = {name: number for name, number in given.items() if number is not None}
@@ -242,8 +242,8 @@ class Execution:
     ) -> None:
         """Emit that entities were derived from others, each edge once.
 
-        Where all of what an execution generated does not come from all that it used, this says
-        which from which, and takes the place of `use` and `generate`.
+        Where not all that an execution generated comes from all that it used, this gives the pairs,
+        and takes the place of `use` and `generate`.
 
         Parameters
         ----------

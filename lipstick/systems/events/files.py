@@ -88,7 +88,7 @@ def check_files(
 
 
 def event_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """The files that some paths mean: themselves, and of folders those that are not hidden.
+    """Return the files that some paths mean: themselves, and the files in folders but hidden ones.
 
     Raises
     ------

@@ -80,7 +80,7 @@ def count(table: pa.Table, emitter: Emitter | None = None, part: str = "0") -> C
 
 
 def combined(table: pa.Table, part: str) -> dict[str, list[str]]:
-    """The identifiers of what `count` has combined of every hashtag."""
+    """Return, for every hashtag, the identifiers of the counts that `count` has combined."""
     groups: dict[str, list[str]] = {}
     rows = table.column("text").to_pylist()
     for start in range(0, len(rows), BLOCK):

@@ -2,10 +2,10 @@
 
 A dataset is a pair of namespace and name; identifiers that symlinks name for one another are one
 dataset. Every run that writes a dataset makes a version of it, which comes from the version before
-as well, unless the run says that it replaced the content. A run reads the version that was the last
-when it started, or the one it names. Column lineage facets give finer edges, and a dataset has its
-columns as members. Only runs that completed have generated anything. Events of jobs without a run
-say what every run of them does: their versions have no time.
+as well, unless the run reports that it replaced the content. A run reads the last version that was
+there when it started, or the one it names. Column lineage facets give finer edges, and a dataset
+has its columns as members. Only runs that completed have generated anything. Events of jobs without
+a run describe every run of them: their versions have no time.
 
 Events are about runs, and there are few runs: they are read one by one.
 """

@@ -55,7 +55,7 @@ class ReductionSource:
 
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
-        """The questions, by name; those of the graph are about the commit it was opened at."""
+        """The questions, by name; questions on the graph are about the commit it was opened at."""
         views = {"progress": self.progress, "outputs": self.outputs, "trace": self.trace}
         if self._graph is None:
             return {"about": self.about, **views}
@@ -89,7 +89,7 @@ class ReductionSource:
         }
 
     def outputs(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Entities that came from others and that nothing came of, those that have a text in them.
+        """Return the entities that came from others, that nothing came of, and that have a text.
 
         Parameters
         ----------

@@ -312,7 +312,7 @@ def _edges(
 
 
 def _with_members(edges: list[Edge]) -> list[Edge]:
-    """Return edges with those from members of a generated collection to what generated it.
+    """Return edges with more, from members of a generated collection to what generated it.
 
     A member that has an origin of its own, or that the generator used, was there before.
     """

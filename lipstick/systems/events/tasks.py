@@ -130,15 +130,15 @@ def map_in_arrow(
     inputs: bool = False,
     keep: bool = False,
 ) -> Callable[[Batches], Batches]:
-    """A function for `DataFrame.mapInArrow` that calls another with every batch, and emits.
+    """Return a function for `DataFrame.mapInArrow` that calls another with each batch, and emits.
 
     Parameters
     ----------
     call
         Makes a batch of a batch.
     result, origin
-        Columns of what it makes: the identifier of the row, and that of what it was made from;
-        texts, or a list of texts where it is several.
+        Columns of its result: the identifier of the row, and the identifier of its origin; texts,
+        or a list of texts where the origins are several.
     causes
         How many origins every row has; None where that differs.
     function, readers, inputs, keep

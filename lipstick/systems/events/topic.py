@@ -171,8 +171,8 @@ class TopicReducer:
     def _seal(self, messages: pa.Table) -> None:
         """Close everything when the topic is sealed, and as many edges came as its seal declares.
 
-        A seal without totals declares nothing of what is still on its way, in other partitions or
-        files: everything is closed at the end of the stream then (`close`).
+        A seal without totals does not count messages on their way in other partitions or files:
+        everything is closed at the end of the stream then (`close`).
         """
         seals = messages.filter(pc.equal(messages.column("kind"), SEALED))
         for row in seals.filter(seals.column("function").is_null()).to_pylist():

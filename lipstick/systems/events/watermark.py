@@ -37,7 +37,7 @@ class Watermark:
     def see(self, messages: pa.Table) -> None:
         """Note the times of messages; a message's partition is its worker.
 
-        What seals is of no worker, and says nothing of how far workers are.
+        A seal is of no worker, and does not show how far workers are.
         """
         is_seal = pc.equal(messages.column("kind"), SEALED)
         timed = pc.and_(messages.column("event_time").is_valid(), pc.invert(is_seal))
@@ -50,7 +50,7 @@ class Watermark:
 
     @property
     def time(self) -> int | None:
-        """No message is to come from before this; None where nothing can be said.
+        """The time before which no message is to come; None where it is not known.
 
         It never goes back, also where a worker is heard of that was not counted.
         """

@@ -1,7 +1,7 @@
 """The store of a session, in which what the session writes has its provenance graph.
 
 A write of a table is an invocation of a module of the table's name: its query's tuples are derived
-as those of a workflow's modules are, and its rows are its output. A *version* of the table, all
+as tuples of a workflow's modules are, and its rows are its output. A *version* of the table, all
 rows in the order of its files, is a segment of its own, and is what is exported.
 """
 
@@ -136,7 +136,7 @@ class TableExports:
     # -- parts -----------------------------------------------------------------------------
 
     def _add_parts(self, writer: Writer, derivation: Derivation) -> None:
-        """Add the nodes of the rows of all parts that have none, and of what these were made of."""
+        """Add the nodes of the rows of all parts that have none, and of the origins of these."""
         for part in derivation.parts:
             name = part_record(part.name, part.folder)
             if name in writer.snapshot().records:

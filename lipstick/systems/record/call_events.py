@@ -261,7 +261,7 @@ class _Reader:
 
 
 def _artifact(call: Call, *, incoming: bool) -> Artifact | None:
-    """Return the artifact of a call's first descriptor; an open socket's peer is in the call."""
+    """Return the artifact of the first descriptor; an unconnected socket's peer is in the call."""
     match = _DESCRIPTOR.match(call.arguments)
     if match is None:
         return None

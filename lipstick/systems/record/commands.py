@@ -37,7 +37,7 @@ def record(
     """Run COMMAND, and record which files and connections it and its children use.
 
     On Linux, with strace. Write -- before the command. The exit code is the command's, or 2 where
-    nothing could be recorded; what is said goes to standard error.
+    nothing could be recorded; messages go to standard error.
     """
     if store is None and save is None:
         raise Failure("Say where the recording goes: --store STORE, or --save FILE.")

@@ -114,7 +114,7 @@ def record(
     Parameters
     ----------
     command
-        The program and its arguments. Its input and output are those of this process.
+        The program and its arguments. It shares input and output with this process.
     raw
         Where the tracer's own output is left; None: it is removed. Pieces of the data that is read
         and written are in it.

@@ -30,7 +30,7 @@ class Vertex:
     name
         A path, the name of a program, a flow's two ends.
     version
-        From 1, among those of its name; of a process, among its own.
+        From 1, among the versions of its name; of a process, among its own.
     pid, parent
         Of a process, and of the one that began it; 0 for others.
     command
@@ -226,7 +226,7 @@ class Versions:
         return new
 
     def _arrived(self, artifact: Artifact, event: Event) -> int:
-        """The version of an artifact that is read; of a flow, of what was sent here or arrived."""
+        """Return the version of an artifact that is read; of a flow, its sent or arrived one."""
         if artifact.kind != "flow":
             return self._initial(artifact, event)
         key = self._key(artifact)

@@ -81,7 +81,7 @@ def over_rows(
     prefix
         Of the names that the columns of the source have in these rows.
     carried
-        The columns of them that are there in the end beside those of the plan.
+        The columns of them that are there in the end beside the plan's.
     """
     logical = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical
     source = analysed(rows)

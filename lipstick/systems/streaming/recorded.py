@@ -141,7 +141,7 @@ def recorded(
     sources: Sequence[int] = (),
     only: int | None = None,
 ) -> Tracked:
-    """Return the relation of what batches read of a stream, by a view that the session drops.
+    """Return the relation of the rows that batches read of a stream; the session drops its view.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def _placed(tracked: Tracked, rows: DataFrame, places: list[list[Any]]) -> DataF
 
 
 def _is_under(file: str, path: str) -> bool:
-    """Tell whether a file is one that a path, a folder or a pattern, watches."""
+    """Return True if a file is one that a path, a folder or a pattern, watches."""
     watched = re.sub("^file:/+", "/", path)
     if "://" not in watched:
         watched = str(Path(watched).absolute())

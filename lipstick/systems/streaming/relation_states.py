@@ -1,7 +1,7 @@
 """The states of relations that a streaming query joins its streams with.
 
-Spark reads such a relation anew for each micro-batch. Its state is told by path, length and time of
-its files, and by a checksum of its rows where these are few enough or in no files.
+Spark reads such a relation anew for each micro-batch. Its state is the path, length and time of its
+files, and a checksum of its rows where these are few enough or in no files.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def state_of(spark: SparkSession, source: Source) -> str:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Tell whether two states are one: of the same files, or of the same rows."""
+    """Return True if two states are one: of the same files, or of the same rows."""
     pairs = zip(one.split("/"), other.split("/"), strict=True)
     return any(first == second and first for first, second in pairs)
 
 
 def is_as(spark: SparkSession, source: Source, state: str) -> bool:
-    """Tell whether a relation is in a state now; its rows are read where its files are others."""
+    """Return True if a relation is in a state now; if its files are others its rows are read."""
     files, _ = state.split("/")
     if files and files == _digest(fingerprint(spark, _now(spark, source))):
         return True
@@ -63,7 +63,7 @@ class Watch:
     run
         The number of its start.
     relations
-        Those that it reads beside its streams.
+        The relations that it reads beside its streams.
     states
         Their states when it was started.
     """

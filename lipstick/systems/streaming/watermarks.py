@@ -4,7 +4,7 @@ A watermark is the latest event time of the batches before, less a delay. A dele
 event away: then a later row is late no more, or a window is not complete yet. Spark's rules are in
 ``WatermarkTracker``: each watermark never falls, one without data is 0, and that of the query is
 the least of them, or the greatest by setting. A query that is started again knows its own
-watermark from the checkpoint, and those of its streams no longer: each is 0 until it has data.
+watermark from the checkpoint, but no longer its streams': each of these is 0 until it has data.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def repeated(
     Parameters
     ----------
     restarts
-        The batches that a run began with; None: those that are known.
+        The batches that a run began with; None: the ones that are known.
     """
     known = known_restarts(batches)
     reset = known if restarts is None else restarts
@@ -90,7 +90,7 @@ def possible_restarts(
     """Return the batches that a run may have begun with, by what is known and what Spark recorded.
 
     Restarts only lower watermarks, so that one with which they are lower than recorded was none.
-    The watermarks of any restarts among the possible ones are between those of all and of none.
+    The watermarks of any restarts among the possible ones lie between the ones of all and of none.
     """
     known = known_restarts(batches)
     unknown = [batch.number for batch in batches[1:] if batch.restarted is None]
@@ -109,7 +109,7 @@ def possible_restarts(
 def _after(
     batch: MicroBatch, watermarks: Sequence[Watermark], highest: list[int], current: int
 ) -> int:
-    """Return the watermark after a batch; ``highest`` has those of its parts, and is brought on."""
+    """Return the watermark after a batch; advance ``highest``, the parts' watermarks, in place."""
     for number, watermark in enumerate(watermarks):
         latest = watermark.latest.get(batch.number)
         if latest is not None:
@@ -119,7 +119,7 @@ def _after(
 
 
 def _settles(batches: Sequence[MicroBatch], restarts: Set[int]) -> bool:
-    """Tell whether each move of the watermark was followed by a batch without data in its run."""
+    """Return True if a batch without data followed each move of the watermark in its run."""
     pairs = pairwise(batches)
     return not any(
         after.watermark != before.watermark and after.has_data and after.number not in restarts

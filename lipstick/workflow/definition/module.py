@@ -59,7 +59,7 @@ class Relation:
         (``"CarId string, Model string"``, for types without commas at their top level).
     key
         Columns that identify a tuple: unique and never NULL. They name its nodes to people.
-        None: tuples are told apart by their place.
+        None: tuples are identified by their place.
     union
         Several edges may lead into the relation: it is the bag union of what they bring.
     optional
@@ -184,7 +184,7 @@ class Specification:
         are black boxes, over a row or over the bag of a group, and must be deterministic.
     imports
         What the SQL may run beside queries: the Java classes that ``reflect`` may call. True:
-        anything, as in SQL that you wrote; a file that is read says nothing of it, see
+        anything, as in SQL that you wrote; a file that is read cannot allow it, see
         :meth:`lipstick.Workflow.read`.
 
     Raises

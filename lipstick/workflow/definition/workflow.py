@@ -157,14 +157,14 @@ class Workflow:
             The modules from which the functions that the file names may be imported, with those
             below them, and the Java classes that ``reflect`` and ``java_method`` in its SQL may
             call; True: any, and also programs (``TRANSFORM``) and statements that write. To import
-            a module runs it: allow those that you trust.
+            a module runs it: allow the modules that you trust.
 
         Raises
         ------
         DocumentError
             When the file cannot be read or is not shaped as a workflow, with its line.
         WorkflowError
-            When a condition does not hold, with the line of what violates it.
+            When a condition does not hold, with the line that violates it.
         """
         from lipstick.workflow.definition.file import read
 

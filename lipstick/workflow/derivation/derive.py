@@ -17,7 +17,7 @@ Per block of the query, for its tuples that the answer was made from:
 - what values decide about rows has nodes of its own (:mod:`lipstick.workflow.derivation.reading`):
   conditions, what rows are grouped by, and which of them LIMIT shows;
 - rows of EXCEPT ALL are `·` of `δ` of the members of the left side and of how often they are there,
-  those of INTERSECT ALL also of `δ` of the members of the right side.
+  rows of INTERSECT ALL also of `δ` of the members of the right side.
 
 Relations are bags: equal rows are tuples of their own. The absence that EXCEPT, anti and outer
 joins ask for makes no nodes: what is there has passed it, whatever is deleted.

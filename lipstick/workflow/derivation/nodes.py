@@ -231,7 +231,7 @@ class InvocationTrace:
         suffix
             The suffix of the invocation's name in the segment's name.
         used
-            A Boolean per node, to be set for those that there are; None: there are all.
+            A Boolean per node, to be set for the nodes that there are; None: there are all.
         origin
             Where the nodes stand for stored nodes: an edge leads from each of these, and to p-nodes
             one from the m-node.

@@ -3,7 +3,7 @@
 A condition on values that have v-nodes is a node of its own, `[NumAvail > 2]`, made of the row and
 of these, and the row that passed it is `·` of both: a deletion that changes a value makes it
 unknown, like a black box. Where a value decides about several rows at once (the group a row falls
-into, the rows that LIMIT shows), they all depend on one node more, `+` of what all values decide.
+into, the rows that LIMIT shows), they all depend on one node more, `+` of all that values decide.
 """
 
 from __future__ import annotations

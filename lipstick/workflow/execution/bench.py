@@ -145,7 +145,7 @@ class StepQueries:
     Parameters
     ----------
     spark
-        The names of relations are those of its views.
+        Relations have the names of its views.
     """
 
     def __init__(self, spark: SparkSession, specification: Specification) -> None:
@@ -216,7 +216,7 @@ class Bench(Session):
     Parameters
     ----------
     spark
-        A Spark session that nobody else uses: names of relations are those of its views.
+        A Spark session that nobody else uses: relations have the names of its views.
     folder
         The folder of temporary files.
     tracked

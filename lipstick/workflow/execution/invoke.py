@@ -126,7 +126,7 @@ class _Running:
     def _bind(
         self, name: str, kind: Kind, rows: ArrivingTuples | StateRelation, key: tuple[str, ...]
     ) -> None:
-        """Let queries read rows, each of which is a node; nodes of state are used by queries."""
+        """Let queries read rows, each row a node; nodes of state are used by queries."""
         self.bench.bind(name, rows.table)
         if self.trace is not None:
             count = rows.table.num_rows

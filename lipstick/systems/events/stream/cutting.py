@@ -31,7 +31,7 @@ def cut(plan: BatchPlan, batches: Iterable[pa.RecordBatch], task: int) -> Iterat
     Parameters
     ----------
     task
-        Its number, which puts its rows in their place among those of others.
+        Its number, which puts its rows in their place among the rows of others.
     """
     number = task << 32
     oldest, size = None, 0

@@ -49,7 +49,7 @@ def may_lack_documents(settings: StreamSettings, known: TopicPlan) -> bool:
 
 
 def resettled(plan: BatchPlan, topic: str, known: TopicPlan) -> tuple[Settling, list[DeadLetter]]:
-    """The shards of a topic, of which nothing is final, without documents that close cycles."""
+    """Return the shards of a topic without any final edges, but documents that close cycles."""
     documents: list[tuple[tuple[str, int], Partial]] = []
     for batch in _batches(plan, topic):
         came = []

@@ -1,4 +1,4 @@
-"""Runs of OpenLineage in a stream: each is told once, when what it read cannot change any more.
+"""Runs of OpenLineage in a stream: each is delivered once, when its inputs cannot change any more.
 
 What is known of runs is one file of state: some hundred bytes for every run, as long as the stream.
 """
@@ -32,14 +32,14 @@ _WORKER = "openlineage"
 
 @dataclass(slots=True)
 class StreamedRuns:
-    """Runs, and which of them were told.
+    """Runs, and digests of the ones that were delivered.
 
     Parameters
     ----------
     collector
         Of all events.
     told
-        By identifier, a digest of the edges that were told of a run.
+        By identifier, a digest of a run's edges that were delivered.
     """
 
     collector: Collector = field(default_factory=Collector)
@@ -52,7 +52,7 @@ class StreamedRuns:
         return _micros(max(ends)) if ends else None
 
     def settle(self, before: int | None) -> tuple[Document, list[str]]:
-        """Tell runs that completed before a time; None: all.
+        """Return the edges of runs that completed before a time; None: of all runs.
 
         A run reads the last version before its start, so that all that it read is known when no
         earlier event is to come.
@@ -60,8 +60,8 @@ class StreamedRuns:
         Returns
         -------
         tuple
-            The edges of runs that were not told before; and those that were told otherwise than
-            what has come since says.
+            The edges of runs that were not delivered before; and the runs that were delivered
+            otherwise, before other events of them came.
         """
         done = self.collector.done
         versions = Versions(done, self.collector.symlinks)
@@ -128,12 +128,12 @@ def take_events(plan: BatchPlan, gathered: Gathered, events: Iterable[str]) -> N
 
 
 def tell_runs(plan: BatchPlan, gathered: Gathered, topic: str) -> list[DeadLetter]:
-    """Let the edges of runs be delivered that can be told now.
+    """Deliver the edges of the runs that are known by now.
 
     Returns
     -------
     list
-        The runs that were told otherwise before, since events came later than was said.
+        The runs that were delivered otherwise before, since events came too late.
     """
     known = gathered.topics[topic]
     if topic not in gathered.runs and known.runs is None:

@@ -1,6 +1,6 @@
 """Forgetting messages that counted, so that the job's folder does not grow with the stream.
 
-Late messages are repaired from those that are kept. Once some are forgotten, a late message is
+Late messages are repaired from messages that are kept. Once some are forgotten, a late message is
 joined through what is left, and reported: it may lack pairs.
 """
 

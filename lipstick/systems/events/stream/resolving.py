@@ -37,7 +37,7 @@ def resolve(plan: BatchPlan, shard: int, received: Iterable[Row]) -> Iterator[Ro
 
 
 def stored_parts(plan: BatchPlan, known: TopicPlan, shard: int) -> list[Share]:
-    """The state of a shard, and what was told to it."""
+    """Return the state of a shard, and the shares sent to it since."""
     names = [*([known.open[shard]] if shard in known.open else []), *known.told.get(shard, ())]
     return [share_of(unpacked(plan.read(name)), plan.semiring) for name in names]
 

@@ -1,4 +1,4 @@
-"""Steps between batches, in one process where what is told is little."""
+"""Steps between batches, in one process where shards send each other little."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Settling:
                 self._told.setdefault(shard, []).append(share)
 
     def settle(self) -> None:
-        """Take steps until nothing is told any more."""
+        """Take steps until no shard sends anything any more."""
         going = True
         while going:
             going = self._step()

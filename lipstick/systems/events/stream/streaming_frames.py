@@ -11,7 +11,7 @@ from lipstick.systems.events.errors import EventsError
 
 _FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
 _FOREVER = "36500d"
-"""Spark ignores files a week older than the newest it has seen, and says nothing of them."""
+"""Spark silently ignores files a week older than the newest it has seen."""
 
 
 def files_of(

@@ -22,8 +22,8 @@ from lipstick.cli.errors import Failure, reported
 def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
     """Copy the store of MEMBER of the federation FILE to FOLDER, or what FOLDER lacks of it.
 
-    The member says which commit is its last, and what is copied has to be that, whoever holds it.
-    Servers give files to those who are told all of their nodes. With `copy = "FOLDER"` in FILE, the
+    The member names its last commit, and what is copied has to be that, whoever holds it.
+    Servers give files to peers that may see all of their nodes. With `copy = "FOLDER"` in FILE, the
     copy answers while the member does not.
     """
     from graphquery.federation import Federation, copy_store, read_members
@@ -52,7 +52,7 @@ def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
 def gossip(file: Path, timeout: float | None) -> None:
     """Talk to the members of the federation FILE, and copy what this host's questions need.
 
-    The table [precaching] of FILE says where to, and how much at most. To be run now and then.
+    The table [precaching] of FILE has where to, and how much at most. To be run now and then.
     """
     from graphquery.federation.copies.gossip import gossip as talk
 

@@ -1,4 +1,4 @@
-"""``lipstick federation demo``: three teams' stores behind servers, one of which is killed."""
+"""``lipstick federation demo``: three teams' stores behind servers; one server is killed."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def make_stores(folder: Path) -> dict[str, Path]:
 
 @contextlib.contextmanager
 def served(store: Path) -> Iterator[subprocess.Popen[str]]:
-    """A server of a store as a process of its own, which has said where it is."""
+    """Run a server of a store as a process of its own, which prints where it is; then kill it."""
     command = [sys.executable, "-m", "lipstick.cli", "federation", "serve", str(store)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -98,7 +98,7 @@ def serve(
 ) -> None:
     """Answer questions of federations about a STORE, until interrupted.
 
-    Anybody on this machine may ask unless --peers says who may. At another address than this
+    Anybody on this machine may ask unless --peers lists who may. At another address than this
     machine's own, it needs a certificate, and peers with tokens.
     """
     import logging

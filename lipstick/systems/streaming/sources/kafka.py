@@ -104,7 +104,7 @@ def reader_options(options: Mapping[str, str], read: list[Range]) -> dict[str, s
 
 
 def in_batches(rows: DataFrame, read: list[Range]) -> DataFrame:
-    """Return those of the records that micro-batches read, with the numbers of the batches."""
+    """Return the records that micro-batches read, with the numbers of the batches."""
     schema = f"_topic STRING, _partition INT, _start BIGINT, _end BIGINT, {BATCH} INT"
     ranges = [(each.topic, each.partition, each.start, each.end, each.batch) for each in read]
     known = F.broadcast(rows.sparkSession.createDataFrame(ranges, schema))
