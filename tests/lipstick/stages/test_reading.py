@@ -33,7 +33,7 @@ def test_an_internal_error_is_a_refusal_with_its_place(caplog: pytest.LogCapture
     assert message.startswith(
         "an internal error ended the reading of this query: ZeroDivisionError: of Anonymous at 2:3"
     )
-    assert "it arose in _fail of lipstick/test_reading.py, line" in message
+    assert "it arose in _fail of stages/test_reading.py, line" in message
     assert isinstance(caught.value, UnsupportedError)
     (record,) = caplog.records
     assert SQL in record.getMessage()
