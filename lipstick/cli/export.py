@@ -117,7 +117,7 @@ def _workflow_name(snapshot: Snapshot) -> str:
 
 
 def _times(snapshot: Snapshot) -> Callable[[str], tuple[datetime, datetime]]:
-    """When invocations started and were done, from their records, or else from the log."""
+    """Return a function from an invocation to its start and end, by its record or else the log."""
     from datetime import datetime
 
     logged: dict[str, tuple[datetime, datetime]] = {}
@@ -135,7 +135,7 @@ def _times(snapshot: Snapshot) -> Callable[[str], tuple[datetime, datetime]]:
 
 
 def _logged(snapshot: Snapshot) -> dict[str, tuple[datetime, datetime]]:
-    """Per segment when the commit before its own was made, and when its own was."""
+    """Return, for each segment, the times of the commit before its own and of its own."""
     from datetime import datetime
 
     from graphquery.store.log import read_entry

@@ -45,7 +45,7 @@ class Params:
         return max(least, min(given, most))
 
     def integers(self, name: str) -> list[int]:
-        """Some integers; none where nothing is given."""
+        """Return the integers of a list; none where nothing is given."""
         given = self.items(name)
         if any(isinstance(item, bool) or not isinstance(item, int) for item in given):
             raise ExploreError(f"{name!r} is a list of integers.")

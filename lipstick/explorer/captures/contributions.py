@@ -86,7 +86,7 @@ def contributions(memory: Memory, row: int, column: str, budget: Budget) -> dict
 
 
 def _order(values: pa.Array, function: str) -> Array:
-    """The places of values: largest first, for MIN smallest first, of sums by what they weigh."""
+    """Return the places of values: largest first, for MIN smallest first, for sums by magnitude."""
     if function in _SUMMED and len(values):
         values = pc.abs(values)
     direction = "ascending" if function == "MIN" else "descending"

@@ -165,7 +165,7 @@ class CaptureSource:
         return row
 
     def why(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Why a row is there; see :func:`lipstick.explorer.captures.why.why`."""
+        """Return the provenance of a row; see :func:`lipstick.explorer.captures.why.why`."""
         row = self._row(params)
         answer = why.why(self.capture.memory, row, params, budget)
         answer["python"] = (

@@ -172,7 +172,7 @@ class Chosen:
 
 
 def numeric_columns(capture: Capture) -> dict[str, list[str]]:
-    """Per relation the columns of numbers that its source has; none where it cannot be read."""
+    """Return, by relation, the numeric columns of its source; none where it cannot be read."""
     by_relation: dict[str, list[str]] = {}
     for name, record in capture.manifest.relations.items():
         try:

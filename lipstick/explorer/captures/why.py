@@ -121,7 +121,7 @@ def position(memory: Memory, row: int) -> int:
 
 
 def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, Any]:
-    """Why a row is there.
+    """Return the provenance of a row: the reasons for its presence.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _decided(root: Block) -> list[str]:
 
 
 def _inputs(memory: Memory, at: Array) -> list[dict[str, Any]]:
-    """The input rows, per relation, the first of them with what the capture has of their values."""
+    """Return the number of input rows of each relation, and the keys and labels of the first."""
     inputs = []
     relations = memory.engine.manifest.relations
     for name, table in lineage(memory.engine, at).items():
@@ -211,7 +211,7 @@ def labels(naming: str, table: pa.Table) -> list[str | None]:
 
 
 def members(memory: Memory, row: int, params: Params) -> dict[str, Any]:
-    """The ways in which a row came about: what its members are made of, with their values."""
+    """Return the ways in which a row came about: its members, their origins and their values."""
     engine = memory.engine
     at = np.array([position(memory, row)], dtype=np.int64)
     rows = engine.rows(engine.root.name)

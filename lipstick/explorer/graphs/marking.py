@@ -99,7 +99,7 @@ def _marks(
 
 
 def _waves(graph: ProvenanceGraph, start: Array, gone: Array) -> Array:
-    """For every node that is gone, how many steps from what was deleted it is."""
+    """Return, for each node that is gone, its steps from the deleted nodes, as int64."""
     wave = np.zeros(len(gone), dtype=np.int64)
     inside = np.zeros(graph.storage.size, dtype=np.bool_)
     inside[gone] = True

@@ -169,7 +169,7 @@ def values_of(graph: ProvenanceGraph, ids: Array) -> dict[int, str | None]:
 
 
 def _spread(outline: Outline, ids: Array, room: int) -> Array:
-    """Some of the nodes, of every segment about as many."""
+    """Return so many of the nodes, about as many of every segment, ascending."""
     if len(ids) <= room:
         return ids
     places = np.searchsorted(outline.bases, ids, side="right")

@@ -125,7 +125,7 @@ class Outline:
 
     @cached_property
     def executions(self) -> list[dict[str, int]]:
-        """Per execution its number, its invocations and nodes."""
+        """The number of each execution, with the counts of its invocations and nodes."""
         there = self.execution != NONE
         size = int(self.execution.max(initial=NONE)) + 1
         nodes = np.bincount(self.execution[there], self.counts[there], minlength=size)
@@ -141,7 +141,7 @@ class Outline:
 
 
 def _group(segment: Segment) -> str:
-    """The module of a segment, or what stands for it outside of modules."""
+    """Return the module of a segment, or else its relation, or else the start of its name."""
     return segment.module or segment.relation or segment.name.partition(":")[0]
 
 

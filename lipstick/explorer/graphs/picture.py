@@ -23,7 +23,7 @@ INVOCATIONS = 48
 """Invocations of a module that are shown at once."""
 
 AROUND = 40
-"""Boxes around what a picture is of, at most."""
+"""Boxes around the subject of a picture, at most."""
 
 EVERYTHING = {"label": "all modules", "focus": {}}
 
@@ -280,7 +280,7 @@ def _invocations(outline: Outline) -> Array:
 
 
 def _by_group(group: Array, there: Array) -> list[Array]:
-    """Per group the places of its members."""
+    """Return the places of the members of each group."""
     places = np.flatnonzero(there)
     order = places[np.argsort(group[places], kind="stable")]
     size = int(group.max(initial=-1)) + 1

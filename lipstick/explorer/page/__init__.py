@@ -38,7 +38,7 @@ MODULES = (
     "reduction.js",
     "app.js",
 )
-"""In the order in which they are evaluated: each after those it imports."""
+"""The scripts in the order in which they are evaluated: each after its imports."""
 
 _IMPORT = re.compile(r"^import\s*\{(?P<names>[^}]*)\}\s*from\s*\"\./(?P<module>[\w.]+)\";\n", re.M)
 _EXPORT = re.compile(r"^export (?=(async )?function|const|let|class)", re.M)

@@ -68,7 +68,7 @@ def reduce_files(
 def check_files(
     paths: Iterable[str | os.PathLike[str]], block: int = BLOCK, *, format: str = MESSAGES
 ) -> tuple[int, list[DeadLetter]]:
-    """Return how many messages, documents or events files have, and what would be refused.
+    """Return the number of messages, documents or events in files, and what would be refused.
 
     What closes a cycle is refused, so that all edges are held.
     """

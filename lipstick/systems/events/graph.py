@@ -157,6 +157,6 @@ class ReducedGraph:
         return self._entities[0].take(pa.array(ids))
 
     def _ends(self, ids: Any, offsets: Any) -> list[str]:
-        """Of some nodes those without edges on a side."""
+        """Return the identifiers of the nodes without edges on a side, in ascending order."""
         last = ids[offsets[ids + 1] == offsets[ids]]
         return sorted(self._keys_of(last).to_pylist())

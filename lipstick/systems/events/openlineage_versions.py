@@ -86,7 +86,7 @@ class Run:
 
     @property
     def until(self) -> datetime:
-        """When it ended, or was last heard of."""
+        """The time of its end, or else of its last event."""
         return self.last if self.end is None else self.end[0]
 
     def add(self, other: Run) -> None:

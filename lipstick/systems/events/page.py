@@ -62,7 +62,7 @@ class ReductionSource:
         return {**self._graph.views, "about": self.about, **views}
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Of the graph, as it is now; its pictures are of this commit from here on."""
+        """Describe the graph as it is now; its pictures are of this commit from here on."""
         snapshot = self._store.snapshot()
         if self._graph is None or self._graph.version != snapshot.version:
             # Inputs, outputs and hubs are told apart, and not by the commits they came with.
@@ -74,7 +74,7 @@ class ReductionSource:
         return self._graph.about(params, budget)
 
     def progress(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Of every topic how many edges came in, how many were kept, and what is still open."""
+        """Return the progress of every topic, with the numbers of edges received, kept and open."""
         del params, budget
         snapshot = self._store.snapshot()
         self._read(snapshot)
@@ -141,7 +141,7 @@ class ReductionSource:
         )
 
     def _read(self, snapshot: Snapshot) -> None:
-        """Read what the commits since the last time say of every topic."""
+        """Read the progress of every topic from the commits since the last time."""
         first = max(self._version, snapshot.version - KEPT) + 1
         for version in range(first, snapshot.version + 1):
             commit, _ = read_entry(self._path, version)

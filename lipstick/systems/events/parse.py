@@ -71,7 +71,7 @@ class Parsed:
 
     @classmethod
     def refusing(cls, letter: DeadLetter) -> Parsed:
-        """Nothing but a refused line."""
+        """Return no messages, but one refused line."""
         return cls(SCHEMA.empty_table(), [letter], np.empty(0, dtype=np.int64))
 
 

@@ -101,7 +101,7 @@ def _edges(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Parti
 
 
 def _labels(messages: pa.Table, owner: Array, semiring: Semiring[Any] | None) -> Array | None:
-    """Of every edge its label, 1 where a message has none."""
+    """Return the label of every edge, 1 where a message has none."""
     if semiring is None:
         return None
     labels = messages.column("labels").combine_chunks()
@@ -153,7 +153,7 @@ def _scoped(
 
 
 def _readers(messages: pa.Table, functions: Any, count: int) -> list[frozenset[str] | None]:
-    """Of every function who reads what it generates, as far as messages declare it."""
+    """Return, for every function, the declared readers of its results; None: none are declared."""
     declared = pc.struct_field(messages.column("counts").combine_chunks(), "read_by")
     if declared.null_count == len(declared):
         return [None] * count

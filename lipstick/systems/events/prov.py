@@ -61,7 +61,7 @@ _XML_ELEMENTS = frozenset(
         *("bundle", "collection", "emptyCollection", "dictionary", "emptyDictionary", "other"),
     }
 )
-"""Elements of PROV-XML that say what something is, or that have what other languages say."""
+"""Elements of PROV-XML that describe something, or that hold content of other languages."""
 
 _ATTRIBUTES = frozenset(
     {
@@ -70,7 +70,7 @@ _ATTRIBUTES = frozenset(
         *("oldDictionary", "role", "time", "type", "usage", "usedEntity", "value"),
     }
 )
-"""Of the statements that are read. An end that is misspelled would be lost otherwise."""
+"""Attributes of the statements that are read. A misspelled end would be lost otherwise."""
 
 _JSON_ELEMENTS = frozenset({"entity", "activity", "agent", "prefix", "bundle"})
 
@@ -80,7 +80,7 @@ _JSON = (".json", ".jsonl")
 _XML = (".xml", ".provx")
 
 SUFFIXES = (*_JSON, *_XML, *_BY_PACKAGE)
-"""Of the files that are read, each also with ``.gz``; from ``.provn`` on by the package prov."""
+"""Suffixes of files that are read, each also with ``.gz``; from ``.provn`` on by package prov."""
 
 _MAX_DEPTH = 200
 """Elements of XML within each other."""

@@ -159,7 +159,7 @@ class Reduction:
         )
 
     def documents(self, files: Sequence[Path]) -> None:
-        """Read documents; one with a cycle, also by what those before it say, is refused."""
+        """Read documents; one that has or closes a cycle, with the ones before it, is refused."""
         reducer = self._plain()
         parts: list[tuple[tuple[str, int], Partial]] = []
         for file in files:
@@ -182,7 +182,7 @@ class Reduction:
             reducer.add(merge(good, self.settings.semiring))
 
     def lineage(self, files: Sequence[Path]) -> None:
-        """Read events of OpenLineage, in any order, and reduce what they say together."""
+        """Read events of OpenLineage, in any order, and reduce the edges of all together."""
         reducer = self._plain()
         collector = Collector()
         for file in files:
@@ -288,7 +288,7 @@ def cyclic_letters(
 
 
 def _oldest(rows: pa.Table) -> int | None:
-    """When the oldest of some messages was sent, in microseconds since 1970."""
+    """Return the time when the oldest of some messages was sent, in microseconds since 1970."""
     oldest: int | None = pc.min(rows.column("event_time")).as_py()
     return oldest
 

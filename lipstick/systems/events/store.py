@@ -250,7 +250,7 @@ def check_reduced(snapshot: Snapshot, *, empty: bool = False) -> Mapping[str, An
 
 
 def _kinds(finals: Sequence[Final]) -> tuple[pa.Array, Array]:
-    """All vertices of some final edges, each once, and what each is."""
+    """Return all vertices of some final edges, each once, and the kind of each."""
     chunks = [final.keys for final in finals]
     encoding = pa.chunked_array(chunks, pa.string()).dictionary_encode().combine_chunks()
     keys, places = encoding.dictionary, encoding.indices.to_numpy(zero_copy_only=False)

@@ -264,7 +264,7 @@ def _whole(table: pa.Table, name: str) -> pa.Array:
 
 
 def _derived(results: pa.Array, origins: pa.Array) -> str:
-    """Edges of rows to what each was made from, as JSON with commas between."""
+    """Return the edges from rows to their origins, as JSON with commas between."""
     if pa.types.is_list(origins.type) or pa.types.is_large_list(origins.type):
         results = results.take(pc.list_parent_indices(origins))
         origins = pc.list_flatten(origins)

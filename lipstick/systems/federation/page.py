@@ -113,7 +113,7 @@ class FederationSource:
         }
 
     def crossing(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """An answer of the whole federation: how much of it is where, and what it lacks.
+        """Return an answer of the whole federation, with its parts by member, and what it lacks.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class FederationSource:
     def _answered(
         self, operation: str, nodes: list[str], targets: list[str]
     ) -> tuple[NodesAnswer | PathsAnswer, dict[str, Any]]:
-        """The answer, and what is in it."""
+        """Return an answer, and its content for the page."""
         if operation == "paths":
             paths = self.federation.paths(nodes, targets)
             members = {name.partition("::")[0]: 1 for path in paths.paths for name in path}

@@ -31,7 +31,7 @@ _SOCKET = re.compile(r"(UDP|UDPv6):\[(?!\d+\])(.*)\]$")
 _READS = frozenset({"read", "pread64", "readv", "preadv", "preadv2", "recvfrom", "recvmsg"})
 _WRITES = frozenset({"write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "sendmsg"})
 _COPIES = {"sendfile": (1, 0), "copy_file_range": (0, 1), "splice": (0, 1), "tee": (0, 1)}
-"""By call, which of its descriptors is read and which is written."""
+"""The descriptors of each call that are read and written, by their places."""
 _FORKS = frozenset({"clone", "clone3", "fork", "vfork"})
 _OPENS = frozenset({"open", "openat", "openat2", "creat"})
 _IGNORED = ("/dev/", "/proc/", "/sys/", "anon_inode:", "socket:", "NETLINK", "/memfd:")

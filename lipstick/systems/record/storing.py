@@ -228,7 +228,7 @@ class _Run:
         offers: Mapping[int, Offer],
         suffix: str,
     ) -> dict[int, list[tuple[str, int]]]:
-        """Import what arrived; the nodes by place of the vertex that it arrived as."""
+        """Import what arrived; return its nodes, by the place of the vertex that it arrived as."""
         arrived: dict[int, list[tuple[str, int]]] = defaultdict(list)
         rows: dict[tuple[int, str], dict[int, int]] = defaultdict(dict)
         for other, source, _, target in arriving:

@@ -282,7 +282,7 @@ class Versions:
         self.written[process.number].add(other)
 
     def _forget(self, name: str) -> None:
-        """From now on, another file has this name, if one has."""
+        """Forget the file of a name: from now on, another file has this name, if one has."""
         self._deleted[name] = self._key(Artifact("file", name))
         self._numbers["key", name] += 1
         self._keys[name] = ("file", name, self._numbers["key", name])

@@ -47,12 +47,12 @@ class Described:
 
 
 def described(frame: DataFrame) -> Described | None:
-    """Return what a streaming data frame reads; None where it does more to it."""
+    """Return the source of a streaming data frame; None where the frame does more to it."""
     return _classic(frame) if hasattr(frame, "_jdf") else _connect(frame)
 
 
 def described_leaf(leaf: Plan) -> Described:
-    """Return what an operator of a plan reads that is one of :data:`LEAVES`."""
+    """Return the source of an operator of a plan that is one of :data:`LEAVES`."""
     if leaf.getClass().getSimpleName() == "StreamingRelationV2":
         options = leaf.extraOptions().asCaseSensitiveMap()
         source = leaf.source()

@@ -81,7 +81,7 @@ def append_lines(file: Path, entries: Iterable[Mapping[str, Any]]) -> None:
 
 
 def read_kept(checkpoint: Path) -> Kept:
-    """Return what was copied of a checkpoint."""
+    """Return the copied offsets of a checkpoint."""
     entries, damaged = read_lines(checkpoint / OFFSETS)
     offsets, runs = {}, {}
     for entry in entries:

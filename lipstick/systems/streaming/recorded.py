@@ -52,7 +52,7 @@ def streamed(tracked: Tracked) -> Streamed:
 def track_stream(
     name: str, frame: DataFrame, key: str | Sequence[str] | None, stream: StreamSource
 ) -> tuple[Source, DataFrame, Naming, tuple[str, ...]]:
-    """Return how a stream is tracked: its source, its view, how its rows are named, and by what.
+    """Return the tracking of a stream: its source, its view, its naming and its token columns.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def track_stream(
 
 
 def without_rows(spark: SparkSession, stream: StreamSource, naming: Naming) -> DataFrame:
-    """Return the recorded rows of a stream that has none: what queries are read against."""
+    """Return the recorded rows of a stream that has none; queries are read against them."""
     extra = {BATCH: "int", LATE: "timestamp"}
     if naming is Naming.ROWS:
         extra[ROW_COLUMN] = "bigint"
@@ -117,7 +117,7 @@ def _check_read_once(read_by_source: Sequence[Sequence[tuple[object, ...]]], nam
 def spans_of(
     batches: Sequence[MicroBatch], sources: Sequence[int], name: str
 ) -> list[tuple[int, Span]]:
-    """Return what batches read of a stream that is none of files.
+    """Return the spans that batches read of a stream that is none of files.
 
     ``sources`` are the numbers that it has in the checkpoint.
 
@@ -213,7 +213,7 @@ def _of_files(
 def _read_again(
     spark: SparkSession, tracked: Tracked, read: Batched, late: Mapping[int, int]
 ) -> DataFrame:
-    """Return what batches read of a source that is none of files, as recorded rows."""
+    """Return the rows that batches read of a source that is none of files, as recorded rows."""
     stream = of_stream(tracked)
     if not read:
         return without_rows(spark, stream, tracked.naming)

@@ -282,7 +282,7 @@ class StreamResults(AnnotatedFrame):
                 )
 
     def _hypothetical(self, root: Block) -> Capture:
-        """Return what answers about a query over these rows without being written."""
+        """Return a capture of a query over these rows that answers without being written."""
         manifest = replace(self._manifest("copy"), root=root)
         return Capture(self._session.store, manifest, self._session.spark, self._known)
 
@@ -331,7 +331,7 @@ class StreamResults(AnnotatedFrame):
         return self._compared(new)
 
     def _with_watermarks(self, batches: Sequence[MicroBatch]) -> Capture:
-        """Return what answers about the query, had the batches had these watermarks."""
+        """Return a capture of the query that answers as if the batches had these watermarks."""
         self._check_sources()
         reading = self._stream.reading(self._mode, self._emitted(batches))
         return self._hypothetical(_lowered(self._stream, reading.root, self._recorded))
@@ -349,7 +349,7 @@ def _some(tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 def _recorded(
     stream: AnnotatedStream, batches: Sequence[MicroBatch], only: int | None
 ) -> dict[str, Tracked]:
-    """Return what batches, or one of them, read of the streams of a query."""
+    """Return the rows that batches, or one of them, read of a query's streams, by name."""
     session = stream.session
     sources = numbers_of_sources(stream, batches)
     result = {}

@@ -171,7 +171,7 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
 
 
 def _prepared(name: str, spark: SparkSession, leaf: Described) -> Prepared | None:
-    """Return what a stream computes of the rows of its source; None: nothing."""
+    """Return the operators of a stream over the rows of its source; None: there are none."""
     if leaf.prepared is None:
         return None
     plan, source = leaf.prepared

@@ -16,9 +16,9 @@ from itertools import pairwise
 from lipstick.systems.streaming.checkpoint import MicroBatch
 
 _MOST_UNKNOWN = 300
-"""Of more batches it is not tried by what Spark recorded whether a run began with them."""
+"""The most batches for which a restart is checked against the watermarks that Spark recorded."""
 Latest = Mapping[int, int]
-"""By batch that has rows, the latest event time of them, in milliseconds since 1970."""
+"""The latest event time of each batch that has rows, in milliseconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,7 +119,7 @@ def reduce(
 
 
 def _conclude(topics: dict[str, Any], refused: int, letters: Path) -> None:
-    """Say what became of every topic; exit code 1 if pairs may be lacking."""
+    """Print the progress of every topic; exit with code 1 if pairs may be lacking."""
     exact = True
     for name, progress in topics.items():
         report = progress.report
@@ -145,7 +145,7 @@ def _conclude(topics: dict[str, Any], refused: int, letters: Path) -> None:
 
 
 def _end(exact: bool, refused: int, letters: Path) -> None:
-    """Say what was refused, and whether pairs may be lacking, which is exit code 1."""
+    """Print the number of refused lines; exit with code 1 if pairs may be lacking."""
     if refused:
         click.echo(f"{counted(refused, 'refused line')}, in {letters}", err=True)
     if refused or not exact:

@@ -150,7 +150,7 @@ class Batches:
         self.query = query
 
     def commit(self, batch: int, received: Iterable[Row]) -> BatchProgress | None:
-        """Commit what the tasks of a batch gave; None if it was committed before."""
+        """Commit the results of a batch's tasks; return None if it was committed before."""
         if batch <= self.batch:
             return None
         began = time.time()

@@ -43,7 +43,7 @@ def stored_parts(plan: BatchPlan, known: TopicPlan, shard: int) -> list[Share]:
 
 
 def take_step(plan: BatchPlan, known: TopicPlan, shard: int, parts: Sequence[Share]) -> Stepped:
-    """A step with what is known of the topic."""
+    """Take a step of a shard, by the evidence and functions of the topic."""
     return step(
         list(parts),
         shard,

@@ -118,7 +118,7 @@ class Settling:
         self._parts, self._told = {}, {}
 
     def write(self) -> TopicPlan:
-        """Write what is open; return what is known of the topic then."""
+        """Write the open state; return the state of the topic then."""
         opened: dict[int, str] = {}
         sizes: dict[int, tuple[int, int, int]] = {}
         for shard, (state,) in ((s, p) for s, p in self._parts.items() if len(p) == 1):

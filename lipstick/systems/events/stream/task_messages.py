@@ -33,7 +33,7 @@ EVENTS, LETTER, READ, DECIDED, REDUCED, RESOLVED, FINAL, LATE = (
     "final",
     "late",
 )
-"""For the driver."""
+"""Kinds of rows for the driver."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from lipstick.errors import SourceError
 from lipstick.systems.streaming.sources.replayed import BATCH, Batched, Span
 
 Offsets: TypeAlias = dict[tuple[str, int], int]
-"""By topic and partition, the number of a record."""
+"""The number of a record, by topic and partition."""
 
 _OF_STREAMS = (
     "assign",
@@ -37,7 +37,7 @@ _OF_STREAMS = (
     "subscribe",
     "subscribepattern",
 )
-"""Options that say what is read, in lower case."""
+"""Options that choose the records that are read, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
