@@ -115,7 +115,7 @@ def _above(graph: Graph, sid: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """Where the keys of a part are."""
+    """The places of the keys of a part."""
 
     path: Path
     offset: int
