@@ -83,7 +83,7 @@ def ancestors_frame(
 
     Notes
     -----
-    No shuffle: each task reads blocks of keys of the stream, and those that they look back at.
+    No shuffle: each task reads blocks of keys of the stream, and the blocks that they look back at.
     """
     graph = recording.graph
     scope = list(within or graph.sources)

@@ -1,4 +1,4 @@
-"""Micro-batches run by workers, each of which has some of the keys and their state."""
+"""Micro-batches run by workers that each have some of the keys and their state."""
 
 from __future__ import annotations
 
