@@ -32,7 +32,7 @@ from lipstick.questions.methods import Questions
 from lipstick.questions.what_if import WhatIf
 from lipstick.stages.explain import explain, explain_passes, explain_stages, root_type
 from lipstick.tables.ancestry import Ancestry, copy_upstream
-from lipstick.tables.hypothesis import Hypothesis, reads_recursion
+from lipstick.tables.hypothesis import Hypothesis, rerun_problem
 from lipstick.tables.writer import AnnotatedWriter
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
@@ -444,12 +444,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         return {name: what for name, what in delete.items() if name.lower() not in other_relations}
 
     def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool) -> WhatIf:
-        problem = ""
-        if self._decided_once:
-            problem = "a query in which chance decides something cannot be run again"
-        elif reads_recursion(self.root):
-            problem = "a recursive query cannot be run again over other rows"
-        if problem:
+        if (problem := rerun_problem(self.root)) is not None:
             advice = 'Ask its annotations: method="annotations".'
             raise UnsupportedError(problem, advice, self.query)
         self._check_sources()

@@ -22,12 +22,16 @@ def allowed(text: str) -> dict[str, int]:
     return {name: int(lines) for lines, name in pairs}
 
 
+def package_files(root: Path) -> list[Path]:
+    """Return the Python files of the packages, sorted."""
+    return sorted(path for package in PACKAGES for path in (root / package).rglob("*.py"))
+
+
 def sizes(root: Path) -> dict[str, int]:
     """Return the number of lines of every file of the packages."""
-    paths = sorted(path for package in PACKAGES for path in (root / package).rglob("*.py"))
     return {
         path.relative_to(root).as_posix(): len(path.read_text("utf-8").splitlines())
-        for path in paths
+        for path in package_files(root)
     }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import networkx as nx
 
-from tests.file_sizes import PACKAGES, ROOT
+from tests.file_sizes import PACKAGES, ROOT, package_files
 
 LARGEST_CIRCLE = 20
 """Modules of the largest circle of imports, at most. When it falls, lower the number."""
@@ -31,8 +31,7 @@ print(sum(name.partition(".")[0] in {PACKAGES!r} for name in sys.modules))
 
 def modules(root: Path) -> dict[str, Path]:
     """Return the files of the packages by the names of their modules."""
-    paths = (path for package in PACKAGES for path in (root / package).rglob("*.py"))
-    names = {path.relative_to(root).with_suffix("").parts: path for path in paths}
+    names = {path.relative_to(root).with_suffix("").parts: path for path in package_files(root)}
     return {".".join(p[:-1] if p[-1] == "__init__" else p): path for p, path in names.items()}
 
 

@@ -15,9 +15,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.file_sizes import ROOT, package_files
+
 LISTED = ROOT / "tests" / "words.txt"
-PACKAGES = ("benchmark_workflowgen", "graphquery", "lipstick", "rewriter", "semiring")
 
 _OPENINGS = re.compile(r"(What|Which|How|Where|Whether|Who|Whom|Of (which|what|whom))\b")
 _PATTERNS = {
@@ -60,7 +60,7 @@ def occurrences(root: Path) -> dict[str, list[str]]:
         "files named by a verb": [],
     }
     classes: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(path for package in PACKAGES for path in (root / package).rglob("*.py")):
+    for path in package_files(root):
         file = path.relative_to(root).as_posix()
         tree = ast.parse(path.read_text("utf-8"))
         for line, text in docstrings(tree):

@@ -283,17 +283,23 @@ def check_runs_again(manifest: Manifest, reduced: Reduced) -> None:
     UnsupportedError
         Where chance decides something, or rows of a recursion were computed before.
     """
-    if decided_once(manifest.root):
-        problem = "a query in which chance decides something cannot be run again"
-    elif manifest.recursive and (reduced.replaced or reads_recursion(manifest.root)):
-        problem = "a recursive query cannot be run again over other rows"
-    else:
-        return
-    advice = "Write the query of the derived relation into this one: WITH t AS (...)."
-    raise UnsupportedError(problem, advice, manifest.query)
+    problem = rerun_problem(manifest.root, deeper=manifest.recursive and bool(reduced.replaced))
+    if problem is not None:
+        advice = "Write the query of the derived relation into this one: WITH t AS (...)."
+        raise UnsupportedError(problem, advice, manifest.query)
 
 
-def reads_recursion(root: Block) -> bool:
-    """Return True if a block reads rows of a recursion that were computed when it was bound."""
+def rerun_problem(root: Block, *, deeper: bool = False) -> str | None:
+    """Return the reason why a query cannot be run again over other rows; None if it can.
+
+    Parameters
+    ----------
+    deeper
+        The levels of a recursion may be more over the other rows.
+    """
+    if decided_once(root):
+        return "a query in which chance decides something cannot be run again"
     cores = (block.core for block in topological(root))
-    return any(core is not None and iterates(core) for core in cores)
+    if deeper or any(core is not None and iterates(core) for core in cores):
+        return "a recursive query cannot be run again over other rows"
+    return None
