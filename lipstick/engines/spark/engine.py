@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick.capture import local_rows
 from lipstick.capture.files import in_arrow
-from lipstick.capture.local_rows import LEFT_TO_SPARK, computes_alike
+from lipstick.capture.local_rows import LEFT_TO_SPARK, arrow_schema, as_spark_has, computes_alike
 from lipstick.capture.lookup import ValueLookup, source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.capture.writer import needs_rows
@@ -27,7 +28,7 @@ from lipstick.engines.spark.evaluate import (
     root_rows,
     valued_frame,
 )
-from lipstick.engines.spark.lineage import lineage_rows, lineage_tokens
+from lipstick.engines.spark.lineage import lineage_rows, lineage_tokens, select_rows
 from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import CapabilityError, NeedsSparkError
 from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion
@@ -35,13 +36,14 @@ from lipstick.questions.valuation import compile_valuations
 from lipstick.questions.what_if import Route, SparkWhatIf, WhatIf
 from lipstick.tables.ancestry import readable
 from lipstick.tables.hypothesis import Hypothesis
-from lipstick.tables.origins import with_origins
+from lipstick.tables.origins import origins_of, with_origins
 from lipstick.tracking.unknown_keys import check_deletion
 from lipstick.tracking.views import plain_word
 from rewriter.analysis.conditional import conditional, shown_joins
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import CapturedGroups
 from rewriter.emit.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
+from semiring.arrow import whole
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -53,6 +55,12 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import Capture, Row
     from lipstick.engines.memory.whatif import MemoryWhatIf
 
+
+_MOST_MEMBERS = 20_000_000
+"""Members of a capture whose lineage is found in memory, at most."""
+
+_BROADCAST_BYTES = 32 << 20
+"""Tokens of a relation that are sent to every worker, at most."""
 
 _QUALIFIED = re.compile(r"\b\w+\.`([^`]+)`")
 """A column as blocks qualify it; users know its name alone."""
@@ -130,7 +138,12 @@ class SparkEngine:
 
         Of relations whose rows this session cannot read, the keys.
         """
-        tokens = with_origins(self._spark, self._capture, self.tokens_of(self.present(), where))
+        rows = self.present()
+        if where is not None:
+            rows = select_rows(rows, self._manifest, where)
+        tokens = self._tokens_here(None if where is None else rows)
+        if tokens is None:
+            tokens = with_origins(self._spark, self._capture, self.tokens_of(rows))
         sources = {
             name: (record.view, record.token, record.columns)
             for name, record in self.readable.items()
@@ -143,6 +156,46 @@ class SparkEngine:
         }
         known = {name: frame for name, frame in tokens.items() if name in sources}
         return {**lineage_rows(self._spark, known, sources), **keys}
+
+    def _tokens_here(self, rows: DataFrame | None) -> dict[str, DataFrame] | None:
+        """Return the tokens of rows of the answer (None: of all rows), found in memory.
+
+        Returns None where the capture is too large for that, where Arrow has not the types of
+        Spark, and where Spark alone knows what the rows were made from.
+        """
+        members = sum(datasets.get("members", 0) for datasets in self._manifest.counts.values())
+        if members > _MOST_MEMBERS:
+            return None
+        memory = self._capture.memory
+        try:
+            if rows is None:
+                tables = memory.lineage()
+            else:
+                chosen = rows.select(*(f"`{name}`" for name in self._manifest.root.identity))
+                keys = chosen.toArrow().cast(arrow_schema(chosen.schema))
+                tables = memory.lineage_of([whole(column) for column in keys], keys.num_rows)
+            tables = origins_of(self._capture, tables)
+            return {name: self._tokens_frame(name, table) for name, table in tables.items()}
+        except LEFT_TO_SPARK:
+            return None
+
+    def _tokens_frame(self, name: str, tokens: pa.Table) -> DataFrame:
+        """Return tokens of a relation as a data frame, hinted to be broadcast where they are few.
+
+        Raises
+        ------
+        NeedsSparkError
+            Where their types are not those of the relation.
+        """
+        record = self.readable[name]
+        if not self._spark.catalog.tableExists(record.view):
+            raise NeedsSparkError(f"The types of the keys of {name!r} are not known.")
+        fields = {field.name: field for field in self._spark.table(record.view).schema}
+        schema = StructType([fields[column] for column in record.token])
+        frame = self._spark.createDataFrame(
+            as_spark_has(tokens, arrow_schema(schema)), schema=schema
+        )
+        return F.broadcast(frame) if tokens.nbytes <= _BROADCAST_BYTES else frame
 
     def evaluate(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
@@ -296,13 +349,13 @@ class SparkEngine:
             for name, record in self._capture.ancestry.records.items()
         }
 
-    def tokens_of(self, rows: DataFrame, where: str | Column | None = None) -> dict[str, DataFrame]:
+    def tokens_of(self, rows: DataFrame) -> dict[str, DataFrame]:
         """Return, per relation that the query reads, the tokens in the annotations of rows.
 
         ``rows`` has the columns that identify the answer's rows.
         """
         views = self._rows_views()
-        return lineage_tokens(self._spark, self._manifest, rows, self._members_view, views, where)
+        return lineage_tokens(self._spark, self._manifest, rows, self._members_view, views)
 
     # -- views -----------------------------------------------------------------------------
 

@@ -77,22 +77,14 @@ def lineage_tokens(
     rows: DataFrame,
     members_view: Callable[[Block], str],
     rows_views: Mapping[str, str],
-    where: str | Column | None,
 ) -> dict[str, DataFrame]:
-    """Return, per relation, the tokens in the annotations of the selected rows, each once.
+    """Return, per relation, the tokens in the annotations of rows, each once.
 
     ``rows`` are the answer's, with the columns that identify them. The inputs of a scalar
     subquery are in the lineage of every row that its value may have decided or gone into; so are
     the rows that the value of a window function comes from or is decided by.
-
-    Raises
-    ------
-    CaptureError
-        When the predicate is not one over the answer's columns.
     """
     root = manifest.root
-    if where is not None:
-        rows = _select(rows, manifest, where)
     wanted: dict[str, list[DataFrame]] = {root.name: [_identified(rows, root.identity)]}
     tokens: dict[str, list[DataFrame]] = {}
     whole: set[str] = set()
@@ -107,7 +99,14 @@ def lineage_tokens(
     return {name: reduce(DataFrame.union, frames).distinct() for name, frames in tokens.items()}
 
 
-def _select(rows: DataFrame, manifest: Manifest, where: str | Column) -> DataFrame:
+def select_rows(rows: DataFrame, manifest: Manifest, where: str | Column) -> DataFrame:
+    """Return the rows of an answer, with the columns that identify them, that a predicate selects.
+
+    Raises
+    ------
+    CaptureError
+        When the predicate is not one over the answer's columns.
+    """
     outputs = [output.name for output in manifest.root.outputs]
     hidden = [name for name in rows.columns if name not in outputs]
     view = f"_lipstick_lineage_{uuid.uuid4().hex[:8]}"
