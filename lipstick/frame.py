@@ -279,7 +279,8 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         path = Path(path).absolute()
         if self._decided_once:
             return self._copy_of_capture(path, values, bundle=bundle)
-        return self._write(path, values, progress, bundle=bundle)
+        with display.progress(after=2.0) as line:
+            return self._write(path, values, progress or line, bundle=bundle)
 
     def _write(
         self,

@@ -151,7 +151,7 @@ def _problem(
 def _signature(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
     """Return the signature of a function, and its annotations as types."""
     signature = inspect.signature(function)
-    names = _Names(function.__globals__)
+    names = _Names(inspect.unwrap(function).__globals__)
     hints = {
         name: _resolved(parameter.annotation, names)
         for name, parameter in signature.parameters.items()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lipstick.errors import NeedsSparkError
+from lipstick.questions.asking import BUDGET, Method, answer_rows, answered_here, question
 from lipstick.questions.valuation import block_of_columns
 from semiring.analysis import (
     Estimate,
@@ -23,17 +25,16 @@ from semiring.analysis import (
     shapley,
     witnesses,
 )
-from semiring.analysis.budget import within
+from semiring.budget import remaining, within
 from semiring.door import checked
 from semiring.errors import ExactnessError, ValuationError
 from semiring.expression import Expression, sum_of
 from semiring.polynomial import Polynomial
 from semiring.token import Token
+from semiring.value import Value
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture, Row
-
-T = TypeVar("T")
 
 Tokens = frozenset[Token]
 
@@ -47,19 +48,14 @@ BlockColumns: TypeAlias = (
 )
 """Per relation what puts its tuples into blocks."""
 
-BUDGET = 20.0
-"""Seconds for a question, unless told."""
-
-Method: TypeAlias = Literal["auto", "exact", "sample"]
-"""The method for hard questions: exact, sampling, or exact unless that is too hard."""
-
 
 @checked
 class Analyses(ABC):
     """Questions about each row, shared by frames and captures; the first `limit` rows, None: all.
 
     Free functions over single annotations are in `semiring.analysis`. Exact answers may be
-    exponential in the number of tuples a row is made of, and are bounded; ``error`` and
+    exponential in the number of tuples a row is made of: a budget bounds them, which covers the
+    annotations too; ``error`` and
     ``confidence`` are those of the samples that are drawn instead, and each answer says which it
     is.
     """
@@ -69,6 +65,31 @@ class Analyses(ABC):
     def _captured(self) -> Capture:
         """The capture that knows the annotations."""
 
+    def _annotated(
+        self, limit: int | None, *, potential: bool = False
+    ) -> list[tuple[Row, Callable[[], Annotation]]]:
+        """Return the first rows of the answer, each with a function that makes its annotation."""
+        capture = self._captured
+        if not potential:
+            with suppress(NeedsSparkError):
+                rows = capture.memory.deferred_annotations(limit)
+                if rows:
+                    left = remaining()
+                    with suppress(ExactnessError), within(left and left / len(rows)):
+                        rows[0][1]()  # which says whether annotations need Spark
+                return rows
+        annotated = capture.polynomials(limit, potential=potential)
+        return [(row, partial(_same, k)) for row, k in annotated]
+
+    def _valued(self, column: str, limit: int | None) -> list[tuple[Row, Callable[[], Value]]]:
+        """Return rows of the answer, each with a function that makes a column's formal value."""
+        with answered_here(self._captured):
+            return [
+                (row, partial(_here, self._captured, make))
+                for row, make in self._captured.memory.deferred_values(column, limit)
+            ]
+
+    @question("computing probabilities")
     def probability(
         self,
         weights: Any,
@@ -122,16 +143,17 @@ class Analyses(ABC):
             A weight that is no probability, and blocks whose weights add up to more than 1.
         """
         known = _Known(self._captured, weights, default, given, blocks)
-        return _answered(
-            self._captured.polynomials(limit, potential=potential),
+        return answer_rows(
+            self._annotated(limit, potential=potential),
             method,
-            budget,
             lambda k: probability(k, known.weights(k.tokens), **known.beforehand),
             lambda k: sampled_probability(
                 k, known.weights(k.tokens), error, confidence, **known.beforehand
             ),
+            lambda: Estimate(0.5, 0.5),
         )
 
+    @question("computing a probability")
     def probability_of(
         self,
         condition: Annotation,
@@ -157,10 +179,9 @@ class Analyses(ABC):
         Other parameters, and what is raised, as for :meth:`probability`.
         """
         known = _Known(self._captured, weights, default, given, blocks)
-        ((_, estimate),) = _answered(
-            [({}, condition)],
+        ((_, estimate),) = answer_rows(
+            [(None, lambda: condition)],
             method,
-            budget,
             lambda k: probability(k, known.weights(k.tokens), **known.beforehand),
             lambda k: sampled_probability(
                 k, known.weights(k.tokens), error, confidence, **known.beforehand
@@ -168,6 +189,7 @@ class Analyses(ABC):
         )
         return estimate
 
+    @question("computing expected values")
     def expected(
         self,
         column: str,
@@ -204,16 +226,16 @@ class Analyses(ABC):
             value, or an average is over too many values.
         """
         known = _Known(self._captured, weights, default, given, blocks)
-        return _answered(
-            self._captured.tensors(column, limit),
+        return answer_rows(
+            self._valued(column, limit),
             method,
-            budget,
             lambda value: moments(value, known.weights(value.tokens), **known.beforehand),
             lambda value: sampled_moments(
                 value, known.weights(value.tokens), error, confidence, **known.beforehand
             ),
         )
 
+    @question("computing Shapley values")
     def shapley(
         self,
         limit: int | None = 20,
@@ -227,14 +249,14 @@ class Analyses(ABC):
 
         ``method`` and ``budget`` as for :meth:`probability`.
         """
-        return _answered(
-            self._captured.polynomials(limit),
+        return answer_rows(
+            self._annotated(limit),
             method,
-            budget,
             shapley,
             lambda annotation: sampled_shapley(annotation, error, confidence),
         )
 
+    @question("computing Banzhaf values")
     def banzhaf(
         self, limit: int | None = 20, *, budget: float | None = BUDGET
     ) -> list[tuple[Row, dict[Token, Estimate]]]:
@@ -245,10 +267,12 @@ class Analyses(ABC):
         ExactnessError
             Where a row is too hard.
         """
-        rows = self._captured.polynomials(limit)
-        return _answered(rows, "exact", budget, banzhaf, banzhaf)
+        return answer_rows(self._annotated(limit), "exact", banzhaf)
 
-    def witnesses(self, limit: int | None = 20) -> list[tuple[Row, list[Tokens]]]:
+    @question("finding witnesses")
+    def witnesses(
+        self, limit: int | None = 20, *, budget: float | None = BUDGET
+    ) -> list[tuple[Row, list[Tokens]]]:
         """The minimal sets of input tuples that suffice for each row.
 
         Raises
@@ -256,10 +280,9 @@ class Analyses(ABC):
         CapabilityError
             Where the absence of tuples, or a comparison of aggregates, takes part.
         """
-        return [
-            (row, witnesses(annotation)) for row, annotation in self._captured.polynomials(limit)
-        ]
+        return answer_rows(self._annotated(limit), "exact", witnesses)
 
+    @question("finding repairs")
     def repairs(
         self, limit: int | None = 20, *, budget: float | None = BUDGET
     ) -> list[tuple[Row, list[Tokens]]]:
@@ -270,9 +293,9 @@ class Analyses(ABC):
         ExactnessError
             Where too many sets would have to be tried, or the budget in seconds is spent.
         """
-        rows = self._captured.polynomials(limit)
-        return _answered(rows, "exact", budget, repairs, repairs)
+        return answer_rows(self._annotated(limit), "exact", repairs)
 
+    @question("computing responsibility")
     def responsibility(
         self, limit: int | None = 20, *, budget: float | None = BUDGET
     ) -> list[tuple[Row, dict[Token, float]]]:
@@ -283,32 +306,16 @@ class Analyses(ABC):
         ExactnessError
             Where too many sets would have to be tried, or the budget in seconds is spent.
         """
-        rows = self._captured.polynomials(limit)
-        return _answered(rows, "exact", budget, responsibility, responsibility)
+        return answer_rows(self._annotated(limit), "exact", responsibility)
 
 
-def _answered(
-    rows: list[tuple[Row, Any]],
-    method: Method,
-    budget: float | None,
-    exact: Callable[[Any], T],
-    sampled: Callable[[Any], T],
-) -> list[tuple[Row, T]]:
-    """Answer rows within a budget: half of it for exact answers where samples may follow."""
-    half = time.monotonic() + (math.inf if budget is None else budget / 2)
+def _same(annotation: Annotation) -> Annotation:
+    return annotation
 
-    def answer(annotation: Any) -> T:
-        if method != "sample":
-            try:
-                with within(None if method == "exact" else max(half - time.monotonic(), 0.0)):
-                    return exact(annotation)
-            except ExactnessError:
-                if method == "exact":
-                    raise
-        return sampled(annotation)
 
-    with within(budget):
-        return [(row, answer(annotation)) for row, annotation in rows]
+def _here(capture: Capture, make: Callable[[], Value]) -> Value:
+    with answered_here(capture):
+        return make()
 
 
 class _Known:

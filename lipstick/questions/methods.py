@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import pyarrow as pa
 
-from lipstick.engines.memory.store import OPEN_WITH_SPARK
-from lipstick.errors import NeedsSparkError
 from lipstick.questions.analysis import Analyses
+from lipstick.questions.asking import answered_here, question
 from lipstick.questions.scenarios import Each, Given, resolve_scenarios
 from lipstick.questions.updates import resolve_update, resolve_updates
 from lipstick.tables.origins import A, expanded
@@ -42,6 +40,7 @@ class Questions(Analyses, Generic[T]):
 
     # -- the answer ------------------------------------------------------------------------
 
+    @question("listing members")
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per output tuple and member: the answer's columns, tokens, values."""
         _check_limit(limit)
@@ -49,6 +48,7 @@ class Questions(Analyses, Generic[T]):
 
     # -- annotations -----------------------------------------------------------------------
 
+    @question("making annotations")
     def polynomials(
         self, limit: int | None = 20, *, expand: bool = False, potential: bool = False
     ) -> list[tuple[Row, Polynomial | Expression]]:
@@ -79,7 +79,7 @@ class Questions(Analyses, Generic[T]):
         _check_limit(limit)
         capture = self._captured
         if potential:
-            with _answered_here(capture):
+            with answered_here(capture):
                 rows = capture.memory.potential_rows(limit)
             annotated = [
                 (dict(zip(capture.manifest.names, r.shown, strict=True)), r.annotation)
@@ -89,6 +89,7 @@ class Questions(Analyses, Generic[T]):
             annotated = capture.engine.annotations(limit)
         return _expanded(capture, annotated, values=False) if expand else annotated
 
+    @question("making formal values")
     def tensors(
         self, column: str, limit: int | None = 20, *, expand: bool = False
     ) -> list[tuple[Row, Value]]:
@@ -108,10 +109,11 @@ class Questions(Analyses, Generic[T]):
         """
         _check_limit(limit)
         capture = self._captured
-        with _answered_here(capture):
+        with answered_here(capture):
             tensors = capture.memory.tensors(column, limit)
         return _expanded(capture, tensors, values=True) if expand else tensors
 
+    @question("finding lineage")
     def lineage(self, where: str | Column | None = None) -> dict[str, T]:
         """Return the input rows that the selected rows of the answer were made from, per relation.
 
@@ -124,6 +126,7 @@ class Questions(Analyses, Generic[T]):
         """
         return cast("dict[str, T]", dict(self._captured.engine.lineage(where)))
 
+    @question("evaluating annotations")
     def evaluate(
         self,
         semiring: Semiring[Any],
@@ -167,6 +170,7 @@ class Questions(Analyses, Generic[T]):
             return cast("T", shown)
         return cast("T", capture.engine.evaluate(semiring, valuations))
 
+    @question("evaluating annotations")
     def k_relation(
         self,
         semiring: Semiring[Any],
@@ -186,11 +190,12 @@ class Questions(Analyses, Generic[T]):
         """
         capture = self._captured
         valuations = capture._valuations(semiring, valuation, default, strict=strict)
-        with _answered_here(capture):
+        with answered_here(capture):
             return capture.memory.evaluate(semiring, valuations, merged=True)
 
     # -- hypothetical answers --------------------------------------------------------------
 
+    @question("evaluating scenarios")
     def what_if_many(self, scenarios: Given, *, strict: bool = False) -> WhatIfMany:
         """Return what the answer would be in each of many scenarios, computed in memory.
 
@@ -216,9 +221,10 @@ class Questions(Analyses, Generic[T]):
         All scenarios are computed together and cost what they touch; a predicate costs a Spark job
         each, so list keys, or tabulate them, where there are many.
         """
-        with _answered_here(self._captured):
+        with answered_here(self._captured):
             return self._captured.memory.what_if_many(self._scenarios(scenarios, strict=strict))
 
+    @question("evaluating an update")
     def what_if_updated(self, update: Mapping[str, Any], *, strict: bool = False) -> MemoryWhatIf:
         """Return what the answer would be had some inputs had other values, computed in memory.
 
@@ -239,9 +245,10 @@ class Questions(Analyses, Generic[T]):
         TrackingError
             For relations that the query does not read, and expressions without Spark.
         """
-        with _answered_here(self._captured):
+        with answered_here(self._captured):
             return self._captured.memory.what_if_updated(self._update(update, strict=strict))
 
+    @question("evaluating updates")
     def what_if_updated_many(self, scenarios: Given, *, strict: bool = False) -> WhatIfMany:
         """Return what the answer would be had inputs had other values, in each of many scenarios.
 
@@ -258,7 +265,7 @@ class Questions(Analyses, Generic[T]):
         CaptureError, TrackingError
             As :meth:`what_if_updated`. All are computed together, and cost what they touch.
         """
-        with _answered_here(self._captured):
+        with answered_here(self._captured):
             return self._captured.memory.what_if_updated_many(
                 self._updates(scenarios, strict=strict)
             )
@@ -299,28 +306,6 @@ def _check_limit(limit: int | None) -> None:
         raise ArgumentError(
             f"limit is {limit}: the number of rows to return.\nGive 0 or more, or None for all."
         )
-
-
-@contextmanager
-def _answered_here(capture: Capture) -> Iterator[None]:
-    """Say what is not possible, in place of advice to open with Spark what is open with Spark.
-
-    Raises
-    ------
-    NeedsSparkError
-        Where an answer that is computed in this process needs what only Spark computes.
-    """
-    try:
-        yield
-    except NeedsSparkError as error:
-        if capture.engine.spark is None:
-            raise
-        problem = str(error).removesuffix(OPEN_WITH_SPARK).rstrip()
-        raise NeedsSparkError(
-            f"{problem}\nThis question is answered in the session's process, beside Spark, and "
-            "has no answer here. Spark answers what_if(), for one deletion at a time, lineage() "
-            "and evaluate()."
-        ) from error
 
 
 def _expanded(capture: Capture, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from semiring.analysis.budget import check_budget, spent
 from semiring.analysis.circuit import DECISIONS, at_every, compile_annotation, quadrature
 from semiring.analysis.events import Annotation
 from semiring.analysis.presence import WORD, Presence, packed, unpacked
 from semiring.analysis.sampling import Estimate, hoeffding, words_needed
 from semiring.base import Array
+from semiring.budget import check_budget, spent
 from semiring.errors import ExactnessError
 from semiring.token import Token
 

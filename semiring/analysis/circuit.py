@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from semiring.analysis.budget import check_budget
 from semiring.analysis.events import FALSE, TRUE, Annotation, Events
 from semiring.analysis.independence import connected_components, disjoint, independent
 from semiring.base import Array
+from semiring.budget import check_budget
 from semiring.errors import ExactnessError
 from semiring.possible_worlds import PossibleWorlds
 from semiring.token import Token

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from semiring.analysis.budget import spent
 from semiring.analysis.circuit import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
 from semiring.analysis.evidence import (
@@ -24,6 +23,7 @@ from semiring.analysis.evidence import (
 )
 from semiring.analysis.presence import WORD, Presence, unpacked
 from semiring.analysis.sampling import Estimate, hoeffding, random_words, words_needed
+from semiring.budget import spent
 from semiring.errors import ExactnessError, ValuationError
 from semiring.expression import Expression
 from semiring.semirings.viterbi import Viterbi
@@ -136,7 +136,7 @@ def sampled_probability(
         When the evidence holds in none of the worlds that were drawn.
 
     Cost: a pass over the annotation's gates, whose operations are on arrays of 64 worlds a word.
-    Where a budget is spent before (:func:`semiring.analysis.budget.within`), the worlds drawn so
+    Where a budget is spent before (:func:`semiring.budget.within`), the worlds drawn so
     far are the answer, with the error that they have.
     """
     known = evidence(given)

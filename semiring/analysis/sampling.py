@@ -26,9 +26,9 @@ class Estimate:
         The number.
     error
         0 for an exact one. Else the true number is within `error` of it, with a probability of at
-        least `confidence`.
+        least `confidence`: 1 for bounds.
     samples
-        How many worlds were drawn; 0 for an exact one.
+        How many worlds were drawn; 0 for an exact one, and for bounds.
     """
 
     value: float
@@ -38,8 +38,8 @@ class Estimate:
 
     @property
     def exact(self) -> bool:
-        """True if nothing was drawn: the number is exact up to the rounding of doubles."""
-        return self.samples == 0
+        """True if the number is exact up to the rounding of doubles."""
+        return self.error == 0 and self.samples == 0
 
     def __float__(self) -> float:
         return self.value

@@ -12,10 +12,10 @@ from math import comb, prod
 
 import numpy as np
 
-from semiring.analysis.budget import check_budget
 from semiring.analysis.events import Annotation
 from semiring.analysis.independence import connected_components
 from semiring.base import Semiring
+from semiring.budget import check_budget
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Delta, Expression, Monus
 from semiring.possible_worlds import PossibleWorlds

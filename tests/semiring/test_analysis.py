@@ -34,8 +34,8 @@ from semiring.analysis import (
     shapley,
     witnesses,
 )
-from semiring.analysis.budget import within
 from semiring.analysis.sampling import hoeffding, random_words
+from semiring.budget import spent, within
 from semiring.semirings import Counting
 
 TOKENS = [Token("r", name) for name in "abcde"]
@@ -261,12 +261,30 @@ def test_repairs_of_many_rows_are_found_part_by_part():
         repairs(delta(Polynomial.sum(a * b for a, b in zip(x, y, strict=True))))
 
 
+def test_a_budget_ends_whatever_runs_in_it():
+    """The innermost budget that is spent says so, and nothing comes after it."""
+    with within(60.0):
+        with pytest.raises(ExactnessError, match=r"budget of 0.01 seconds"), within(0.01):
+            _never_end()
+        with pytest.raises(ZeroDivisionError), within(30.0):
+            raise ZeroDivisionError
+        with within(0.01, enforced=False):
+            while not spent():
+                pass
+    assert not spent()
+
+
+def _never_end():
+    while True:
+        pass
+
+
 def test_questions_have_a_budget():
     """An exact answer that takes too long is an error, and samples say how many they are."""
     events = [Polynomial.token(Token("t", i)) for i in range(40)]
     hard = delta(Polynomial.sum(a * b for n, a in enumerate(events) for b in events[n + 1 :: 3]))
     compared = compare(">", Tensor(SUM, [(k, n) for n, k in enumerate(events)]), 300) * hard
-    with within(0.0):
+    with within(0.0, enforced=False):
         with pytest.raises(ExactnessError, match="budget of 0 seconds"):
             probability(compared, 0.5)
         with within(60.0), pytest.raises(ExactnessError, match="budget of 0 seconds"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,6 +18,7 @@ from lipstick.capture.manifest import Manifest
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.evaluation import evaluate, evaluate_potential, valued_zero
 from lipstick.engines.memory.formal import Formal, PotentialRow
+from lipstick.engines.memory.formal.tensors import column_number
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.listing import list_members
 from lipstick.engines.memory.many import evaluate_many, evaluate_updates
@@ -191,6 +192,19 @@ class Memory:
             annotations = self._formal.shown(positions)
         return list(zip(self._shown(positions), annotations, strict=True))
 
+    def deferred_annotations(
+        self, limit: int | None
+    ) -> list[tuple[dict[str, Any], Callable[[], Polynomial | Expression]]]:
+        """Rows of the answer, in its order, each with a function that makes its annotation."""
+        positions = self._positions(None)[:limit]
+
+        def make(at: int) -> Polynomial | Expression:
+            with _uncollected():
+                return self._formal.shown(positions[at : at + 1])[0]
+
+        shown = self._shown(positions)
+        return [(row, partial(make, at)) for at, row in enumerate(shown)]
+
     def potential_rows(self, limit: int | None = None) -> list[PotentialRow]:
         """Return the rows of the answers of all worlds, present ones first.
 
@@ -226,6 +240,20 @@ class Memory:
         with _uncollected():
             tensors = self._formal.values(column, positions)
         return list(zip(self._shown(positions), tensors, strict=True))
+
+    def deferred_values(
+        self, column: str, limit: int | None
+    ) -> list[tuple[dict[str, Any], Callable[[], Value]]]:
+        """Rows of the answer, each with a function that makes the formal value of a column."""
+        positions = self._positions(None)[:limit]
+        column_number(self._engine, column)
+
+        def make(at: int) -> Value:
+            with _uncollected():
+                return self._formal.values(column, positions[at : at + 1])[0]
+
+        shown = self._shown(positions)
+        return [(row, partial(make, at)) for at, row in enumerate(shown)]
 
     def lineage(self, where: Where = None) -> dict[str, pa.Table]:
         """The tokens that rows of the answer were made from, each once.

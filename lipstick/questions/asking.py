@@ -1,0 +1,161 @@
+"""Asking: progress, a budget, and a session that goes on after Ctrl-C, for every question."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+
+from lipstick.display.progress_line import progress
+from lipstick.engines.memory.store import OPEN_WITH_SPARK
+from lipstick.errors import NeedsSparkError
+from semiring.budget import remaining, within
+from semiring.errors import ExactnessError
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+
+T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+BUDGET: Final = 30.0
+"""Seconds for a question by default."""
+
+_SILENT: Final = 2.0
+"""Seconds after which progress is shown."""
+
+Method: TypeAlias = Literal["auto", "exact", "sample"]
+"""The method for hard questions: exact, sampling, or exact unless that is too hard."""
+
+
+def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Show the progress of a method that answers a question, and hold it to its budget.
+
+    The budget is the argument ``budget`` where the method has one. It begins once the query is
+    captured, and covers all that the answer takes from there, annotations included.
+
+    Parameters
+    ----------
+    doing
+        What the progress line says.
+    """
+
+    def decorate(method: Callable[P, T]) -> Callable[P, T]:
+        has_budget = "budget" in inspect.signature(method).parameters
+
+        @wraps(method)
+        def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+            with progress(after=_SILENT) as line:
+                line(doing)
+                try:
+                    if not has_budget:
+                        return method(*args, **kwargs)
+                    _ = getattr(args[0], "_captured", None)
+                    with within(_seconds(kwargs.get("budget", BUDGET))):
+                        return method(*args, **kwargs)
+                except KeyboardInterrupt:
+                    forget_connection()
+                    raise
+
+        return asked
+
+    return decorate
+
+
+def _seconds(budget: Any) -> float | None:
+    return None if budget is None else float(budget)
+
+
+def answer_rows(
+    rows: Sequence[tuple[R, Callable[[], Any]]],
+    method: Method,
+    exact: Callable[[Any], T],
+    sampled: Callable[[Any], T] | None = None,
+    unknown: Callable[[], T] | None = None,
+) -> list[tuple[R, T]]:
+    """Answer a question about rows, each of which may take its share of the budget that is left.
+
+    Parameters
+    ----------
+    rows
+        With a function that makes the annotation or formal value of the row.
+    exact, sampled
+        Answer from what was made: exactly, for half of the time where samples may follow.
+    unknown
+        The answer about a row whose annotation takes all of the time.
+
+    Raises
+    ------
+    ExactnessError
+        Where a row is not answered in time.
+    """
+    answers = []
+    with progress(after=_SILENT) as line:
+        for number, (row, make) in enumerate(rows):
+            line(f"row {number + 1:,} of {len(rows):,}")
+            left = remaining()
+            share = None if left is None else left / (len(rows) - number)
+            try:
+                with within(share):
+                    made = make()
+                    answers.append((row, _answer(made, method, exact, sampled)))
+            except ExactnessError:
+                if unknown is None or method == "exact":
+                    raise
+                answers.append((row, unknown()))
+    return answers
+
+
+def _answer(
+    made: Any,
+    method: Method,
+    exact: Callable[[Any], T],
+    sampled: Callable[[Any], T] | None,
+) -> T:
+    if method == "exact" or sampled is None:
+        return exact(made)
+    left = remaining()
+    if method != "sample":
+        with suppress(ExactnessError), within(None if left is None else left / 2):
+            return exact(made)
+        left = remaining()
+    with within(None if left is None else 0.8 * left, enforced=False):
+        return sampled(made)
+
+
+@contextmanager
+def answered_here(capture: Capture) -> Iterator[None]:
+    """Say what is not possible, in place of advice to open with Spark what is open with Spark.
+
+    Raises
+    ------
+    NeedsSparkError
+        Where an answer that is computed in this process needs what only Spark computes.
+    """
+    try:
+        yield
+    except NeedsSparkError as error:
+        if capture.engine.spark is None:
+            raise
+        problem = str(error).removesuffix(OPEN_WITH_SPARK).rstrip()
+        raise NeedsSparkError(
+            f"{problem}\nThis question is answered in the session's process, beside Spark, and "
+            "has no answer here. Spark answers what_if(), for one deletion at a time, lineage() "
+            "and evaluate()."
+        ) from error
+
+
+def forget_connection() -> None:
+    """Have the next call to Spark use a new connection.
+
+    An interrupted call leaves an answer unread in the connection of its thread, which the next
+    call would take for its own.
+    """
+    with suppress(Exception):
+        gateway = import_module("pyspark").SparkContext._gateway
+        client = gateway._gateway_client
+        client.thread_connection.connection = None

@@ -1,0 +1,192 @@
+"""Budgets of seconds and memory that hold for whole questions, whatever code they run through.
+
+A thread watches over the innermost budget. Once it is spent, an exception is raised in the thread
+that asked, between two of its instructions, as Ctrl-C is. Searches that have something to show for
+the time look at :func:`spent` and end by themselves.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from semiring.errors import ExactnessError
+
+MEMORY_SHARE: Final = 0.5
+"""The share of the machine's free memory that one question may take."""
+
+_LOOK: Final = 0.1
+"""Seconds between two looks at the memory of the process."""
+
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+class _BudgetSpent(BaseException):
+    """Raised in the middle of a computation whose budget is spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Budget:
+    ends: float
+    seconds: float
+
+
+_current: ContextVar[_Budget | None] = ContextVar("current", default=None)
+
+
+@contextmanager
+def within(seconds: float | None, *, enforced: bool = True) -> Iterator[None]:
+    """Let the computation inside take so many seconds; None: as many as those around allow.
+
+    A budget inside of another one ends with it at the latest.
+
+    Parameters
+    ----------
+    enforced
+        End the computation when the budget is spent. Otherwise it looks at :func:`spent` itself.
+
+    Raises
+    ------
+    ExactnessError
+        When the budget is spent, or the computation takes more than half of the free memory.
+    """
+    around, own = _current.get(), None
+    if seconds is not None:
+        own = _Budget(time.monotonic() + seconds, seconds)
+    budgets = [budget for budget in (around, own) if budget is not None]
+    budget = min(budgets, key=lambda each: each.ends) if budgets else None
+    token = _current.set(budget)
+    watch = _Watch(budget) if enforced and budget is not None and budget is own else None
+    try:
+        try:
+            if watch is not None:
+                watch.start()
+            yield
+        finally:
+            if watch is not None:
+                watch.stop()
+    except _BudgetSpent:
+        if watch is None or watch.reason is None:
+            raise
+        raise ExactnessError(watch.reason) from None
+    finally:
+        _current.reset(token)
+
+
+def spent() -> bool:
+    """Return True if the budget is spent."""
+    budget = _current.get()
+    return budget is not None and time.monotonic() > budget.ends
+
+
+def remaining() -> float | None:
+    """Return the seconds that are left of the budget; None: there is none."""
+    budget = _current.get()
+    return None if budget is None else max(budget.ends - time.monotonic(), 0.0)
+
+
+def check_budget() -> None:
+    """Go on as long as there is time.
+
+    Raises
+    ------
+    ExactnessError
+        When the budget is spent.
+    """
+    budget = _current.get()
+    if budget is not None and spent():
+        raise ExactnessError(_too_long(budget))
+
+
+def _too_long(budget: _Budget) -> str:
+    return (
+        f"The question was not answered within its budget of {budget.seconds:.3g} seconds.\n"
+        "Allow more, budget=, or ask about fewer rows, or for samples where there are any."
+    )
+
+
+class _Watch:
+    """A thread that ends the computation of another one when its budget is spent.
+
+    Attributes
+    ----------
+    reason
+        Why the computation was ended; None as long as it was not.
+    """
+
+    def __init__(self, budget: _Budget) -> None:
+        self.reason: str | None = None
+        self._budget = budget
+        self._asking = threading.get_ident()
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._most = _memory_limit()
+
+    def start(self) -> None:
+        """Begin to watch."""
+        threading.Thread(target=self._look, name="lipstick-budget", daemon=True).start()
+
+    def stop(self) -> None:
+        """End the watch. Afterwards no exception comes any more."""
+        while not self._stopped.is_set():
+            try:
+                with self._lock:
+                    self._stopped.set()
+                    if self.reason is not None:
+                        _raise_in(self._asking, None)
+            except _BudgetSpent:  # it came while this method ran
+                continue
+
+    def _look(self) -> None:
+        while not self._stopped.wait(min(_LOOK, max(self._budget.ends - time.monotonic(), 0.0))):
+            reason = None
+            if time.monotonic() >= self._budget.ends:
+                reason = _too_long(self._budget)
+            elif self._most is not None and (_resident() or 0) > self._most:
+                reason = (
+                    "The question took more than half of the memory that was free.\n"
+                    "Ask about fewer rows, or for samples where there are any."
+                )
+            if reason is not None:
+                with self._lock:
+                    if not self._stopped.is_set():
+                        self.reason = reason
+                        _raise_in(self._asking, _BudgetSpent)
+                return
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Raise an exception in another thread; None: take back one that was not raised yet."""
+    raised = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+
+
+def _resident() -> int | None:
+    """Return the resident bytes of this process; None where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _memory_limit() -> int | None:
+    """Return how many resident bytes the process may have; None where the system does not say."""
+    resident = _resident()
+    if resident is None:
+        return None
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * _PAGE
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                free = int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        return None
+    return resident + int(MEMORY_SHARE * free)
