@@ -20,6 +20,7 @@ __all__ = [
     "SessionClosedError",
     "SourceChangedError",
     "SourceError",
+    "StatementError",
     "TrackingError",
     "UncheckedWarning",
     "UnknownKeyError",
@@ -40,6 +41,10 @@ class UnknownKeyError(TrackingError):
 
 class SourceError(TrackingError):
     """A source that cannot be read, or whose rows cannot be named stably."""
+
+
+class StatementError(LipstickError):
+    """A statement of a history that cannot be reenacted, or that would fail over other rows."""
 
 
 class SourceChangedError(LipstickError):

@@ -13,6 +13,7 @@ one (contracts in ``pyproject.toml``):
 ``analysis``   what blocks say before a row is read
 ``emit``       blocks as statements: ``emit.statements``
 ``interpret``  scalars evaluated without Spark
+``statements`` statements that change tables, reenacted as queries
 ``streaming``  queries over streams as queries over what was recorded of them
 =============  ===================================================================================
 

@@ -97,11 +97,11 @@ def _relations(expression: exp.Expr) -> Iterator[exp.Table]:
     """Yield the relations that are read by one name, and are no common table expressions."""
     for table in expression.find_all(exp.Table):
         one_name = isinstance(table.this, exp.Identifier) and table.args.get("db") is None
-        if one_name and table.name.lower() not in _named_queries(table):
+        if one_name and table.name.lower() not in named_queries(table):
             yield table
 
 
-def _named_queries(table: exp.Expr) -> Iterator[str]:
+def named_queries(table: exp.Expr) -> Iterator[str]:
     """Yield the names, in lower case, of the common table expressions that a place sees."""
     below, node = table, table.parent
     while node is not None:

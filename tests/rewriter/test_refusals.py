@@ -23,6 +23,7 @@ from tests.rewriter.catalyst import test_catalyst_cases as catalyst_cases
 from tests.rewriter.connect_plan import test_connect_cases as connect_cases
 from tests.rewriter.lower import test_lower_cases as lower_cases
 from tests.rewriter.lower.catalog import blocks
+from tests.rewriter.statements import test_statement_cases as statement_cases
 
 REWRITER = Path(catalyst.__file__).parents[2]
 INTERNAL = {
@@ -119,6 +120,8 @@ def _run_fixtures() -> None:
     for case in cases(lower_cases.CASES).values():
         with suppress(QueryError):
             blocks(case.given)
+    for case in cases(statement_cases.CASES).values():
+        statement_cases.outcome(case.given)
     for case in cases(catalyst_cases.FOLDER).values():
         with suppress(QueryError):
             catalyst.query_text(json.loads(case.given))

@@ -1,0 +1,1 @@
+"""Histories of tables: statements reenacted over versions, undone, replaced and replayed."""

@@ -1,0 +1,397 @@
+"""Statements replayed over other rows: what every version would have been.
+
+A hypothetical version is the real one, less some rows and with others (:class:`Bags`). A statement
+is replayed over the rows that this difference concerns, so that the cost is that of the
+difference: of MERGE the rows whose keys occur in it, of UPDATE and DELETE its own rows. Where the
+rows concerned are not known beforehand, the statement is replayed over the whole table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lipstick.errors import StatementError
+from rewriter.statements import (
+    Bags,
+    Delete,
+    Insert,
+    MergeInto,
+    Reenactment,
+    Relations,
+    Replace,
+    Statement,
+    TableShape,
+    Truncate,
+    difference,
+    hypothetical,
+    keys_of,
+    reenact,
+    row_by_row,
+    rows_of,
+    source_query,
+    sources_of,
+    union_all,
+    within,
+)
+
+_TARGET = "_lipstick_rows"
+
+
+class SqlEngine(Protocol):
+    """Runs the queries of a replay, given as Spark SQL."""
+
+    def view(self, query: str) -> str:
+        """Return the name of a view of a query."""
+
+    def store(self, query: str) -> str | None:
+        """Compute a query and return a view of its rows; None: it has none."""
+
+    def shape(self, query: str) -> TableShape:
+        """Return the columns of a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryStep:
+    """A statement of a history.
+
+    Parameters
+    ----------
+    name
+        Its name, by which it is undone.
+    table
+        The table that it changes, by its dotted name in lower case.
+    version
+        The number of the table's version that it made.
+    reads
+        The relations that names in it stand for, where these are others.
+    """
+
+    name: str
+    statement: Statement
+    table: str
+    version: int
+    reads: Mapping[str, str] = field(default_factory=dict)
+    dynamic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The versions of a table: views of the rows of each, and its columns.
+
+    Parameters
+    ----------
+    versions
+        Views of the versions by number, in their order.
+    shapes
+        The columns of each.
+    """
+
+    versions: Mapping[int, str]
+    shapes: Mapping[int, TableShape]
+
+    @property
+    def first(self) -> int:
+        """The number of the version that the history begins with."""
+        return next(iter(self.versions))
+
+    def before(self, version: int) -> int:
+        """Return the number of the version before another."""
+        numbers = list(self.versions)
+        return numbers[numbers.index(version) - 1]
+
+
+class Replay:
+    """The tables of a history after its statements ran over other rows.
+
+    Parameters
+    ----------
+    chains
+        The tables by their dotted names in lower case.
+    bases
+        Relations that statements read and that do not change: real rows, and what is gone or came.
+    begins
+        Of tables, the difference of the first version.
+    undone
+        The names of statements that do not run.
+    replaced
+        By name, the statements that run in the place of others.
+    """
+
+    def __init__(
+        self,
+        engine: SqlEngine,
+        chains: Mapping[str, Chain],
+        events: Sequence[HistoryStep],
+        bases: Mapping[str, Bags],
+        begins: Mapping[str, Bags],
+        undone: frozenset[str] = frozenset(),
+        replaced: Mapping[str, Statement] | None = None,
+    ) -> None:
+        self._engine = engine
+        self._chains = chains
+        self._events = events
+        self._bases = bases
+        self._undone = undone
+        self._replaced = replaced or {}
+        self.state = {
+            name: begins.get(name, Bags(chain.versions[chain.first]))
+            for name, chain in chains.items()
+        }
+
+    def run(self) -> Mapping[str, Bags]:
+        """Return the difference of the last version of each table."""
+        for event in self._events:
+            self.state[event.table] = self._after(event)
+        return self.state
+
+    # -- one statement ---------------------------------------------------------------------
+
+    def _after(self, event: HistoryStep) -> Bags:
+        chain, now = self._chains[event.table], self.state[event.table]
+        real = chain.versions[event.version]
+        if event.name in self._undone:
+            return self._unexecuted(event, real)
+        statement = self._replaced.get(event.name)
+        if statement is not None:
+            return self._whole(event, statement, real)
+        changed = {name for name in sources_of(event.statement) if self._bags(event, name).changed}
+        if not now.changed and not changed:
+            return Bags(real)
+        after = self._incremental(event, event.statement, now, real, bool(changed))
+        return after or self._whole(event, event.statement, real)
+
+    def _unexecuted(self, event: HistoryStep, real: str) -> Bags:
+        """Return the version before as a difference of the one after."""
+        before = self.state[event.table]
+        rows, after = self._touched(event, before.real, real)
+        came = [rows, *([rows_of(before.came)] if before.came else [])]
+        gone = [after, *([rows_of(before.gone)] if before.gone else [])]
+        return self._normal(real, union_all(gone), union_all(came))
+
+    def _touched(self, event: HistoryStep, before: str, after: str) -> tuple[str, str]:
+        """Return rows of the real versions before and after, with all that a statement changed."""
+        statement = event.statement
+        if isinstance(statement, Insert) and not statement.overwrites and not statement.replaced:
+            new = rows_of(
+                self._new_rows(event, statement, self._views(event, hypothetically=False))
+            )
+            return f"{rows_of(before)} WHERE FALSE", new
+        if row_by_row(statement):
+            touched = self._reenacted(event, statement, Relations(before)).touched
+            assert touched is not None
+            view = self._engine.view(touched)
+            return touched, self._reenacted(event, statement, Relations(view)).rows
+        return difference(rows_of(before), rows_of(after)), difference(
+            rows_of(after), rows_of(before)
+        )
+
+    def _incremental(
+        self, event: HistoryStep, statement: Statement, now: Bags, real: str, changed: bool
+    ) -> Bags | None:
+        """Replay over the rows that the difference concerns; None: they are not known."""
+        if row_by_row(statement):
+            return self._normal(
+                real,
+                self._of_rows(event, statement, now.gone),
+                self._of_rows(event, statement, now.came),
+            )
+        if isinstance(statement, MergeInto):
+            return self._merged(event, statement, now, real)
+        if isinstance(statement, Insert | Replace):
+            return self._inserted(event, statement, now, real, changed)
+        return None
+
+    def _of_rows(self, event: HistoryStep, statement: Statement, rows: str | None) -> str | None:
+        if rows is None:
+            return None
+        return self._reenacted(event, statement, Relations(rows)).rows
+
+    def _inserted(
+        self, event: HistoryStep, statement: Insert | Replace, now: Bags, real: str, changed: bool
+    ) -> Bags | None:
+        gone: list[str] = []
+        came: list[str] = []
+        if isinstance(statement, Insert):
+            if event.dynamic and statement.overwrites:
+                return None
+            kept = self._kept(event, statement)
+            if kept is not None:
+                gone += self._parts(event, kept, now.gone)
+                came += self._parts(event, kept, now.came)
+            elif not statement.overwrites:
+                gone += [rows_of(now.gone)] if now.gone else []
+                came += [rows_of(now.came)] if now.came else []
+        if changed:
+            old = self._new_rows(event, statement, self._views(event, hypothetically=False))
+            new = self._new_rows(event, statement, self._views(event, hypothetically=True))
+            gone.append(rows_of(old))
+            came.append(rows_of(new))
+        return self._normal(
+            real, union_all(gone) if gone else None, union_all(came) if came else None
+        )
+
+    def _parts(self, event: HistoryStep, kept: Statement, rows: str | None) -> list[str]:
+        query = self._of_rows(event, kept, rows)
+        return [] if query is None else [query]
+
+    def _kept(self, event: HistoryStep, statement: Insert) -> Statement | None:
+        """Return the statement that removes what an INSERT replaces; None: nothing, or all."""
+        if statement.replaced is not None:
+            return Delete(statement.text, statement.table, None, statement.replaced)
+        static = tuple(a for a in statement.partition if a.value is not None)
+        if statement.overwrites and static:
+            return Truncate(statement.text, statement.table, static)
+        return None
+
+    def _new_rows(
+        self, event: HistoryStep, statement: Insert | Replace, views: Mapping[str, str]
+    ) -> str:
+        """Return a view of the rows that a query brings, with the table's columns."""
+        if isinstance(statement, Insert):
+            statement = Insert(
+                *(statement.text, statement.table, statement.query, statement.columns),
+                *(statement.by_name, statement.partition),
+            )
+        before = self._engine.view(f"{rows_of(self._real_before(event))} WHERE FALSE")
+        return self._engine.view(
+            self._reenacted(event, statement, self._relations(statement, before, views)).rows
+        )
+
+    def _merged(
+        self, event: HistoryStep, statement: MergeInto, now: Bags, real: str
+    ) -> Bags | None:
+        before = self._relations(statement, now.real, self._views(event, hypothetically=False))
+        after = self._relations(statement, now.real, self._views(event, hypothetically=True))
+        written = self._reenacted(event, statement, before)
+        if not written.keys or not self._alike(event, statement, written, before):
+            return None
+        targets, sources = ([pair[side] for pair in written.keys] for side in (0, 1))
+        alias, source_alias = written.aliases
+        assert before.source is not None
+        assert after.source is not None
+        old, new = rows_of(before.source), rows_of(after.source)
+        differing = [
+            (difference(old, new), source_alias, sources),
+            (difference(new, old), source_alias, sources),
+        ]
+        differing += [
+            (rows_of(rows), alias, targets) for rows in (now.gone, now.came) if rows is not None
+        ]
+        keys = self._engine.store(keys_of(differing))
+        if keys is None:
+            return Bags(real)
+
+        def side(bags: Bags, relations: Relations) -> Reenactment:
+            parts = [
+                None
+                if rows is None
+                else self._engine.view(within(rows_of(rows), alias, targets, keys))
+                for rows in (bags.real, bags.gone, bags.came)
+            ]
+            assert parts[0] is not None
+            assert relations.source is not None
+            rows = self._engine.view(hypothetical(Bags(parts[0], parts[1], parts[2])))
+            source = within(rows_of(relations.source), source_alias, sources, keys)
+            limited = Relations(rows, relations.views, self._engine.view(source))
+            return self._reenacted(event, statement, limited)
+
+        was, would_be = side(Bags(now.real), before), side(now, after)
+        self._check_unambiguous(event, would_be)
+        return self._normal(real, was.rows, would_be.rows)
+
+    def _alike(
+        self, event: HistoryStep, statement: MergeInto, written: Reenactment, relations: Relations
+    ) -> bool:
+        """Return True if the keys of target and source are of the same types."""
+        assert relations.source is not None
+        alias, source_alias = written.aliases
+        target = keys_of([(rows_of(relations.before), alias, [k for k, _ in written.keys])])
+        source = keys_of([(rows_of(relations.source), source_alias, [k for _, k in written.keys])])
+        shapes = self._engine.shape(target), self._engine.shape(source)
+        return [c.type for c in shapes[0].columns] == [c.type for c in shapes[1].columns]
+
+    def _whole(self, event: HistoryStep, statement: Statement, real: str) -> Bags:
+        """Replay a statement over the whole table."""
+        views = self._views(event, hypothetically=True)
+        before = self._engine.view(hypothetical(self.state[event.table]))
+        written = self._reenacted(event, statement, self._relations(statement, before, views))
+        self._check_unambiguous(event, written)
+        after = rows_of(self._engine.view(written.rows))
+        return self._normal(real, rows_of(real), after)
+
+    # -- parts -----------------------------------------------------------------------------
+
+    def _normal(self, real: str, gone: str | None, came: str | None) -> Bags:
+        """Return a difference whose sides have no row in common."""
+        if gone is None and came is None:
+            return Bags(real)
+        left = None if gone is None else rows_of(self._engine.view(gone))
+        right = None if came is None else rows_of(self._engine.view(came))
+        if left is None or right is None:
+            return Bags(
+                real,
+                None if left is None else self._engine.store(left),
+                None if right is None else self._engine.store(right),
+            )
+        return Bags(
+            real,
+            self._engine.store(difference(left, right)),
+            self._engine.store(difference(right, left)),
+        )
+
+    def _relations(
+        self,
+        statement: Statement,
+        before: str,
+        views: Mapping[str, str],
+    ) -> Relations:
+        query = source_query(statement, views)
+        source = None if query is None else self._engine.view(query)
+        return Relations(before, views, source)
+
+    def _reenacted(
+        self, event: HistoryStep, statement: Statement, relations: Relations
+    ) -> Reenactment:
+        chain = self._chains[event.table]
+        version = event.version if isinstance(statement, Replace) else chain.before(event.version)
+        source = None
+        if relations.source is not None:
+            source = self._engine.shape(rows_of(relations.source))
+        return reenact(statement, chain.shapes[version], relations, source, dynamic=event.dynamic)
+
+    def _check_unambiguous(self, event: HistoryStep, written: Reenactment) -> None:
+        if written.ambiguous is not None and self._engine.store(written.ambiguous) is not None:
+            raise StatementError(
+                f"The statement {event.name!r} would fail: several rows of its source match one "
+                f"row of {event.table}.\nDelete or undo something else as well, or replace the "
+                "statement by one whose source has a row for each."
+            )
+
+    def _views(self, event: HistoryStep, *, hypothetically: bool) -> dict[str, str]:
+        """Return views of the relations that a statement may read, by their names in it."""
+        names = {*self._bases, *self.state, *event.reads}
+        views = {}
+        for name in names:
+            bags = self._bags(event, name)
+            if hypothetically and bags.changed:
+                views[name] = self._engine.view(hypothetical(bags))
+            else:
+                views[name] = bags.real
+        return views
+
+    def _bags(self, event: HistoryStep, name: str) -> Bags:
+        """Return the difference of the relation that a name in a statement denotes."""
+        name = event.reads.get(name, name)
+        known = self.state.get(name) or self._bases.get(name)
+        if known is None:
+            raise StatementError(
+                f"The statement {event.name!r} reads {name!r}, which the history does not know.\n"
+                f"Track it, ls.track({name!r}, ...), before the history is reenacted."
+            )
+        return known
+
+    def _real_before(self, event: HistoryStep) -> str:
+        chain = self._chains[event.table]
+        return chain.versions[chain.before(event.version)]

@@ -1,0 +1,66 @@
+"""Statements that change tables, and the queries that reenact them.
+
+A version of a table is a query over the version before it and the statement's source
+(*reenactment*; Arab et al., *A Generic Provenance Middleware for Database Queries, Updates, and
+Transactions*, TaPP 2014). :func:`parse_statement` reads a text, :func:`reenact` writes the query.
+"""
+
+from rewriter.statements.deltas import (
+    Bags,
+    difference,
+    hypothetical,
+    keys_of,
+    rows_of,
+    union_all,
+    within,
+)
+from rewriter.statements.model import (
+    Assignment,
+    Clause,
+    Delete,
+    Insert,
+    Matching,
+    MergeInto,
+    Replace,
+    Statement,
+    TableColumn,
+    TableShape,
+    Truncate,
+    Update,
+    written_columns,
+)
+from rewriter.statements.parser import parse_statement, read_fragments
+from rewriter.statements.reenact import reenact
+from rewriter.statements.scope import row_by_row, sources_of
+from rewriter.statements.writer import Reenactment, Relations, source_query
+
+__all__ = [
+    "Assignment",
+    "Bags",
+    "Clause",
+    "Delete",
+    "Insert",
+    "Matching",
+    "MergeInto",
+    "Reenactment",
+    "Relations",
+    "Replace",
+    "Statement",
+    "TableColumn",
+    "TableShape",
+    "Truncate",
+    "Update",
+    "difference",
+    "hypothetical",
+    "keys_of",
+    "parse_statement",
+    "read_fragments",
+    "reenact",
+    "row_by_row",
+    "rows_of",
+    "source_query",
+    "sources_of",
+    "union_all",
+    "within",
+    "written_columns",
+]

@@ -1,0 +1,110 @@
+"""Bags of rows as differences: what a hypothetical version has more, and less, than the real one.
+
+A hypothetical version is ``real - gone + came``. The difference of a step follows from that of the
+version before, by queries over the rows that it concerns (incremental maintenance of views by
+differences; Griffin and Libkin, *Incremental Maintenance of Views with Duplicates*, SIGMOD 1995).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter.dialect import emit, parse
+
+
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """Views of rows: a real version, what is gone from it, and what came; None: nothing."""
+
+    real: str
+    gone: str | None = None
+    came: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        """True if the hypothetical version may be another."""
+        return self.gone is not None or self.came is not None
+
+
+def hypothetical(bags: Bags) -> str:
+    """Return the rows ``real - gone + came``."""
+    rows: exp.Query = _all(bags.real)
+    if bags.gone is not None:
+        rows = exp.except_(rows, _all(bags.gone), distinct=False)
+    if bags.came is not None:
+        rows = exp.union(_nested(rows), _all(bags.came), distinct=False)
+    return emit(rows)
+
+
+def difference(left: str, right: str) -> str:
+    """Return the rows of one query that another has not, as bags."""
+    return emit(exp.except_(_nested(parse(left)), _nested(parse(right)), distinct=False))
+
+
+def union_all(queries: Sequence[str]) -> str:
+    """Return the rows of all queries, as a bag."""
+    first, *others = (_nested(parse(query)) for query in queries)
+    rows: exp.Query = first
+    for other in others:
+        rows = exp.union(rows, other, distinct=False)
+    return emit(rows)
+
+
+def keys_of(queries: Sequence[tuple[str, str, Sequence[str]]]) -> str:
+    """Return the distinct keys of rows.
+
+    Parameters
+    ----------
+    queries
+        Rows, the alias that expressions know them by, and the expressions of their keys.
+    """
+    keys: exp.Query | None = None
+    for rows, alias, expressions in queries:
+        named = [
+            exp.alias_(_expression(text), f"k{number}") for number, text in enumerate(expressions)
+        ]
+        identifier = exp.to_identifier(alias, quoted=True)
+        more = exp.select(*named).from_(parse(rows).subquery(identifier))
+        keys = more if keys is None else exp.union(keys, more, distinct=True)
+    assert keys is not None
+    return emit(keys)
+
+
+def within(rows: str, alias: str, expressions: Sequence[str], keys: str) -> str:
+    """Return the rows whose key is among those in a view, as :func:`keys_of` gives them."""
+    same = [
+        exp.NullSafeEQ(
+            this=exp.column(f"k{number}", table="_lipstick_keys"), expression=_expression(text)
+        )
+        for number, text in enumerate(expressions)
+    ]
+    table = exp.alias_(_table(keys), "_lipstick_keys", table=True)
+    partner = exp.select("1").from_(table).where(exp.and_(*same))
+    identifier = exp.to_identifier(alias, quoted=True)
+    found = exp.select("*").from_(parse(rows).subquery(identifier))
+    return emit(found.where(exp.Exists(this=partner)))
+
+
+def rows_of(view: str) -> str:
+    """Return the query of all rows of a view."""
+    return emit(_all(view))
+
+
+def _expression(text: str) -> exp.Expr:
+    expression: exp.Expr = parse(f"SELECT {text}").expressions[0].copy()
+    return expression
+
+
+def _nested(query: exp.Query) -> exp.Select:
+    return exp.select("*").from_(query.subquery("_lipstick_rows"))
+
+
+def _all(view: str) -> exp.Select:
+    return exp.select("*").from_(_table(view))
+
+
+def _table(name: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(name, quoted=True))

@@ -1,0 +1,225 @@
+"""Reenactment of MERGE: each row by the first clause that applies to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from rewriter.dialect import emit, parse
+from rewriter.statements.model import Clause, Matching, MergeInto, TableColumn
+from rewriter.statements.scope import has_query, qualified
+from rewriter.statements.writer import (
+    MATCHED,
+    Reenactment,
+    Relations,
+    StatementWriter,
+    bag_union,
+    column_of,
+    first_case,
+    table_of,
+)
+
+
+class MergeWriter(StatementWriter):
+    """Writes the reenactment of a MERGE."""
+
+    def merged(self, statement: MergeInto) -> Reenactment:
+        if statement.evolves:
+            raise self._unsupported(
+                "MERGE WITH SCHEMA EVOLUTION is not reenacted",
+                "Add the columns by ALTER TABLE before the MERGE.",
+            )
+        conditions = (statement.condition, *(clause.condition for clause in statement.clauses))
+        if any(has_query(condition) for condition in conditions):
+            raise self._unsupported(
+                "a condition of MERGE with a subquery is not reenacted",
+                "Join what it reads in the query of USING.",
+            )
+        matched = statement.of(Matching.MATCHED)
+        by_source = statement.of(Matching.BY_SOURCE)
+        only_delete = len(matched) == 1 and matched[0].deletes and matched[0].condition is None
+        if by_source and self._relations.present is not None:
+            without = Relations(
+                self._relations.before, self._relations.views, self._relations.source
+            )
+            whole = MergeWriter(self._statement, self._shape, without, self._source, False)
+            rows = parse(whole.merged(statement).rows).subquery("_lipstick_after")
+            names = [exp.column(exp.to_identifier(n, quoted=True)) for n in self._shape.names]
+            executed = exp.select(*names).from_(rows).where(self._is_present())
+            return self._rows(bag_union([executed, self._unless_present(self._all())]))
+        branches: list[exp.Query] = []
+        ambiguous = None
+        if matched and not only_delete:
+            branches.append(self._joined(matched, by_source))
+            ambiguous = emit(self._matched_twice())
+        elif not by_source and not matched:
+            branches.append(self._all())
+        else:
+            if not matched:
+                branches.append(self._all().where(self._matches()))
+            branches.append(self._without_partner(by_source))
+        inserts = statement.of(Matching.BY_TARGET)
+        if inserts:
+            branches.append(self._unmatched(inserts))
+        aliases = (self._alias, self._source_alias)
+        return Reenactment(emit(bag_union(branches)), ambiguous, self._keys(), aliases)
+
+    def _joined(self, matched: Sequence[Clause], by_source: Sequence[Clause]) -> exp.Select:
+        """Return the rows of the target with their partners, by the first clause that applies."""
+        missed = exp.Is(this=column_of(self._source_alias, MATCHED), expression=exp.null())
+
+        def applies(clause: Clause) -> exp.Expr:
+            by_target = clause.matching is Matching.BY_SOURCE
+            match = missed.copy() if by_target else exp.Not(this=missed.copy())
+            own = self._of_target(clause.condition)
+            if own is not None and by_target:
+                own = qualified(own, self._alias, self._shape)
+            return match if own is None else exp.and_(match, own)
+
+        cases = [(applies(clause), clause) for clause in (*matched, *by_source)]
+        rows = self._before(self._clause_values(cases))
+        rows = rows.join(self._source_rows(matched=True), on=self._on(), join_type="left")
+        return _undeleted(rows, cases)
+
+    def _without_partner(self, by_source: Sequence[Clause]) -> exp.Select:
+        """Return the rows of the target that no row of the source matches."""
+        cases = [(self._of_target(clause.condition) or exp.true(), clause) for clause in by_source]
+        rows = self._before(self._clause_values(cases)).where(exp.Not(this=self._matches()))
+        return _undeleted(rows, cases)
+
+    def _clause_values(self, cases: Sequence[tuple[exp.Expr, Clause]]) -> dict[str, exp.Expr]:
+        """Return the values that the first clause that applies gives the target's columns."""
+        values: dict[str, exp.Expr] = {}
+        for column in self._shape.columns:
+            given = [
+                None if clause.deletes else self._clause_value(clause, column)
+                for _, clause in cases
+            ]
+            if any(value is not None for value in given):
+                own = self._column(column.name)
+                branches = [
+                    (condition, value or own)
+                    for (condition, _), value in zip(cases, given, strict=True)
+                ]
+                values[column.name.lower()] = first_case(branches, own)
+        return values
+
+    def _unmatched(self, clauses: Sequence[Clause]) -> exp.Select:
+        """Return the rows of the source that match none, as clauses insert them."""
+        conditions = [clause.condition for clause in clauses]
+        values = {}
+        for column in self._shape.columns:
+            given = [
+                self._clause_value(clause, column) or self._default(column) for clause in clauses
+            ]
+            values[column.name.lower()] = (
+                given[0]
+                if len(clauses) == 1
+                else first_case(
+                    [
+                        (condition.copy() if condition else exp.true(), value)
+                        for condition, value in zip(conditions, given, strict=True)
+                    ],
+                    None,
+                )
+            )
+        rows = self._from_source(values)
+        target = exp.alias_(table_of(self._relations.before), self._alias, table=True, quoted=True)
+        partner = exp.select("1").from_(target).where(self._on())
+        rows = rows.where(exp.Not(this=exp.Exists(this=partner)))
+        if all(condition is not None for condition in conditions):
+            rows = rows.where(exp.or_(*(c.copy() for c in conditions if c is not None)))
+        return rows
+
+    def _matched_twice(self) -> exp.Select:
+        numbered = exp.select("*", "monotonically_increasing_id() AS _lipstick_row").from_(
+            table_of(self._relations.before)
+        )
+        rows = exp.select("1 AS _lipstick_ambiguous").from_(
+            numbered.subquery(exp.to_identifier(self._alias, quoted=True))
+        )
+        rows = rows.join(self._source_rows(), on=self._on())
+        row = column_of(self._alias, "_lipstick_row")
+        return rows.group_by(row).having("count(*) > 1")
+
+    def _matches(self) -> exp.Exists:
+        partner = exp.select("1").from_(self._source_rows()).where(self._on())
+        return exp.Exists(this=partner)
+
+    def _on(self) -> exp.Expr:
+        condition = self._of_target(self._merge.condition)
+        assert condition is not None
+        return condition
+
+    def _keys(self) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of expressions over target and source that the condition equates."""
+        pairs = []
+        for conjunct in _conjuncts(self._on()):
+            if not isinstance(conjunct, exp.EQ):
+                continue
+            sides = [self._side(conjunct.this), self._side(conjunct.expression)]
+            if sides == ["target", "source"]:
+                pairs.append((emit(conjunct.this), emit(conjunct.expression)))
+            elif sides == ["source", "target"]:
+                pairs.append((emit(conjunct.expression), emit(conjunct.this)))
+        return tuple(pairs)
+
+    def _side(self, expression: exp.Expr) -> str | None:
+        """Return the side of the join whose columns an expression reads; None: both or neither."""
+        sides = set()
+        assert self._source is not None
+        for column in expression.find_all(exp.Column):
+            qualifier, name = column.table.lower(), column.name.lower()
+            if qualifier == self._alias.lower():
+                sides.add("target")
+            elif qualifier == self._source_alias.lower():
+                sides.add("source")
+            elif not qualifier:
+                of_target = name in self._shape.by_name
+                if of_target == (name in self._source.by_name):
+                    sides.add("?")
+                else:
+                    sides.add("target" if of_target else "source")
+            else:
+                sides.add("?")
+        return sides.pop() if len(sides) == 1 and "?" not in sides else None
+
+    @property
+    def _merge(self) -> MergeInto:
+        assert isinstance(self._statement, MergeInto)
+        return self._statement
+
+    def _clause_value(self, clause: Clause, column: TableColumn) -> exp.Expr | None:
+        """Return the value that a clause gives a column; None: it gives none."""
+        if clause.assignments is None:
+            assert self._source is not None
+            if column.name.lower() not in self._source.by_name:
+                raise self._unsupported(
+                    f"the source has no column {column.name!r}, which * sets",
+                    "Name the columns that the clause sets.",
+                )
+            given = self._source.by_name[column.name.lower()]
+            return self._stored(column, column_of(self._source_alias, given.name))
+        assigned = self._assigned(clause.assignments)
+        value = assigned.get(column.name.lower())
+        if value is not None and clause.matching is Matching.BY_SOURCE:
+            value = qualified(value, self._alias, self._shape)
+        return value
+
+
+def _undeleted(rows: exp.Select, cases: Sequence[tuple[exp.Expr, Clause]]) -> exp.Select:
+    """Return the rows that the first clause that applies does not delete."""
+    if not any(clause.deletes for _, clause in cases):
+        return rows
+    kept = [(condition, exp.convert(not clause.deletes)) for condition, clause in cases]
+    return rows.where(first_case(kept, exp.true()))
+
+
+def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
+    condition = condition.unnest()
+    if isinstance(condition, exp.And):
+        yield from _conjuncts(condition.this)
+        yield from _conjuncts(condition.expression)
+    else:
+        yield condition

@@ -1,0 +1,145 @@
+"""Names in statements: the relations that they read, and the columns of their target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from sqlglot import exp
+
+from rewriter.dialect.identifiers import named_queries
+from rewriter.statements.model import (
+    Assignment,
+    Delete,
+    Insert,
+    MergeInto,
+    Name,
+    Replace,
+    Statement,
+    TableShape,
+    Truncate,
+    Update,
+)
+
+E = TypeVar("E", bound=exp.Expr)
+
+
+def expressions_of(statement: Statement) -> Iterator[exp.Expr]:
+    """Yield the expressions and queries of a statement."""
+    values: tuple[Assignment, ...] = ()
+    match statement:
+        case Update():
+            values = statement.assignments
+        case Truncate():
+            values = statement.partition
+        case Insert():
+            yield statement.query
+            values = statement.partition
+            if statement.replaced is not None:
+                yield statement.replaced
+        case Replace():
+            yield statement.query
+        case MergeInto():
+            yield statement.source
+            yield statement.condition
+            for clause in statement.clauses:
+                values += clause.assignments or ()
+                if clause.condition is not None:
+                    yield clause.condition
+        case Delete():
+            pass
+    if isinstance(statement, Update | Delete) and statement.condition is not None:
+        yield statement.condition
+    yield from (assigned.value for assigned in values if assigned.value is not None)
+
+
+def sources_of(statement: Statement) -> frozenset[str]:
+    """Return the relations that a statement reads beside its target's rows, dotted, lower case."""
+    return frozenset(
+        dotted(tuple(part.name for part in table.parts))
+        for expression in expressions_of(statement)
+        for table in _relations(expression)
+    )
+
+
+def row_by_row(statement: Statement) -> bool:
+    """Return True if the statement treats every row of its target without regard to others."""
+    if isinstance(statement, Truncate):
+        return True
+    if not isinstance(statement, Update | Delete):
+        return False
+    return not any(has_query(expression) for expression in expressions_of(statement))
+
+
+def has_query(expression: exp.Expr | None) -> bool:
+    """Return True if an expression has a subquery."""
+    return expression is not None and expression.find(exp.Query) is not None
+
+
+def dotted(name: Name) -> str:
+    """Return a name with dots, in lower case."""
+    return ".".join(name).lower()
+
+
+def with_relations(expression: E, views: Mapping[str, str]) -> E:
+    """Return a copy that reads views in the place of relations, under their names.
+
+    Parameters
+    ----------
+    views
+        By the dotted name of a relation in lower case.
+    """
+    wrapper = exp.Paren(this=expression.copy())
+    for table in list(_relations(wrapper)):
+        name = tuple(part.name for part in table.parts)
+        if dotted(name) not in views:
+            continue
+        view = exp.to_table(f"`{views[dotted(name)]}`", dialect="spark")
+        for key in ("alias", "joins", "laterals", "pivots", "sample"):
+            if table.args.get(key):
+                view.set(key, table.args[key])
+        if table.args.get("alias") is None or table.args["alias"].this is None:
+            alias = table.args.get("alias") or exp.TableAlias()
+            alias.set("this", exp.to_identifier(name[-1], quoted=True))
+            view.set("alias", alias)
+        table.replace(view)
+        if len(name) > 1:
+            _shorten(wrapper, name)
+    copy: E = wrapper.this
+    return copy
+
+
+def with_short_name(expression: E, table: Name) -> E:
+    """Return a copy in which a table's columns are qualified by the last part of its name."""
+    wrapper = exp.Paren(this=expression.copy())
+    _shorten(wrapper, table)
+    copy: E = wrapper.this
+    return copy
+
+
+def qualified(expression: E, alias: str, shape: TableShape) -> E:
+    """Return a copy in which the target's columns are qualified that stand without a qualifier."""
+    copy = expression.copy()
+    for column in list(copy.find_all(exp.Column)):
+        if not column.args.get("table") and column.name.lower() in shape.by_name:
+            column.set("table", exp.to_identifier(alias, quoted=True))
+    return copy
+
+
+def _shorten(expression: exp.Expr, table: Name) -> None:
+    """Leave of the qualifiers of a table's columns the last part."""
+    for column in expression.find_all(exp.Column):
+        qualifiers = tuple(part.name.lower() for part in column.parts[:-1])
+        if len(qualifiers) > 1 and qualifiers == tuple(part.lower() for part in table):
+            for key in ("db", "catalog"):
+                column.set(key, None)
+
+
+def _relations(expression: exp.Expr) -> Iterator[exp.Table]:
+    """Yield the relations that are read by a name, and are no common table expressions."""
+    for table in expression.find_all(exp.Table):
+        if not isinstance(table.this, exp.Identifier):
+            continue
+        alone = table.args.get("db") is None
+        if not (alone and table.name.lower() in named_queries(table)):
+            yield table

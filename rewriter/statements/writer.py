@@ -1,0 +1,328 @@
+"""Writes expressions, rows and relations of reenacted statements as trees of SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from sqlglot import exp
+
+from rewriter.dialect import emit, parse
+from rewriter.errors import UnsupportedError
+from rewriter.statements.model import (
+    Assignment,
+    Insert,
+    MergeInto,
+    Replace,
+    Statement,
+    TableColumn,
+    TableShape,
+)
+from rewriter.statements.scope import with_relations, with_short_name
+
+_NESTED = "Assign the whole column."
+MATCHED = "_lipstick_matched"
+"""The column that is TRUE of every row of the source of MERGE."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """The relations that a reenacted statement reads.
+
+    Parameters
+    ----------
+    before
+        A view of the rows before the statement.
+    views
+        Views of the other relations, by dotted name in lower case.
+    source
+        A view of the rows of the source of MERGE, or of the query of INSERT; None: the statement's
+        own text, over `views`.
+    present
+        A relation that has a row if and only if the statement is executed; None: it is.
+    """
+
+    before: str
+    views: Mapping[str, str] = field(default_factory=dict)
+    source: str | None = None
+    present: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reenactment:
+    """Queries over the relations before a statement.
+
+    Parameters
+    ----------
+    rows
+        The rows after it.
+    ambiguous
+        A row for each row before it that several rows of the source match, where that is an error
+        of the statement: it must have none. None: it is never an error.
+    keys
+        For MERGE pairs of expressions, over target and source, which its condition equates.
+    aliases
+        The names by which these expressions know target and source.
+    touched
+        The rows before it that it may change or delete; None: not known from them alone.
+    """
+
+    rows: str
+    ambiguous: str | None = None
+    keys: tuple[tuple[str, str], ...] = ()
+    aliases: tuple[str, str] = ("", "")
+    touched: str | None = None
+
+
+def source_query(statement: Statement, views: Mapping[str, str]) -> str | None:
+    """Return the query whose rows a statement brings; None: it brings none."""
+    match statement:
+        case MergeInto():
+            return emit(with_relations(statement.source, views))
+        case Insert() | Replace():
+            return emit(with_relations(statement.query, views))
+    return None
+
+
+class StatementWriter:
+    """Writes what reenactments of all kinds of statements have in common."""
+
+    def __init__(
+        self,
+        statement: Statement,
+        shape: TableShape,
+        relations: Relations,
+        source: TableShape | None,
+        dynamic: bool,
+    ) -> None:
+        self._statement = statement
+        self._shape = shape
+        self._relations = relations
+        self._source = source
+        self._dynamic = dynamic
+        alias = getattr(statement, "alias", None)
+        self._alias: str = alias or statement.table[-1]
+
+    def _rows(self, rows: exp.Query, touched: exp.Query | None = None) -> Reenactment:
+        return Reenactment(emit(rows), touched=None if touched is None else emit(touched))
+
+    def _touched(self, condition: exp.Expr | None) -> exp.Query:
+        rows = self._all()
+        condition = self._of_target(condition)
+        return rows if condition is None else rows.where(condition)
+
+    # -- values ----------------------------------------------------------------------------
+
+    def _assigned(self, assignments: Sequence[Assignment]) -> dict[str, exp.Expr]:
+        """Return new values by column, in lower case."""
+        values: dict[str, exp.Expr] = {}
+        for assignment in assignments:
+            name = assignment.column
+            qualifiers = {(self._alias.lower(),), tuple(p.lower() for p in self._statement.table)}
+            if len(name) > 1 and tuple(part.lower() for part in name[:-1]) not in qualifiers:
+                raise self._unsupported(
+                    f"{'.'.join(name)} is assigned, a field of a column", _NESTED
+                )
+            column = self._known(name[-1])
+            if column.name.lower() in values:
+                raise self._unsupported(
+                    f"the column {column.name!r} is assigned twice", "Assign it once."
+                )
+            values[column.name.lower()] = self._stored(column, assignment.value)
+        return values
+
+    def _by_place(self, columns: Sequence[TableColumn]) -> dict[str, exp.Expr]:
+        given = self._given()
+        if len(given) != len(columns):
+            raise self._unsupported(
+                f"the query gives {len(given)} columns for {len(columns)}",
+                "Give each column of the table a value, or list the columns.",
+            )
+        return {
+            column.name.lower(): self._stored(column, column_of(self._source_alias, one.name))
+            for column, one in zip(columns, given, strict=True)
+        }
+
+    def _by_name(self) -> dict[str, exp.Expr]:
+        return {
+            one.name.lower(): self._stored(
+                self._known(one.name), column_of(self._source_alias, one.name)
+            )
+            for one in self._given()
+        }
+
+    def _given(self) -> tuple[TableColumn, ...]:
+        assert self._source is not None
+        names = [name.lower() for name in self._source.names]
+        if len(set(names)) < len(names):
+            raise self._unsupported(
+                "two columns of the query have one name", "Name each of its columns."
+            )
+        return self._source.columns
+
+    def _stored(self, column: TableColumn, value: exp.Expr | None) -> exp.Expr:
+        """Return a value as the table stores it."""
+        if value is None:
+            return self._default(column)
+        value = self._of_target(value)
+        assert value is not None
+        if isinstance(value, exp.Column) and self._source is not None:
+            of_source = value.table.lower() == self._source_alias.lower()
+            given = self._source.by_name.get(value.name.lower())
+            if of_source and given is not None and given.type == column.type:
+                return value
+        return self._cast(value, column)
+
+    def _default(self, column: TableColumn) -> exp.Expr:
+        if column.default is None:
+            return self._cast(exp.null(), column)
+        return self._cast(parse(f"SELECT {column.default}").expressions[0].copy(), column)
+
+    def _cast(self, value: exp.Expr, column: TableColumn) -> exp.Expr:
+        cast: exp.Expr = parse(f"SELECT CAST(NULL AS {column.type})").expressions[0].copy()
+        cast.set("this", value)
+        return cast
+
+    def _known(self, name: str) -> TableColumn:
+        column = self._shape.by_name.get(name.lower())
+        if column is None:
+            raise self._unsupported(
+                f"the table has no column {name!r}",
+                f"Its columns are {', '.join(self._shape.names)}.",
+            )
+        return column
+
+    @property
+    def _source_alias(self) -> str:
+        if not isinstance(self._statement, MergeInto):
+            return "_lipstick_source"
+        if self._statement.source_alias is not None:
+            return self._statement.source_alias
+        tables = list(self._statement.source.find_all(exp.Table))
+        named = self._statement.source.args.get("from_")
+        alone = named is not None and isinstance(named.this, exp.Table) and len(tables) == 1
+        return tables[0].name if alone and self._statement.source.is_star else "_lipstick_source"
+
+    # -- relations -------------------------------------------------------------------------
+
+    def _column(self, name: str) -> exp.Column:
+        return column_of(self._alias, self._known(name).name)
+
+    def _of_target(self, expression: exp.Expr | None) -> exp.Expr | None:
+        """Return an expression of the statement over the relations that it reads here."""
+        if expression is None:
+            return None
+        if getattr(self._statement, "alias", None) is None:
+            expression = with_short_name(expression, self._statement.table)
+        if isinstance(self._statement, MergeInto) and self._statement.source_alias is None:
+            table = self._statement.source.find(exp.Table)
+            if table is not None:
+                expression = with_short_name(expression, tuple(p.name for p in table.parts))
+        return with_relations(expression, self._relations.views)
+
+    def _before(self, values: Mapping[str, exp.Expr] | None = None) -> exp.Select:
+        """Return the rows before, with other values of some columns."""
+        values = values or {}
+        columns = [
+            exp.alias_(
+                values.get(column.name.lower(), self._column(column.name)).copy(),
+                column.name,
+                quoted=True,
+            )
+            for column in self._shape.columns
+        ]
+        table = exp.alias_(table_of(self._relations.before), self._alias, table=True, quoted=True)
+        return exp.select(*columns).from_(table)
+
+    def _all(self) -> exp.Select:
+        return self._before()
+
+    def _not(self, rows: exp.Select, condition: exp.Expr | None) -> exp.Select:
+        """Return the rows for which a condition is not true, or the statement is not executed."""
+        condition = self._of_target(condition)
+        if condition is None and self._relations.present is None:
+            return rows.where(exp.false())
+        if self._relations.present is None:
+            assert condition is not None
+            return rows.where(is_not_true(condition))
+        executed: exp.Expr = exp.Not(this=self._is_present())
+        if condition is None:
+            return rows.where(executed)
+        return rows.where(exp.or_(is_not_true(condition), executed))
+
+    def _from_source(self, values: Mapping[str, exp.Expr]) -> exp.Select:
+        """Return rows of the table over the source; columns without a value have their default."""
+        columns = [
+            exp.alias_(
+                (values.get(column.name.lower()) or self._default(column)).copy(),
+                column.name,
+                quoted=True,
+            )
+            for column in self._shape.columns
+        ]
+        return exp.select(*columns).from_(self._source_rows())
+
+    def _source_rows(self, *, matched: bool = False) -> exp.Expr:
+        """Return the source under its alias, beside a column that is TRUE for each row if asked."""
+        rows: exp.Query
+        if self._relations.source is not None:
+            rows = exp.select("*").from_(table_of(self._relations.source))
+        else:
+            text = source_query(self._statement, self._relations.views)
+            assert text is not None
+            rows = parse(text)
+        if self._relations.present is not None:
+            rows = exp.select("_lipstick_given.*").from_(rows.subquery("_lipstick_given"))
+            rows = rows.join(table_of(self._relations.present), join_type="cross")
+        alias = exp.to_identifier(self._source_alias, quoted=True)
+        if not matched:
+            return rows.subquery(alias)
+        inner = exp.to_identifier("_lipstick_source_row", quoted=True)
+        marked = exp.select("*", f"TRUE AS {MATCHED}").from_(rows.subquery(inner))
+        return marked.subquery(alias)
+
+    def _is_present(self) -> exp.Exists:
+        assert self._relations.present is not None
+        return exp.Exists(this=exp.select("1").from_(table_of(self._relations.present)))
+
+    def _and_present(self, condition: exp.Expr | None) -> exp.Expr | None:
+        if self._relations.present is None:
+            return condition
+        counted = exp.select("count(*)").from_(table_of(self._relations.present)).subquery()
+        present = exp.GT(this=counted, expression=exp.Literal.number(0))
+        return present if condition is None else exp.and_(condition, present)
+
+    def _unless_present(self, rows: exp.Select) -> exp.Select:
+        return rows.where(exp.Not(this=self._is_present()))
+
+    def _unsupported(self, problem: str, advice: str) -> UnsupportedError:
+        return UnsupportedError(problem, advice, self._statement.text)
+
+
+def first_case(
+    branches: Sequence[tuple[exp.Expr, exp.Expr]], otherwise: exp.Expr | None
+) -> exp.Case:
+    case = exp.Case()
+    for condition, value in branches:
+        case = case.when(condition.copy(), value.copy(), copy=False)
+    return case if otherwise is None else case.else_(otherwise.copy(), copy=False)
+
+
+def bag_union(branches: Sequence[exp.Query]) -> exp.Query:
+    return reduce(lambda left, right: exp.union(left, right, distinct=False), branches)
+
+
+def is_not_true(condition: exp.Expr) -> exp.Expr:
+    true = exp.NullSafeEQ(this=exp.paren(condition.copy(), copy=False), expression=exp.true())
+    return exp.Not(this=exp.paren(true, copy=False))
+
+
+def column_of(table: str, name: str) -> exp.Column:
+    return exp.column(
+        exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True)
+    )
+
+
+def table_of(name: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(name, quoted=True))

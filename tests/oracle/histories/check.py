@@ -1,0 +1,194 @@
+"""A drawn history held: every version, and versions without rows and with other statements."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+
+from lipstick.errors import StatementError
+from lipstick.histories.replay import Chain, HistoryStep, Replay
+from rewriter.statements import (
+    Bags,
+    Relations,
+    Statement,
+    TableColumn,
+    TableShape,
+    hypothetical,
+    parse_statement,
+    reenact,
+    source_query,
+)
+from tests.oracle.histories.draw import (
+    COLUMNS,
+    SOURCES,
+    TARGETS,
+    TYPES,
+    Drawn,
+    DrawnHistory,
+    Row,
+    draw,
+    statement,
+)
+from tests.oracle.histories.really import AmbiguousMergeError, Tables, transpiled
+
+SHAPE = TableShape(tuple(map(TableColumn, COLUMNS, TYPES)))
+_SPARK = {"INTEGER": "INT", "VARCHAR": "STRING"}
+
+
+@dataclass
+class HeldHistories:
+    """What was held: statements and questions by what became of them, and changed answers."""
+
+    statements: Counter[str] = field(default_factory=Counter)
+    asked: Counter[str] = field(default_factory=Counter)
+
+
+class DuckEngine:
+    """Runs the queries of a replay in a database of DuckDB."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._database = tables.database
+        self._made = 0
+
+    def view(self, query: str) -> str:
+        return self._make("VIEW", query)
+
+    def store(self, query: str) -> str | None:
+        name = self._make("TABLE", query)
+        [(count,)] = self._database.execute(f'SELECT count(*) FROM "{name}"').fetchall()
+        return name if count else None
+
+    def shape(self, query: str) -> TableShape:
+        described = self._database.execute(f"DESCRIBE {self._written(query)}").fetchall()
+        return TableShape(
+            tuple(TableColumn(row[0], _SPARK.get(row[1], row[1])) for row in described)
+        )
+
+    def rows(self, query: str) -> list[Row]:
+        return self._database.execute(self._written(query)).fetchall()
+
+    def _make(self, kind: str, query: str) -> str:
+        self._made += 1
+        name = f"_made_{self._made}"
+        self._database.execute(f"CREATE TEMP {kind} {name} AS {self._written(query)}")
+        return name
+
+    def _written(self, query: str) -> str:
+        query = re.sub(r"(?i)monotonically_increasing_id\(\)", "ROW_NUMBER() OVER ()", query)
+        return transpiled(query)
+
+
+def check_history(seed: int, held: HeldHistories, questions: int = 4) -> None:
+    """Hold the history of a seed.
+
+    Raises
+    ------
+    AssertionError
+        For a version that differs from the one that really was, or really would be.
+    """
+    random = Random(seed * 7919 + 1)
+    drawn = draw(seed)
+    tables = Tables(drawn.tables)
+    engine = DuckEngine(tables)
+    chains = {name: {0: _copy(tables, name, 0)} for name in TARGETS}
+    events: list[HistoryStep] = []
+    kept: list[Drawn] = []
+    for each in drawn.statements:
+        parsed = parse_statement(each.text)
+        before = {name: list(versions.values())[-1] for name, versions in chains.items()}
+        views = {**before, **{name: name for name in SOURCES}}
+        source = source_query(parsed, views)
+        shape = None if source is None else engine.shape(source)
+        written = reenact(parsed, SHAPE, Relations(before[each.table], views), shape)
+        try:
+            tables.run(each)
+        except AmbiguousMergeError:
+            assert written.ambiguous is not None
+            assert engine.rows(written.ambiguous), each.text
+            held.statements["ambiguous"] += 1
+            continue
+        if written.ambiguous is not None:
+            assert not engine.rows(written.ambiguous), each.text
+        assert Counter(engine.rows(written.rows)) == Counter(tables.rows(each.table)), each.text
+        held.statements["held"] += 1
+        version = len(chains[each.table])
+        chains[each.table][version] = _copy(tables, each.table, version)
+        events.append(HistoryStep(f"e{len(kept)}", parsed, each.table, version))
+        kept.append(each)
+    history = DrawnHistory(drawn.tables, tuple(kept))
+    for _ in range(questions if kept else 0):
+        _ask(random, history, engine, chains, events, held)
+
+
+def _ask(
+    random: Random,
+    drawn: DrawnHistory,
+    engine: DuckEngine,
+    chains: Mapping[str, Mapping[int, str]],
+    events: list[HistoryStep],
+    held: HeldHistories,
+) -> None:
+    rate = random.choice([0.0, 0.2, 0.5])
+    gone = {
+        name: [row for row in rows if random.random() < rate]
+        for name, rows in drawn.tables.items()
+        if random.random() < 0.6
+    }
+    left = {
+        name: list((Counter(rows) - Counter(gone.get(name, ()))).elements())
+        for name, rows in drawn.tables.items()
+    }
+    changed = [event for event in events if random.random() < 0.2]
+    undone = frozenset(event.name for event in changed if random.random() < 0.6)
+    others: dict[str, Drawn] = {}
+    for event in changed:
+        if event.name not in undone:
+            others[event.name] = next(
+                s for s in iter(lambda: statement(random), None) if s.table == event.table
+            )
+    replaced: dict[str, Statement] = {n: parse_statement(s.text) for n, s in others.items()}
+    bases = {name: _less(engine, name, gone.get(name, [])) for name in SOURCES}
+    begins = {name: _less(engine, chains[name][0], gone.get(name, [])) for name in TARGETS}
+    typed = {
+        name: Chain(versions, dict.fromkeys(versions, SHAPE)) for name, versions in chains.items()
+    }
+    really = Tables(left)
+    fails = None
+    for event, each in zip(events, drawn.statements, strict=True):
+        try:
+            if event.name not in undone:
+                really.run(others.get(event.name, each))
+        except AmbiguousMergeError:
+            fails = event.name
+            break
+    replay = Replay(engine, typed, events, bases, begins, undone, replaced)
+    if fails is not None:
+        with pytest.raises(StatementError, match=repr(fails)):
+            replay.run()
+        held.asked["fails"] += 1
+        return
+    states = replay.run()
+    for name, bags in states.items():
+        new, old = engine.rows(hypothetical(bags)), engine.rows(f"SELECT * FROM {bags.real}")
+        assert Counter(new) == Counter(really.rows(name)), name
+        held.asked["changed" if Counter(new) != Counter(old) else "same"] += 1
+
+
+def _less(engine: DuckEngine, real: str, gone: list[Row]) -> Bags:
+    if not gone:
+        return Bags(real)
+    values = ", ".join(
+        "(" + ", ".join("NULL" if v is None else repr(v) for v in row) + ")" for row in gone
+    )
+    casts = ", ".join(f"CAST({c} AS {t}) AS {c}" for c, t in zip(COLUMNS, TYPES, strict=True))
+    return Bags(real, engine.store(f"SELECT {casts} FROM (VALUES {values}) AS v(k, a, b, c)"))
+
+
+def _copy(tables: Tables, name: str, version: int) -> str:
+    tables.database.execute(f"CREATE TABLE {name}_{version} AS FROM {name}")
+    return f"{name}_{version}"

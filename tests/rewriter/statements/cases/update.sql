@@ -1,0 +1,226 @@
+-- title: all rows
+UPDATE orders SET a = a + 1, c = DEFAULT
+-- expected
+SELECT
+  `orders`.`k` AS `k`,
+  CAST(a + 1 AS INT) AS `a`,
+  CAST(NULL AS STRING) AS `c`
+FROM `before` AS `orders`
+
+-- title: rows of a condition, under an alias
+UPDATE db.orders AS o SET o.a = o.a + 1, c = 'n' WHERE o.k > 1 OR c IS NULL
+-- expected
+SELECT
+  `o`.`k` AS `k`,
+  CASE WHEN o.k > 1 OR c IS NULL THEN CAST(o.a + 1 AS INT) ELSE `o`.`a` END AS `a`,
+  CASE WHEN o.k > 1 OR c IS NULL THEN CAST('n' AS STRING) ELSE `o`.`c` END AS `c`
+FROM `before` AS `o`
+
+-- title: qualified by the whole name of the table
+UPDATE db.orders SET db.orders.a = db.orders.k WHERE db.orders.a = 1
+-- expected
+SELECT
+  `orders`.`k` AS `k`,
+  CASE WHEN orders.a = 1 THEN CAST(orders.k AS INT) ELSE `orders`.`a` END AS `a`,
+  `orders`.`c` AS `c`
+FROM `before` AS `orders`
+
+-- title: a condition with a subquery
+UPDATE orders SET a = 1 WHERE k IN (SELECT k FROM db.news WHERE db.news.a > orders.a)
+-- expected
+SELECT
+  `orders`.`k` AS `k`,
+  CAST(1 AS INT) AS `a`,
+  `orders`.`c` AS `c`
+FROM `before` AS `orders`
+WHERE
+  k IN (
+    SELECT
+      k
+    FROM `news_view` AS `news`
+    WHERE
+      news.a > orders.a
+  )
+UNION ALL
+SELECT
+  `orders`.`k` AS `k`,
+  `orders`.`a` AS `a`,
+  `orders`.`c` AS `c`
+FROM `before` AS `orders`
+WHERE
+  NOT (
+    (
+      k IN (
+        SELECT
+          k
+        FROM `news_view` AS `news`
+        WHERE
+          news.a > orders.a
+      )
+    ) IS NOT DISTINCT FROM TRUE
+  )
+
+-- title: a scalar subquery for a value
+UPDATE orders SET a = (SELECT max(a) FROM news)
+-- expected
+SELECT
+  `orders`.`k` AS `k`,
+  CAST((
+    SELECT
+      max(a)
+    FROM `news_view` AS `news`
+  ) AS INT) AS `a`,
+  `orders`.`c` AS `c`
+FROM `before` AS `orders`
+UNION ALL
+SELECT
+  `orders`.`k` AS `k`,
+  `orders`.`a` AS `a`,
+  `orders`.`c` AS `c`
+FROM `before` AS `orders`
+WHERE
+  FALSE
+
+-- title: a condition that has CASE and the words of the statement
+UPDATE orders SET c = CASE WHEN a > 1 THEN 'WHERE, ' ELSE `c` END WHERE CASE WHEN a > 1 THEN c END = 'SET'
+-- expected
+SELECT
+  `orders`.`k` AS `k`,
+  `orders`.`a` AS `a`,
+  CASE
+    WHEN CASE WHEN a > 1 THEN c END = 'SET'
+    THEN CAST(CASE WHEN a > 1 THEN 'WHERE, ' ELSE `c` END AS STRING)
+    ELSE `orders`.`c`
+  END AS `c`
+FROM `before` AS `orders`
+
+-- title: an update that may not be executed
+UPDATE executed SET a = 1 WHERE k = 2
+-- expected
+SELECT
+  `executed`.`k` AS `k`,
+  CASE
+    WHEN k = 2 AND (
+      SELECT
+        COUNT(*)
+      FROM `executed_row`
+    ) > 0
+    THEN CAST(1 AS INT)
+    ELSE `executed`.`a`
+  END AS `a`,
+  `executed`.`c` AS `c`
+FROM `before` AS `executed`
+
+-- title: an update with a subquery that may not be executed
+UPDATE executed SET a = 1 WHERE k IN (SELECT k FROM news)
+-- expected
+SELECT
+  `executed`.`k` AS `k`,
+  CAST(1 AS INT) AS `a`,
+  `executed`.`c` AS `c`
+FROM `before` AS `executed`
+WHERE
+  k IN (
+    SELECT
+      k
+    FROM `news_view` AS `news`
+  )
+  AND EXISTS(
+    SELECT
+      1
+    FROM `executed_row`
+  )
+UNION ALL
+SELECT
+  `executed`.`k` AS `k`,
+  `executed`.`a` AS `a`,
+  `executed`.`c` AS `c`
+FROM `before` AS `executed`
+WHERE
+  NOT (
+    (
+      k IN (
+        SELECT
+          k
+        FROM `news_view` AS `news`
+      )
+    ) IS NOT DISTINCT FROM TRUE
+  )
+  OR NOT EXISTS(
+    SELECT
+      1
+    FROM `executed_row`
+  )
+
+-- title: every row of an update that may not be executed
+UPDATE executed SET a = 1
+-- expected
+SELECT
+  `executed`.`k` AS `k`,
+  CASE
+    WHEN (
+      SELECT
+        COUNT(*)
+      FROM `executed_row`
+    ) > 0
+    THEN CAST(1 AS INT)
+    ELSE `executed`.`a`
+  END AS `a`,
+  `executed`.`c` AS `c`
+FROM `before` AS `executed`
+
+-- title: a field of a column
+UPDATE orders SET c.x = 1
+-- error
+UnsupportedError: c.x is assigned, a field of a column
+Assign the whole column.
+
+-- title: a column assigned twice
+UPDATE orders SET a = 1, A = 2
+-- error
+UnsupportedError: the column 'a' is assigned twice
+Assign it once.
+
+-- title: a column that is not there
+UPDATE orders SET z = 1
+-- error
+UnsupportedError: the table has no column 'z'
+Its columns are k, a, c.
+
+-- title: a table that computes a column
+UPDATE generated SET a = 1
+-- error
+UnsupportedError: the table computes the column 'g'
+Statements over tables without generated and identity columns are reenacted.
+
+-- title: an update without SET
+UPDATE orders WHERE a = 1
+-- error
+NotUnderstoodError: This statement is not understood at 1:15
+  UPDATE orders WHERE a = 1
+                ^^^^^
+Write it by Spark's grammar; if Spark accepts the text, please report it.
+
+-- title: an assignment without a value
+UPDATE orders SET a = , c = 1
+-- error
+NotUnderstoodError: This statement is not understood at 1:23
+  UPDATE orders SET a = , c = 1
+                        ^
+Write it by Spark's grammar; if Spark accepts the text, please report it.
+
+-- title: two values for a column
+UPDATE orders SET a = 1 2
+-- error
+NotUnderstoodError: This text is not understood (Invalid expression / Unexpected token) at 1:10
+  SELECT 1 2
+           ^
+Simplify or reword this part; if Spark accepts the text, please report it.
+
+-- title: an assignment by another sign
+UPDATE orders SET a > 1
+-- error
+NotUnderstoodError: This statement is not understood at 1:21
+  UPDATE orders SET a > 1
+                      ^
+Write it by Spark's grammar; if Spark accepts the text, please report it.
