@@ -96,7 +96,7 @@ SYSTEMS = (
             SystemCommand(
                 "stream",
                 "Ask recorded streams where events came from, and replay them.",
-                "lipstick.systems.streams.commands.command:stream",
+                "lipstick.systems.streams.commands:stream",
             ),
         ),
         page=SystemPage(
@@ -111,7 +111,7 @@ SYSTEMS = (
             SystemCommand(
                 "events",
                 "Reduce streams of provenance events to who came from whom.",
-                "lipstick.systems.events.commands.command:events",
+                "lipstick.systems.events.commands:events",
             ),
         ),
         page=SystemPage(
@@ -124,7 +124,7 @@ SYSTEMS = (
             SystemCommand(
                 "script",
                 "Tell what a Python script or notebook does, from its text; only 'run' runs it.",
-                "lipstick.systems.scripts.commands.command:script",
+                "lipstick.systems.scripts.commands:script",
             ),
         ),
         page=SystemPage(
@@ -152,7 +152,7 @@ SYSTEMS = (
             SystemCommand(
                 "federation",
                 "Ask many stores as one.",
-                "lipstick.systems.federation.commands.command:federation",
+                "lipstick.systems.federation.commands:federation",
             ),
         ),
         page=SystemPage(

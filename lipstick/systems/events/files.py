@@ -12,12 +12,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from graphquery.store import Store
-from lipstick.systems.events.blocks import parsed_blocks
 from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.formats import MESSAGES, PROV
 from lipstick.systems.events.parse import DeadLetter
-from lipstick.systems.events.reduction import Outcome, Reduction, cyclic_letters
+from lipstick.systems.events.reduction import Outcome, Reduction, cyclic_letters, parsed_blocks
 from lipstick.systems.events.run_settings import BLOCK, Settings, described
 from lipstick.systems.events.store import ReducedWriter
 from semiring.door import checked

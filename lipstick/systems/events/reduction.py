@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+import zlib
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -14,7 +15,6 @@ import pyarrow.compute as pc
 
 from graphquery.reduction import Partial, Reducer, ReductionCycleError, merge
 from lipstick.systems.events.attempts import Attempts
-from lipstick.systems.events.blocks import by_topic, parsed_blocks
 from lipstick.systems.events.cyclic import acyclic, have_cycles, reason_of_cycle
 from lipstick.systems.events.dead_letters import (
     append_letters,
@@ -22,12 +22,12 @@ from lipstick.systems.events.dead_letters import (
     letter_of,
     read_letters,
 )
-from lipstick.systems.events.decoding import Unreadable
+from lipstick.systems.events.decoding import MAX_LINE, Unreadable, open_lines
 from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.formats import OPENLINEAGE
 from lipstick.systems.events.message import SCHEMA
 from lipstick.systems.events.openlineage import Collector, read_events
-from lipstick.systems.events.parse import DeadLetter
+from lipstick.systems.events.parse import DeadLetter, Parsed, parse
 from lipstick.systems.events.prov import read_documents
 from lipstick.systems.events.run_settings import Settings, goes_on
 from lipstick.systems.events.store import ReducedWriter
@@ -35,6 +35,53 @@ from lipstick.systems.events.topic import Progress, TopicReducer
 from lipstick.systems.events.watermark import Watermark
 from semiring.base import Semiring
 from semiring.door import checked
+
+
+def parsed_blocks(
+    files: Sequence[Path], size: int, semiring: Semiring[Any] | None = None
+) -> Iterator[Parsed]:
+    """Return the messages in blocks of whole lines of some files.
+
+    A file that cannot be read to its end is reported as a line, and does not end the others.
+    """
+    for file in files:
+        line = 1
+        try:
+            for block, first in _blocks(file, size):
+                yield parse(block, str(file), first, semiring)
+                line = first + block.count(b"\n")
+        except (OSError, EOFError, zlib.error) as error:
+            yield Parsed.refusing(DeadLetter(str(file), line, f"cannot be read: {error}", ""))
+
+
+def _blocks(file: Path, size: int) -> Iterator[tuple[bytes, int]]:
+    """Return blocks of whole lines of a file, with the number of the first line of each.
+
+    Of a line that is too long, more than `MAX_LINE` is not held.
+    """
+    line, rest = 1, b""
+    with open_lines(file) as source:
+        while data := source.read(size):
+            if len(rest) > MAX_LINE and b"\n" not in data:
+                continue
+            if len(rest) > MAX_LINE:
+                data = data[data.index(b"\n") :]
+            data = rest + data
+            end = data.rfind(b"\n") + 1
+            block, rest = data[:end], data[end:]
+            if block:
+                yield block, line
+                line += block.count(b"\n")
+    if rest:
+        yield rest, line
+
+
+def by_topic(messages: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Return messages by their topic."""
+    names = messages.column("topic").unique().to_pylist()
+    for name in names:
+        whole = len(names) == 1
+        yield name, messages if whole else messages.filter(pc.equal(messages["topic"], name))
 
 
 @checked

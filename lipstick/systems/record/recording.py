@@ -15,9 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lipstick.systems.record.call_events import events
+from lipstick.systems.record.call_events import calls, events, traced
 from lipstick.systems.record.errors import RecordError
-from lipstick.systems.record.traced_calls import calls, traced
 from lipstick.systems.record.versions import Versions, Vertex
 
 FORMAT = 1

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from lipstick.dataframes.jvm import analysed, elements
 from lipstick.errors import UnsupportedError
 from lipstick.systems.streaming.checkpoint import CheckpointError, MicroBatch
-from lipstick.systems.streaming.described import LEAVES, described_leaf
 from lipstick.systems.streaming.recorded import of_stream
-from lipstick.systems.streaming.source import StreamSource
+from lipstick.systems.streaming.source import LEAVES, StreamSource, described_leaf
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan

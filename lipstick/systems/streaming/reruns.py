@@ -7,29 +7,27 @@ more, or a window is not complete yet.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lipstick.dataframes.jvm import active, alias, analysed, elements, frame_of, jvm_of, sequence
+from lipstick.errors import UnsupportedError
 from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.errors import StreamError
-from lipstick.systems.streaming.pushed import TIME, WatermarkRows, watermark_rows
-from lipstick.systems.streaming.recorded import LATE
+from lipstick.systems.streaming.leaves import tracked_by
+from lipstick.systems.streaming.prepared import over_rows
+from lipstick.systems.streaming.recorded import LATE, of_stream
 from lipstick.systems.streaming.sources.replayed import BATCH
-from lipstick.systems.streaming.watermarks import (
-    Watermark,
-    known_restarts,
-    possible_restarts,
-    repeated,
-    settled,
-)
 from lipstick.tracking.tracker import Tracked
 
 if TYPE_CHECKING:
+    from lipstick.dataframes.jvm import Plan
     from lipstick.systems.streaming.definition import AnnotatedStream
 
 
@@ -166,3 +164,207 @@ def _with_late(rows: DataFrame, late: Mapping[int, int]) -> str:
     view = f"_lipstick_rerun_{uuid.uuid4().hex[:8]}"
     rows.withColumn(LATE, moment).createOrReplaceTempView(view)
     return view
+
+
+TIME = "_lipstick_time"
+_WITH_ID = 4
+"""So many parameters has Spark's operator in versions where the first is an identity."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatermarkRows:
+    """The rows that one watermark of a query sees.
+
+    Parameters
+    ----------
+    relation
+        The stream.
+    delay
+        How far the watermark is behind, in milliseconds.
+    below
+        Spark's operators below the watermark.
+    time
+        Its attribute of event times.
+    prefix
+        The prefix of the names of the source's columns in recorded rows.
+    """
+
+    relation: str
+    delay: int
+    below: Any
+    time: Any
+    prefix: str
+
+    def of(self, rows: DataFrame) -> DataFrame:
+        """Return the recorded rows that the watermark sees, with their batch and ``TIME``."""
+        spark = rows.sparkSession
+        logical = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical
+        plan = over_rows(spark, self.below, rows, self.prefix, [BATCH])
+        batch = next(a for a in elements(plan.output()) if a.name() == BATCH)
+        named = jvm_of(spark).org.apache.spark.sql.catalyst.expressions.NamedExpression
+        time = alias(spark, self.time, TIME, named.newExprId())
+        return frame_of(spark, logical.Project(sequence(spark, [time, batch]), plan))
+
+
+def watermark_rows(stream: AnnotatedStream) -> list[list[WatermarkRows]]:
+    """Return, for each watermark of a query, the rows that it sees at each of its places.
+
+    The watermark of a stream that is read several times may stand in several places of the plan.
+
+    Raises
+    ------
+    UnsupportedError
+        When the plan is not known: over Spark Connect, or where it has more below a watermark.
+    """
+    frame = stream.df
+    if not hasattr(frame, "_jdf"):
+        raise UnsupportedError(
+            "whether a deletion moves a watermark is not told over Spark Connect",
+            "Ask it in a classic session.",
+            stream.query,
+        )
+    spark = stream.session.spark
+    with active(spark):
+        plan = spark._jsparkSession.sessionState().optimizer().execute(analysed(frame))
+    seen: dict[str, list[WatermarkRows]] = {}
+    for number, node in enumerate(_watermarks(plan)):
+        identity = str(node.productElement(0)) if node.productArity() == _WITH_ID else str(number)
+        seen.setdefault(identity, []).append(_seen(stream, node))
+    return list(seen.values())
+
+
+def _watermarks(plan: Plan) -> Iterator[Plan]:
+    if plan.getClass().getSimpleName() == "EventTimeWatermark":
+        yield plan
+    for child in elements(plan.children()):
+        yield from _watermarks(child)
+
+
+def _seen(stream: AnnotatedStream, watermark: Plan) -> WatermarkRows:
+    below = watermark.children().apply(0)
+    leaf = below
+    while leaf.getClass().getSimpleName() in ("Filter", "Project"):
+        leaf = leaf.children().apply(0)
+    name = tracked_by(stream, leaf)
+    if name is None:
+        raise UnsupportedError(
+            "what stands below a watermark of this query in Spark's plan is not understood",
+            "Ask the annotations, or what_if of a deletion in another relation.",
+            stream.query,
+        )
+    source = of_stream(stream.relations[name])
+    source_delay = jvm_of(stream.session.spark).org.apache.spark.sql.catalyst.plans.logical
+    delay = int(source_delay.EventTimeWatermark.getDelayMs(watermark.delay()))
+    return WatermarkRows(name, delay, below, watermark.eventTime(), source.raw_prefix)
+
+
+_MOST_UNKNOWN = 300
+"""The most batches for which a restart is checked against the watermarks that Spark recorded."""
+Latest = Mapping[int, int]
+"""The latest event time of each batch that has rows, in milliseconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """One watermark of a query: its delay in milliseconds, and the latest times it saw."""
+
+    delay: int
+    latest: Latest
+
+
+def repeated(
+    batches: Sequence[MicroBatch],
+    watermarks: Sequence[Watermark],
+    restarts: Set[int] | None = None,
+) -> list[MicroBatch]:
+    """Return the batches with the watermarks that these event times give them.
+
+    Where the watermark moves, Spark runs a batch without data before the next one if no data wait
+    yet: as it did in the recording, so it would have done. A run begins with none.
+
+    Parameters
+    ----------
+    restarts
+        The batches that a run began with; None: the ones that are known.
+    """
+    known = known_restarts(batches)
+    reset = known if restarts is None else restarts
+    settles = _settles(batches, known)
+    result: list[MicroBatch] = []
+    current, before = 0, 0
+    highest = [0] * len(watermarks)
+    for number, batch in enumerate(batches):
+        settled_before = settles
+        if batch.number in reset:
+            highest = [0] * len(watermarks)
+        if batch.number in known:
+            waited = number > 0 and batches[number - 1].watermark != batch.watermark
+            settled_before = settles and not waited
+        late = current if settled_before and batch.has_data else before
+        result.append(replace(batch, watermark=current, late=late))
+        before = current
+        current = _after(batch, watermarks, highest, current)
+    return result
+
+
+def settled(
+    batches: Sequence[MicroBatch],
+    watermarks: Sequence[Watermark],
+    restarts: Set[int] | None = None,
+) -> int:
+    """Return the watermark after the last batch, which the next one would have."""
+    known = known_restarts(batches) if restarts is None else restarts
+    current, highest = 0, [0] * len(watermarks)
+    for batch in batches:
+        if batch.number in known:
+            highest = [0] * len(watermarks)
+        current = _after(batch, watermarks, highest, current)
+    return current
+
+
+def known_restarts(batches: Sequence[MicroBatch]) -> frozenset[int]:
+    """Return the batches that a run of the query is known to have begun with."""
+    return frozenset(batch.number for batch in batches if batch.restarted)
+
+
+def possible_restarts(
+    batches: Sequence[MicroBatch], watermarks: Sequence[Watermark]
+) -> frozenset[int]:
+    """Return the batches that a run may have begun with, by what is known and what Spark recorded.
+
+    Restarts only lower watermarks, so that one with which they are lower than recorded was none.
+    The watermarks of any restarts among the possible ones lie between the ones of all and of none.
+    """
+    known = known_restarts(batches)
+    unknown = [batch.number for batch in batches[1:] if batch.restarted is None]
+    if len(watermarks) < 2 or len(unknown) > _MOST_UNKNOWN:
+        return known.union(unknown)
+    recorded = [batch.watermark for batch in batches]
+
+    def lowers(number: int) -> bool:
+        given = repeated(batches, watermarks, known | {number})
+        pairs = zip(given, recorded, strict=True)
+        return any(batch.watermark < watermark for batch, watermark in pairs)
+
+    return known.union(number for number in unknown if not lowers(number))
+
+
+def _after(
+    batch: MicroBatch, watermarks: Sequence[Watermark], highest: list[int], current: int
+) -> int:
+    """Return the watermark after a batch; advance ``highest``, the parts' watermarks, in place."""
+    for number, watermark in enumerate(watermarks):
+        latest = watermark.latest.get(batch.number)
+        if latest is not None:
+            highest[number] = max(highest[number], latest - watermark.delay)
+    choose = max if batch.policy == "max" else min
+    return max(current, choose(highest, default=0))
+
+
+def _settles(batches: Sequence[MicroBatch], restarts: Set[int]) -> bool:
+    """Return True if a batch without data followed each move of the watermark in its run."""
+    pairs = pairwise(batches)
+    return not any(
+        after.watermark != before.watermark and after.has_data and after.number not in restarts
+        for before, after in pairs
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lipstick.systems.streaming.checkpoint import MicroBatch, read_checkpoint
 from lipstick.systems.streaming.errors import StreamError
 from lipstick.systems.streaming.kept import Keeper
-from lipstick.systems.streaming.relation_states import Watch
+from lipstick.systems.streaming.periods import Watch
 from lipstick.systems.streaming.results import StreamResults
 from lipstick.systems.streaming.starts import Start, read_starts
 from rewriter.streaming import Emission, OutputMode

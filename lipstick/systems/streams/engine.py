@@ -14,10 +14,9 @@ from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.delays import Delays, Fixed
 from lipstick.systems.streams.errors import StreamError, UnknownStreamError
 from lipstick.systems.streams.graph import Graph
-from lipstick.systems.streams.ingest import SourceStage
+from lipstick.systems.streams.ingest import Numbering, SourceStage
 from lipstick.systems.streams.keys import INFINITE, NEVER, Keys
 from lipstick.systems.streams.node import Node
-from lipstick.systems.streams.numbering import Numbering
 from lipstick.systems.streams.operator_state import StageState
 from lipstick.systems.streams.operators.base import Fired, Stage
 from lipstick.systems.streams.properties import Property, Step

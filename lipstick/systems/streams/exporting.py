@@ -20,8 +20,8 @@ from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store import Store, StoreDamagedError, Transaction, Writer
 from lipstick.systems.streams.ancestors import Link, Visited, step_back
 from lipstick.systems.streams.errors import StreamError
-from lipstick.systems.streams.event_nodes import Nodes, Piece
 from lipstick.systems.streams.keys import Keys
+from lipstick.systems.streams.provenance import Nodes, Piece
 from lipstick.systems.streams.stored import Stored
 from lipstick.tracking.naming import free_name
 from semiring.base import Array

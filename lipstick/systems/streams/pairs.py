@@ -17,7 +17,7 @@ from lipstick.systems.streams.keys import Keys, expand
 from lipstick.systems.streams.operators.base import Fired
 from lipstick.systems.streams.prefix import prefix_of
 from lipstick.systems.streams.recording import InMemory, Recording
-from lipstick.systems.streams.replaying import Span, run
+from lipstick.systems.streams.replay import Span, run
 from semiring.base import Array
 from semiring.door import checked
 

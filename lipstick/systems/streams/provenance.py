@@ -1,22 +1,214 @@
-"""The ancestors of events as a table of steps, and as a graph with operators as modules."""
+"""The ancestors of events as a table of steps, and as a graph with a node an event."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from graphquery import ProvenanceGraph
-from graphquery.model import EdgeSet, Segment
+from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from lipstick.systems.streams.ancestors import Link, Ranges, walk_back
-from lipstick.systems.streams.event_nodes import Nodes
 from lipstick.systems.streams.events import Events, key_table, resolve
-from lipstick.systems.streams.keys import Keys, distinct_keys, expand
+from lipstick.systems.streams.keys import Keys, distinct_keys, expand, search
+from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.operators.base import Spans, at_trigger
 from lipstick.systems.streams.recording import Recording
 from semiring.base import Array
 from semiring.door import checked
+
+_WINDOWS = ("time_window", "length_window")
+_JOINS = ("time_join", "length_join")
+
+
+class Sink(Protocol):
+    """A destination of segments and edges."""
+
+    def name(self, wanted: str) -> str:
+        """A name of a segment that is free, as near to one as there is."""
+        ...
+
+    def segment(self, segment: Segment, values: pa.Table | None = None) -> None:
+        """Add nodes."""
+        ...
+
+    def edges(
+        self, edges: EdgeSet, sources: Array | None = None, targets: Array | None = None
+    ) -> None:
+        """Add edges."""
+        ...
+
+
+@dataclass(slots=True)
+class Piece:
+    """Some events of a stream, and the segments that have their nodes.
+
+    Parameters
+    ----------
+    keys
+        Of the events; node i of each segment is event i.
+    inside, outside
+        As the module has made them, and as they leave it; None: they do not.
+    inputs
+        By module, as they enter it.
+    """
+
+    keys: Keys
+    inside: str
+    outside: str | None
+    inputs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Nodes:
+    """Adds the nodes of events, stream by stream along the graph.
+
+    Parameters
+    ----------
+    invocations
+        By module, the segment of its one invocation.
+    pieces
+        By stream, what there is of it.
+    """
+
+    recording: Recording
+    sink: Sink
+    invocations: dict[str, str] = field(default_factory=dict)
+    pieces: dict[str, list[Piece]] = field(default_factory=dict)
+
+    def add(self, node: Node, keys: Keys, links: Sequence[Link], *, outward: bool) -> Piece:
+        """Add events of a stream, and what they were made of directly.
+
+        Parameters
+        ----------
+        links
+            Of the events, whose inputs are in pieces that were added before.
+        outward
+            Whether they leave their module in any case.
+        """
+        piece = self._piece(node, keys, links, outward)
+        self.pieces.setdefault(node.sid, []).append(piece)
+        return piece
+
+    def _piece(self, node: Node, keys: Keys, links: Sequence[Link], outward: bool) -> Piece:
+        sid = node.sid
+        if node.operator is None:
+            name = self._segment(sid, Kind.TOKEN, "", keys, sid, None)
+            return Piece(keys, name, name)
+        module = node.module
+        invocation = self._invocation(module)
+        consumers = [
+            self.recording.graph.node(each).module for each in self.recording.graph.consumers(sid)
+        ]
+        leaves = outward or not consumers or any(each != module for each in consumers)
+        label = "·" if node.operator.kind in (*_WINDOWS, *_JOINS) else "+"
+        derived = self._derived(
+            f"{invocation}/{sid}.{node.operator.kind}", label, len(keys), module
+        )
+        self._operands(node, links, derived)
+        if not leaves:
+            return Piece(keys, derived, None)
+        name = self._segment(f"{invocation}/{sid}", Kind.OUTPUT, "·", keys, sid, module)
+        self._whole(derived, name, len(keys))
+        self._whole(invocation, name, len(keys), Ordinals.ONE)
+        return Piece(keys, derived, name)
+
+    def _operands(self, node: Node, links: Sequence[Link], derived: str) -> None:
+        operator = node.operator
+        assert operator is not None
+        if operator.kind in _WINDOWS:
+            (link,) = links
+            self._edges(node, link, at_trigger(link.outputs, link.inputs), derived)
+            self._delta(node, link, derived)
+        elif operator.kind in _JOINS:
+            count = len(links[0].outputs)
+            ticks = self._derived(f"{derived}.tick", "+", count, node.module)
+            for link in links:
+                self._edges(node, link, at_trigger(link.outputs, link.inputs), ticks)
+                self._delta(node, link, derived)
+            self._whole(ticks, derived, count)
+        else:
+            for link in links:
+                self._edges(node, link, (link.low, link.high), derived)
+
+    def _delta(self, node: Node, link: Link, derived: str) -> None:
+        """δ of the sum of a window's events, as a factor of its output."""
+        count = len(link.outputs)
+        name = self._derived(f"{derived}.δ{link.which}", "δ", count, node.module)
+        self._edges(node, link, (link.low, link.high), name)
+        self._whole(name, derived, count)
+
+    def _edges(self, node: Node, link: Link, spans: Spans, target: str) -> None:
+        places, targets = expand(*spans)
+        code = None if link.inputs.code is None else link.inputs.code[places]
+        for piece, ordinals, chosen in self.located(link.source, code, link.inputs.t[places]):
+            edges = EdgeSet(self._input(node, link.source, piece), target, len(ordinals), file="")
+            self.sink.edges(edges, ordinals, targets[chosen])
+
+    def located(
+        self, sid: str, code: Array | None, t: Array
+    ) -> Iterator[tuple[Piece, Array, Array]]:
+        """The pieces that have some events: the ordinals there, and the places among the events."""
+        for piece in self.pieces[sid]:
+            positions = search(piece.keys.code, piece.keys.t, code, t)
+            there = positions < len(piece.keys)
+            there[there] = piece.keys.t[positions[there]] == t[there]
+            if code is not None and piece.keys.code is not None:
+                there[there] &= piece.keys.code[positions[there]] == code[there]
+            chosen = np.flatnonzero(there)
+            if len(chosen):
+                yield piece, positions[chosen], chosen
+
+    def _input(self, node: Node, source: str, piece: Piece) -> str:
+        """The segment that an operator reads a piece from: of its module's inputs, or inside."""
+        graph = self.recording.graph
+        if graph.node(source).module == node.module and graph.node(source).inputs:
+            return piece.inside
+        if node.module not in piece.inputs:
+            assert piece.outside is not None  # another module reads it
+            invocation = self._invocation(node.module)
+            count = len(piece.keys)
+            wanted = f"{invocation}/{source}.in"
+            name = self._segment(wanted, Kind.INPUT, "·", piece.keys, source, node.module)
+            self._whole(piece.outside, name, count)
+            self._whole(invocation, name, count, Ordinals.ONE)
+            piece.inputs[node.module] = name
+        return piece.inputs[node.module]
+
+    def _invocation(self, module: str) -> str:
+        if module not in self.invocations:
+            name = self.sink.name(f"{module}#1")
+            self.sink.segment(Segment(name, Kind.INVOCATION, module, 1, module, 1, 0))
+            self.invocations[module] = name
+        return self.invocations[module]
+
+    def _derived(self, wanted: str, label: str, count: int, module: str) -> str:
+        name = self.sink.name(wanted)
+        self.sink.segment(Segment(name, Kind.DERIVED, label, count, module, 1, 0))
+        return name
+
+    def _segment(
+        self, wanted: str, kind: Kind, label: str, keys: Keys, sid: str, module: str | None
+    ) -> str:
+        name = self.sink.name(wanted)
+        columns = {"n": keys.n, "t": keys.t, "d": keys.d}
+        if keys.code is not None:
+            columns["key"] = self.recording.codes.decode(keys.code)
+        key = ("n",) if keys.code is None else ("key", "n")
+        number, execution = (None, None) if module is None else (1, 0)
+        self.sink.segment(
+            Segment(name, kind, label, len(keys), module, number, execution, sid, key, ""),
+            pa.table(columns),
+        )
+        return name
+
+    def _whole(
+        self, source: str, target: str, count: int, sources: Ordinals = Ordinals.ALL
+    ) -> None:
+        self.sink.edges(EdgeSet(source, target, count, sources, Ordinals.ALL))
 
 
 @checked

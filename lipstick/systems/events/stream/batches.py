@@ -7,7 +7,7 @@ from the state of the last commit: files it had written are not named by any com
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -30,23 +30,22 @@ from lipstick.systems.events.mending import mend
 from lipstick.systems.events.message import SCHEMA
 from lipstick.systems.events.parse import DeadLetter
 from lipstick.systems.events.store import ReducedWriter
-from lipstick.systems.events.stream.cyclic import (
-    cyclic_letters,
-    logged,
-    may_lack_documents,
-    resettled,
-)
 from lipstick.systems.events.stream.gathered import Gathered, added, gather
 from lipstick.systems.events.stream.openlineage_runs import take_events, tell_runs
-from lipstick.systems.events.stream.plan import STATE, BatchPlan, TopicPlan
-from lipstick.systems.events.stream.pruning import forgetting, prune, sweep_log, sweep_state
+from lipstick.systems.events.stream.plan import LOG, STATE, BatchPlan, TopicPlan
 from lipstick.systems.events.stream.settings import (
     BatchProgress,
     StreamSettings,
     progress_of,
     size_of,
 )
-from lipstick.systems.events.stream.settling import Settling
+from lipstick.systems.events.stream.settling import (
+    Settling,
+    cyclic_letters,
+    logged,
+    may_lack_documents,
+    resettled,
+)
 from lipstick.systems.events.stream.task_messages import Row
 from lipstick.systems.events.stream.wire import concatenated, table_bytes
 from lipstick.systems.events.topic import Progress
@@ -358,3 +357,42 @@ class Batches:
             for name, topic in self._reduced.topics.items()
             if "stream" in topic
         }
+
+
+def forgetting(known: TopicPlan, batch: int, settings: StreamSettings) -> TopicPlan:
+    """A topic after a batch, with the first batch whose messages are still kept.
+
+    No message of a batch is later than the latest that had come with it.
+    """
+    if settings.keep is None or known.watermark is None or not known.latest:
+        return known
+    logged = {**known.logged, batch: max(known.latest.values())}
+    horizon = known.watermark - settings.keep
+    gone = [number for number, latest in logged.items() if latest < horizon]
+    return replace(
+        known,
+        logged={number: latest for number, latest in logged.items() if latest >= horizon},
+        kept_from=max([known.kept_from, *(number + 1 for number in gone)]),
+    )
+
+
+def prune(plan: BatchPlan) -> None:
+    """Remove the messages that the last commit does not keep."""
+    for topic, known in plan.topics.items():
+        for file in plan.log_of(topic).glob("[0-9]*.arrow"):
+            if int(file.name.partition("-")[0]) < known.kept_from:
+                file.unlink()
+
+
+def sweep_state(folder: Path, needed: Set[str]) -> None:
+    """Remove state that the last commit does not have: of batches before, and of other attempts."""
+    for file in (folder / STATE).iterdir():
+        if file.name not in needed:
+            file.unlink(missing_ok=True)
+
+
+def sweep_log(folder: Path, last: int) -> None:
+    """Remove messages that the commit of the last batch, or one before it, does not have."""
+    for file in folder.glob(f"{LOG}/*/*"):
+        if file.name.startswith(".") or int(file.name.partition("-")[0]) > last:
+            file.unlink()

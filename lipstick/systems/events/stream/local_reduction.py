@@ -12,13 +12,12 @@ import pyarrow.compute as pc
 
 from graphquery.reduction import Reducer, ReductionCycleError, Report
 from graphquery.reduction.shares import split
-from lipstick.systems.events.attempts import Attempts
-from lipstick.systems.events.completed import Done, Run
+from lipstick.systems.events.attempts import Attempts, Done, Run
 from lipstick.systems.events.dead_letters import differing_letters
 from lipstick.systems.events.message import EDGES, SCHEMA, SEALED
 from lipstick.systems.events.partials import partial_of
 from lipstick.systems.events.stream import task_messages
-from lipstick.systems.events.stream.cutting import dealt
+from lipstick.systems.events.stream.parsed_rows import dealt
 from lipstick.systems.events.stream.plan import EXECUTION, SOURCE, BatchPlan, functions_document
 from lipstick.systems.events.stream.task_messages import Row
 from lipstick.systems.events.stream.wire import (

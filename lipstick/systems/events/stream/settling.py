@@ -2,18 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from graphquery.reduction import Evidence, Final, FunctionCounts, Partial, merge, reduce
 from graphquery.reduction.hashing import shard_of
+from graphquery.reduction.resolution import Stepped, step
 from graphquery.reduction.shares import Share, split
+from lipstick.systems.events.cyclic import acyclic, have_cycles, reason_of_cycle
+from lipstick.systems.events.formats import PROV
+from lipstick.systems.events.message import SCHEMA
+from lipstick.systems.events.parse import DeadLetter
+from lipstick.systems.events.partials import partial_of
+from lipstick.systems.events.stream import task_messages
 from lipstick.systems.events.stream.gathered import NAMED, added, with_peaks
+from lipstick.systems.events.stream.parsed_rows import DOCUMENT
 from lipstick.systems.events.stream.plan import BatchPlan, TopicPlan
-from lipstick.systems.events.stream.resolving import stored_parts, take_step, write_share
+from lipstick.systems.events.stream.settings import StreamSettings
+from lipstick.systems.events.stream.task_messages import Row
+from lipstick.systems.events.stream.wire import (
+    concatenated,
+    final_tables,
+    packed,
+    share_of,
+    share_tables,
+    table_of,
+    unpacked,
+)
+
+
+def resolve(plan: BatchPlan, shard: int, received: Iterable[Row]) -> Iterator[Row]:
+    """Take a step of every topic of a shard; other rows are passed on."""
+    passed = list(received)
+    yield from (row for row in passed if row.kind != task_messages.SHARE)
+    came = task_messages.by_topic(passed, task_messages.SHARE)
+    for topic in dict.fromkeys([*plan.topics, *came]):
+        own_rows = came.get(topic, [])
+        strays = [row for row in own_rows if row.shard != shard]
+        if strays:
+            raise RuntimeError(f"What is for shard {strays[0].shard} has come to {shard}.")
+        known = plan.topic(topic)
+        shares = [share_of(unpacked(row.data), plan.semiring) for row in own_rows]
+        parts = [*stored_parts(plan, known, shard), *shares]
+        if parts:
+            stepped = take_step(plan, known, shard, parts)
+            yield from _stepped(plan, topic, shard, parts, stepped)
+
+
+def stored_parts(plan: BatchPlan, known: TopicPlan, shard: int) -> list[Share]:
+    """Return the state of a shard, and the shares sent to it since."""
+    names = [*([known.open[shard]] if shard in known.open else []), *known.told.get(shard, ())]
+    return [share_of(unpacked(plan.read(name)), plan.semiring) for name in names]
+
+
+def take_step(plan: BatchPlan, known: TopicPlan, shard: int, parts: Sequence[Share]) -> Stepped:
+    """Take a step of a shard, by the evidence and functions of the topic."""
+    return step(
+        list(parts),
+        shard,
+        plan.shards,
+        known.evidence,
+        known.functions,
+        plan.semiring,
+        hubs=plan.hubs,
+    )
+
+
+def write_share(plan: BatchPlan, share: Share, kind: str) -> str:
+    """Write a share; return the name of its file."""
+    return plan.write(packed(share_tables(share)), kind)
+
+
+def _stepped(
+    plan: BatchPlan, topic: str, shard: int, parts: Sequence[Share], stepped: Stepped
+) -> Iterator[Row]:
+    state = stepped.state
+    is_open = not state.is_empty
+    reported = (stepped.excess, stepped.missing, stepped.cyclic)
+    named = [name for keys in reported for name in keys.slice(0, 10).to_pylist()]
+    resolved = {
+        "open": write_share(plan, state, "open") if is_open else None,
+        "told": {to: write_share(plan, share, "told") for to, share in stepped.told.items()},
+        "size": [len(state.leaving), len(state.keys), state.nbytes] if is_open else None,
+        "peak_edges": sum(len(part.leaving) for part in parts),
+        "peak_vertices": sum(len(part.keys) for part in parts),
+        "peak_bytes": sum(part.nbytes for part in parts),
+        "dead": stepped.dead,
+        "excess": len(stepped.excess),
+        "missing": len(stepped.missing),
+        "cyclic": len(stepped.cyclic),
+        "named": named,
+    }
+    yield task_messages.told(task_messages.RESOLVED, topic, shard, resolved)
+    if len(stepped.final.edges):
+        yield Row(0, task_messages.FINAL, topic, shard, 0, packed(final_tables(stepped.final)))
 
 
 class Settling:
@@ -130,3 +218,61 @@ class Settling:
             for shard, shares in self._told.items()
         }
         return replace(self.known, open=opened, sizes=sizes, told=told)
+
+
+def logged(plan: BatchPlan, topic: str) -> pa.Table:
+    """The messages of a topic that counted, as far as they are kept."""
+    files = sorted(plan.log_of(topic).glob("[0-9]*.arrow"))
+    return concatenated((table_of(file.read_bytes()) for file in files), SCHEMA)
+
+
+def _batches(plan: BatchPlan, topic: str) -> Iterator[pa.Table]:
+    """The messages of every batch, all of a document in one."""
+    files = sorted(plan.log_of(topic).glob("[0-9]*.arrow"))
+    for _, group in groupby(files, key=lambda file: file.name.partition("-")[0]):
+        yield concatenated((table_of(file.read_bytes()) for file in group), SCHEMA)
+
+
+def _place(name: str) -> tuple[str, int]:
+    """The file and line of a document, by its name."""
+    path, _, line = name.rpartition("#")
+    return path, int(line)
+
+
+def may_lack_documents(settings: StreamSettings, known: TopicPlan) -> bool:
+    """Return True if documents can be taken out: all are kept, and nothing is final."""
+    kept = settings.log and not known.kept_from and not known.counts.get("kept")
+    return settings.format == PROV and kept
+
+
+def resettled(plan: BatchPlan, topic: str, known: TopicPlan) -> tuple[Settling, list[DeadLetter]]:
+    """Return the shards of a topic without any final edges, but documents that close cycles."""
+    documents: list[tuple[tuple[str, int], Partial]] = []
+    for batch in _batches(plan, topic):
+        came = []
+        for number in batch.column("seq").unique().to_pylist():
+            rows = batch.filter(pc.equal(batch.column("seq"), number))
+            named = rows.filter(pc.equal(rows.column("function"), DOCUMENT)).column("exec")
+            came.append((_place(named[0].as_py()), partial_of(rows, plan.semiring)))
+        documents += sorted(came, key=lambda document: document[0])
+    good, letters = acyclic(documents, plan.semiring, hubs=plan.hubs)
+    settling = Settling(plan, replace(known, open={}, told={}))
+    for part in good:
+        settling.deliver(part)
+    settling.settle()
+    return settling, letters
+
+
+def cyclic_letters(plan: BatchPlan, topic: str, known: TopicPlan) -> list[DeadLetter]:
+    """The messages that are kept of a topic, and that have edges of a cycle, as refused lines."""
+    rows = logged(plan, topic)
+    reason = reason_of_cycle(known.named)
+    letters = []
+    for place in np.flatnonzero(have_cycles(rows)).tolist():
+        execution, seq = rows.column("exec")[place].as_py(), rows.column("seq")[place].as_py()
+        if rows.column("function")[place].as_py() in {DOCUMENT, PROV}:
+            continue
+        letters.append(
+            DeadLetter(f"topic {topic}, execution {execution}, seq {seq}", 0, reason, "")
+        )
+    return letters or [DeadLetter(f"topic {topic}", 0, reason, "")]

@@ -25,11 +25,11 @@ import semiring as semiring_package
 from lipstick.engines.spark.local_session import local_builder
 from lipstick.systems.events.errors import EventsError
 from lipstick.systems.events.stream.batches import Batches
-from lipstick.systems.events.stream.cutting import cut
 from lipstick.systems.events.stream.local_reduction import decide, reduce_local
+from lipstick.systems.events.stream.parsed_rows import cut
 from lipstick.systems.events.stream.plan import EXECUTION, SOURCE, BatchPlan
-from lipstick.systems.events.stream.resolving import resolve
 from lipstick.systems.events.stream.settings import BatchProgress, StreamSettings
+from lipstick.systems.events.stream.settling import resolve
 from lipstick.systems.events.stream.task_messages import DDL, Row, batches_of, rows_of
 from semiring.base import Semiring
 

@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 
 from lipstick.systems.scripts.errors import InferenceError
 from lipstick.systems.scripts.inference.element import ProcessingElement
-from lipstick.systems.scripts.inference.hypotheses import one_step
-from lipstick.systems.scripts.inference.infer import posterior
+from lipstick.systems.scripts.inference.infer import one_step, posterior
 from lipstick.systems.scripts.inference.timed_views import SEQUENCE, TIME, View
 from semiring.base import Array
 

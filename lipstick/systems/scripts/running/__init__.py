@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from lipstick.systems.scripts.running.record import Event, FileVersion, Link, Rule, Run, open_run
 from lipstick.systems.scripts.running.script_runner import run_script
-from lipstick.systems.scripts.running.trace import trace
-from lipstick.systems.scripts.running.traced import Trace, TracedRows
+from lipstick.systems.scripts.running.trace import Trace, TracedRows, trace
 
 __all__ = [
     "Event",

@@ -7,20 +7,163 @@ import linecache
 import os
 import shutil
 import sys
+import sysconfig
+import tempfile
+import traceback
 import types
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
-from lipstick.systems.scripts.errors import RunScriptError
+from lipstick.systems.scripts.errors import RunScriptError, ScriptFailedError
 from lipstick.systems.scripts.notebooks import OPAQUE
 from lipstick.systems.scripts.provenance import Order, ScriptProvenance, script_provenance
-from lipstick.systems.scripts.running.failure import failed, shown
-from lipstick.systems.scripts.running.opened_files import OpenedFiles
 from lipstick.systems.scripts.running.pandas_doors import PandasDoors
-from lipstick.systems.scripts.running.record import Run, open_run
+from lipstick.systems.scripts.running.record import Run, open_run, version_of, versions_of
 from lipstick.systems.scripts.running.recorder import Recorder
+
+_OWN = str(Path(__file__).parent)
+
+
+def failed(error: BaseException, path: Path, record: Path) -> ScriptFailedError:
+    """The error of a run whose script raised another."""
+    kept = f"What it did before is recorded in {record}."
+    if isinstance(error, SystemExit):
+        code = error.code if isinstance(error.code, int) else 1
+        said = "" if isinstance(error.code, int) else f"{error.code}\n"
+        return ScriptFailedError(f"{path} ended by {shown(error)}.\n{kept}", said, code)
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(path)
+    ]
+    where = f", at line {lines[-1]}" if lines else ""
+    return ScriptFailedError(
+        f"{path} raised {shown(error)}{where}.\n{kept}", _as_python_shows(error), 1
+    )
+
+
+def shown(error: BaseException) -> str:
+    """An exception in a line."""
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def _as_python_shows(error: BaseException) -> str:
+    """The traceback of an exception, without what runs the script and stands at its doors."""
+    whole = traceback.TracebackException.from_exception(error)
+    for each in _chained(whole):
+        frames = [frame for frame in each.stack if not frame.filename.startswith(_OWN)]
+        each.stack = traceback.StackSummary.from_list(frames)
+    return "".join(whole.format())
+
+
+def _chained(
+    whole: traceback.TracebackException,
+) -> Iterator[traceback.TracebackException]:
+    """An exception, its causes, and what was being handled when they were raised."""
+    waiting = [whole]
+    for each in waiting:
+        yield each
+        waiting += [other for other in (each.__cause__, each.__context__) if other is not None]
+        waiting += each.exceptions or []
+
+
+_NOT_DATA = tuple(
+    os.path.realpath(path)
+    for path in {*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, "/proc", "/dev"}
+)
+_CODE = (".py", ".pyc", ".so")
+
+_listening: list[OpenedFiles] = []
+"""The runs that go on; the last one gets the events, since hooks cannot be taken away."""
+
+_hooked: list[bool] = []
+
+
+class OpenedFiles:
+    """Records what a script opens until :meth:`close`."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._opened: dict[tuple[str, bool], tuple[tuple[str, int], ...]] = {}
+        self._written: dict[int, str] = {}
+        _listening.append(self)
+        if not _hooked:
+            _hooked.append(True)
+            sys.addaudithook(_hook)
+
+    def opened(self, path: str, *, writes: bool) -> None:
+        """A file is opened."""
+        full = os.path.realpath(path)
+        if full.startswith(_NOT_DATA) or full.endswith(_CODE) or os.path.isdir(full):  # noqa: PTH112
+            return
+        if full.startswith(os.path.realpath(self._recorder.directory)):
+            return
+        if _is_of_spark(full):
+            return
+        if (full, writes) in self._opened:
+            return
+        self._opened[full, writes] = ()
+        places = self._recorder.places()
+        if not places:
+            return
+        if writes:
+            # What will be in it is known when the script has ended.
+            event = self._recorder.add("write", "python", path, inferred=NOT_FOLLOWED)
+            self._opened[full, writes] = event.places
+            self._written[event.number] = full
+        else:
+            with self._recorder.at_work():
+                version = version_of(full)
+            self._recorder.add("read", "python", path, files=(version,), inferred=NOT_FOLLOWED)
+
+    def close(self) -> None:
+        """Stop, and look at what was written."""
+        _listening.remove(self)
+        for number, path in self._written.items():
+            event = self._recorder.events[number - 1]
+            self._recorder.change(event, files=versions_of(path))
+
+
+def _is_of_spark(path: str) -> bool:
+    """Return True if a file is one by which PySpark and the JVM exchange rows."""
+    temporary = os.path.realpath(tempfile.gettempdir())
+    if not path.startswith(temporary):
+        return False
+    first = path[len(temporary) :].lstrip("/").split("/")
+    if any(part.startswith(("spark-", "blockmgr-", "pyspark-", "hsperfdata")) for part in first):
+        return True
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if "/pyspark/" in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
+
+
+NOT_FOLLOWED = "what Python code does with a file is not followed row by row"
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "open" or not _listening:
+        return
+    path, mode, flags = arguments
+    current = _listening[-1]
+    if not isinstance(path, str) or current._recorder.busy:
+        return
+    if mode is None:
+        writes = bool(flags & (os.O_WRONLY | os.O_RDWR))
+    else:
+        writes = any(letter in mode for letter in "wax+")
+    with_importing = sys._getframe(1)
+    while with_importing is not None:
+        if "importlib" in with_importing.f_code.co_filename:
+            return
+        with_importing = with_importing.f_back  # type: ignore[assignment]
+    current.opened(path, writes=writes)
 
 
 def run_script(

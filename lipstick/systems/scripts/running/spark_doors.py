@@ -1,9 +1,12 @@
-"""Doors of Spark: the reads, writes, collects and given rows of a running script."""
+"""Doors of Spark: the reads, writes, collects and given rows of a script, and written files."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import wraps
+from dataclasses import dataclass
+from functools import reduce, wraps
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
@@ -11,12 +14,13 @@ from urllib.parse import unquote, urlparse
 from lipstick.systems.scripts.running.annotating import Annotating
 from lipstick.systems.scripts.running.record import FileVersion, version_of, versions_of
 from lipstick.systems.scripts.running.recorder import Recorder
-from lipstick.systems.scripts.running.written import Compared, observed
+from lipstick.tracking.tracker import comparable
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, Observation
 
     from lipstick.systems.scripts.running.pandas_doors import PandasDoors
+
 
 _READERS = ("load", "parquet", "csv", "json", "orc", "text", "table", "xml", "jdbc")
 _WRITERS = ("save", "parquet", "csv", "json", "orc", "text", "xml", "saveAsTable", "insertInto")
@@ -235,3 +239,66 @@ def _local(path: str) -> str:
 
 def _input_files(frame: DataFrame) -> tuple[FileVersion, ...]:
     return tuple(version_of(_local(uri)) for uri in sorted(frame.inputFiles()))
+
+
+_FLOATS = ("float", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The count and checksums of the rows of a frame, observed while Spark writes them."""
+
+    observation: Observation
+
+    def with_rows(self, rows: DataFrame) -> tuple[int | None, str | None]:
+        """Return the number of rows written, and why they are not a frame's rows; None: they are.
+
+        Floats are compared by their sums, whose last bits depend on the order of adding.
+        """
+        seen = self.observation.get
+        if not seen:
+            return None, "Spark did not say what it has written"
+        again = rows.agg(*measures(rows)).collect()[0].asDict()
+        count = int(seen["_rows"])
+        if count != again["_rows"]:
+            return count, f"{count} rows were written, and another run has {again['_rows']}"
+        for name, value in seen.items():
+            if not _equal(value, again[name]):
+                return count, "another run of the frame has other rows"
+        return count, None
+
+
+def observed(frame: DataFrame) -> tuple[DataFrame, Compared | None]:
+    """The same frame, and what will be seen of its rows; None where Spark cannot observe it."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import Observation
+
+    observation = Observation()
+    try:
+        return frame.observe(observation, *measures(frame)), Compared(observation)
+    except PySparkException:  # columns of one name; streams
+        return frame, None
+
+
+def measures(frame: DataFrame) -> list[Column]:
+    """Count, an order-free checksum of all columns but floats, and the sums of floats."""
+    from pyspark.sql import functions as F
+
+    exact, sums = [], []
+    for number, field in enumerate(frame.schema):
+        column = F.col(f"`{field.name}`")
+        if field.dataType.typeName() in _FLOATS:
+            finite = F.when(F.abs(column) < F.lit(1e300), column.cast("double"))
+            sums.append(F.sum(finite).alias(f"_sum{number}"))
+            sums.append(F.sum(F.abs(finite)).alias(f"_size{number}"))
+        else:
+            exact.append(comparable(column, field.dataType))
+    hashes = [F.xxhash64(*exact).cast("decimal(38,0)")] if exact else [F.lit(0)]
+    checksum = F.sum(reduce(add, hashes)).alias("_checksum")
+    return [F.count(F.lit(1)).alias("_rows"), checksum, *sums]
+
+
+def _equal(left: Any, other: Any) -> bool:
+    if isinstance(left, float) and isinstance(other, float):
+        return math.isclose(left, other, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(left == other)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote, urlparse
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from lipstick.systems.scripts.answers import Assumption, Line
 from lipstick.systems.scripts.errors import RunRecordError, ScriptError
 from lipstick.systems.scripts.provenance import of_script
-from lipstick.systems.scripts.running.lines import asked
 from lipstick.systems.scripts.running.numbered_rows import (
     check_version,
     lineage,
@@ -25,8 +24,87 @@ from lipstick.systems.scripts.running.numbered_rows import (
     written_table,
 )
 from lipstick.systems.scripts.running.record import Event, Rule, Run
-from lipstick.systems.scripts.running.traced import Places, Step, Trace, TracedRows
+from lipstick.systems.scripts.running.recorder import asked
 from lipstick.systems.scripts.script_text import Script, read_script, script_of
+
+Places: TypeAlias = tuple[tuple[str, int], ...] | None
+"""Rows by file and number in it; the file is empty where rows are counted over all files of an
+event, or are in none. None: any row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedRows:
+    """Rows of an input that a row of an output was made of.
+
+    Parameters
+    ----------
+    file
+        The file; of rows that Python code gave to Spark, or of a table, its name in the script.
+    where
+        The line that reads it.
+    rows
+        Their numbers in the file, from 0; None: any of them.
+    rules
+        The rules that found them, step by step from the output.
+    why
+        Of each step that is inferred, why; empty: the rows are exact.
+    """
+
+    file: str
+    where: str
+    rows: tuple[int, ...] | None
+    rules: tuple[Rule, ...]
+    why: tuple[str, ...] = ()
+
+    @property
+    def certain(self) -> bool:
+        """Return True if every step is by annotations."""
+        return not self.why
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The input rows and lines that a row of an output was made of.
+
+    Parameters
+    ----------
+    row
+        Its values; empty where it was not chosen by them.
+    alike
+        How many rows of the output have these values, and are answered for together.
+    lines
+        The lines between the inputs and the output, by the text.
+    assumptions
+        The assumed edges that the lines rest on.
+    """
+
+    output: Event
+    row: Mapping[str, Any]
+    alike: int
+    inputs: tuple[TracedRows, ...]
+    lines: tuple[Line, ...]
+    assumptions: tuple[Assumption, ...]
+
+    @property
+    def certain(self) -> bool:
+        """Return True if all rows are exact."""
+        told = bool(self.inputs) or self.output.capture
+        return told and all(item.certain for item in self.inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Rows of an event that were reached, and how."""
+
+    event: Event
+    places: Places
+    rules: tuple[Rule, ...] = ()
+    why: tuple[str, ...] = ()
+
+    def to(self, event: Event, places: Places, rule: Rule, why: str | None) -> Step:
+        """The next step."""
+        reasons = self.why if why is None or why in self.why else (*self.why, why)
+        return Step(event, places, (*self.rules, rule), reasons)
 
 
 def trace(

@@ -1,21 +1,24 @@
-"""The source ``rate``: so many numbers a second since the query first began.
+"""The sources ``rate`` and ``rate-micro-batch``, which count.
 
-Its offsets are seconds. The numbers of a micro-batch have times spread evenly over its seconds, as
-Spark spreads them (``RateStreamMicroBatchStream``); when the first began is kept in the checkpoint.
+The offsets of ``rate`` are seconds since the query first began, which its checkpoint records. The
+numbers of a micro-batch have times spread evenly over its seconds, as Spark spreads them
+(``RateStreamMicroBatchStream``). The micro-batches of ``rate-micro-batch`` have so many numbers
+each, all of one time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick.errors import SourceError
-from lipstick.systems.streaming.sources.numbers import Numbers, timed_numbers
 from lipstick.systems.streaming.sources.options import option, seconds_of
-from lipstick.systems.streaming.sources.replayed import Batched, Span
+from lipstick.systems.streaming.sources.replayed import BATCH, Batched, Span
 
 _MILLISECONDS = 1000
 
@@ -82,5 +85,85 @@ def _began(span: Span) -> int:
     except (OSError, ValueError, IndexError) as error:
         raise SourceError(
             f"{file} does not say when the source 'rate' began.\n"
+            "Restore the checkpoint from a copy."
+        ) from error
+
+
+_MOST = 1 << 16
+"""So many numbers are made of one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers that a micro-batch read, and the times of them.
+
+    Parameters
+    ----------
+    batch
+        The micro-batch.
+    first, after
+        The first number, and the one after the last.
+    time, step
+        The time of the first, and how much later each other is, in milliseconds.
+    """
+
+    batch: int
+    first: int
+    after: int
+    time: int
+    step: float = 0.0
+
+
+def timed_numbers(spark: SparkSession, read: Iterable[Numbers]) -> DataFrame:
+    """Return a row for each number: ``timestamp``, ``value`` and the batch."""
+    parts = [part for numbers in read for part in _parts(numbers)]
+    schema = f"{BATCH} INT, _first BIGINT, _from BIGINT, _to BIGINT, _time BIGINT, _step DOUBLE"
+    late = F.floor((F.col("value") - F.col("_first")) * F.col("_step") + F.lit(0.5))
+    return (
+        spark.createDataFrame(parts, schema)
+        .select("*", F.explode(F.sequence("_from", "_to")).alias("value"))
+        .select(F.timestamp_millis(F.col("_time") + late).alias("timestamp"), "value", BATCH)
+    )
+
+
+def _parts(numbers: Numbers) -> Iterator[tuple[int, int, int, int, int, float]]:
+    for start in range(numbers.first, numbers.after, _MOST):
+        last = min(start + _MOST, numbers.after) - 1
+        yield numbers.batch, numbers.first, start, last, numbers.time, numbers.step
+
+
+class RateByBatch:
+    """Reads ``rate-micro-batch`` again."""
+
+    token: tuple[str, ...] = ("value",)
+
+    def rows(
+        self, spark: SparkSession, options: Mapping[str, str], schema: StructType, read: Batched
+    ) -> DataFrame:
+        """See :class:`Replayed`."""
+        del schema
+        began = int(option(options, "startTimestamp", "0"))
+        return timed_numbers(spark, (numbers_by_batch(batch, span, began) for batch, span in read))
+
+
+def numbers_by_batch(batch: int, span: Span, began: int) -> Numbers:
+    """Return the numbers of a micro-batch; ``began`` is the time of the first batch.
+
+    Raises
+    ------
+    SourceError
+        When its offsets are not of this source.
+    """
+    first, time = (0, began) if span.start is None else _offset(span.start)
+    after, _ = _offset(span.end)
+    return Numbers(batch, first, after, time)
+
+
+def _offset(document: Any) -> tuple[int, int]:
+    try:
+        return int(document["offset"]), int(document["timestamp"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise SourceError(
+            f"The offset {document!r} is none of the source 'rate-micro-batch'.\n"
             "Restore the checkpoint from a copy."
         ) from error

@@ -1,21 +1,188 @@
-"""Recorded streams as the explorer asks them, also while they are still recorded."""
+"""Recorded streams as the explorer asks them, with their operators and their progress."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from graphquery.store import Snapshot, Store
-from graphquery.store.streams import queries
+from graphquery.store.log import read_entry
+from graphquery.store.streams import batches, parts, queries
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell
+from lipstick.explorer.graphs.boxes import Drawing, counted, shortened
 from lipstick.explorer.params import Params
-from lipstick.systems.streams import Stored
-from lipstick.systems.streams.page import event_paths, event_windows, operators
-from lipstick.systems.streams.page.progress import Progress
+from lipstick.systems.streams import Graph, Stored
+from lipstick.systems.streams.node import Node
+from lipstick.systems.streams.page import event_paths
+
+
+def described(node: Node) -> str:
+    """Return the operator of a stream in a few words, such as ``window of 500 ticks``."""
+    if node.operator is None:
+        return "source"
+    given = node.operator.parameters()
+    match node.operator.kind:
+        case "time_window":
+            return f"window of {given['width']:,} ticks"
+        case "length_window":
+            return f"window of {counted(given['length'], 'event')}"
+        case "aggregate":
+            return ", ".join(
+                function if column is None else f"{function} of {column}"
+                for _, function, column in given["columns"]
+            )
+        case "time_join":
+            return f"join within {given['left']:,} and {given['right']:,} ticks"
+        case "length_join":
+            return f"join of the last {given['left']:,} and {given['right']:,}"
+        case "key_by":
+            return f"key {given['column']}"
+    named = [str(given[name]) for name in ("function", "predicate") if given.get(name)]
+    return " ".join([node.operator.kind.replace("_", " "), *named])
+
+
+def counts_of(recording: Stored) -> dict[str, int]:
+    """Return the number of events of every stream; a twin has the events of its original."""
+    graph = recording.graph
+    recorded_counts = {sid: int(recording.parts(sid).rows.sum()) for sid in graph.recorded}
+    return {sid: recorded_counts[graph.original(sid)] for sid in graph.nodes}
+
+
+def operators_drawing(recording: Stored, lit: dict[str, int] | None = None) -> dict[str, Any]:
+    """Return the drawing of all operators, with a box around the parts of a composed one.
+
+    Parameters
+    ----------
+    lit
+        By stream how many of its events are marked; None: nothing is.
+    """
+    graph, counts = recording.graph, counts_of(recording)
+    drawing = Drawing()
+    inside = composed(graph)
+    around = {
+        module: drawing.add("module", module, whole=True, focus={}) for module in sorted(inside)
+    }
+    boxes: dict[str, int] = {}
+    for sid, node in graph.nodes.items():
+        lines = [shortened(described(node)), counted(counts[sid], "event")]
+        sort = "input" if node.operator is None else "segment"
+        focus = {"stream": sid}
+        parent = around.get(node.module)
+        boxes[sid] = drawing.add(sort, sid, lines=lines, parent=parent, focus=focus)
+        if lit is not None:
+            lit_here = lit.get(graph.original(sid), 0)
+            drawing.mark(boxes[sid], {"lit": lit_here}, counts[sid])
+    for sid, node in graph.nodes.items():
+        sources = node.inputs if node.twin is None else (node.twin,)
+        for source in sources:
+            drawing.link(boxes[source], boxes[sid])
+    crumbs = [{"label": "all streams", "focus": {}}]
+    answer = drawing.answer(len(boxes), len(boxes), crumbs, "streams")
+    if lit is not None:
+        answer["marked"] = {"lit": sum(lit.values())}
+    return answer
+
+
+def composed(graph: Graph) -> set[str]:
+    """The names of operators that were made of others."""
+    return {node.module for sid, node in graph.nodes.items() if node.module != sid}
+
+
+def facts_of(recording: Stored, sid: str) -> dict[str, str | None]:
+    """Return the facts about a stream that are known before its events are read."""
+    node = recording.graph.node(sid)
+    inputs = ", ".join(node.inputs)
+    return {
+        "operator": cell(described(node)),
+        "of": cell(inputs) if inputs else None,
+        "inside of": cell(node.module) if node.module != sid else None,
+        "same events as": cell(node.twin) if node.twin else None,
+        "content": "kept" if recording.has_content(sid) else "keys alone; replay for the rest",
+    }
+
+
+KEPT = 120
+"""Batches that are looked back at, at most."""
+
+RATED = 30
+"""Batches that rates are means of, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch, as its commit has it.
+
+    Attributes
+    ----------
+    number
+        Of the batch.
+    time
+        Of its commit, in seconds since 1970.
+    rows, last
+        By stream, how many events, and the time of the latest in ticks.
+    """
+
+    number: int
+    time: float
+    rows: Mapping[str, int]
+    last: Mapping[str, int]
+
+
+class Progress:
+    """The last batches of a query, read from the log of its store as it grows.
+
+    Parameters
+    ----------
+    root
+        The folder of the store.
+    query
+        The name of the graph that was run.
+    """
+
+    def __init__(self, root: Path, query: str) -> None:
+        self._root = root
+        self._query = query
+        self._version = 0
+        self.batches: deque[Batch] = deque(maxlen=KEPT)
+
+    def read(self, version: int) -> None:
+        """Read the commits up to a version, from `KEPT` before it at the first time.
+
+        Raises
+        ------
+        StoreDamagedError
+            Where one is not what was written.
+        """
+        for number in range(max(self._version, version - KEPT) + 1, version + 1):
+            commit, _ = read_entry(self._root, number)
+            time = datetime.fromisoformat(commit.time).timestamp()
+            for batch, document in batches(commit.records, self._query).items():
+                if commit.operation == "append":
+                    self._add(batch, time, document)
+        self._version = version
+
+    def _add(self, number: int, time: float, document: Any) -> None:
+        rows: dict[str, int] = {}
+        last: dict[str, int] = {}
+        for part in parts(document, f"Batch {number} of {self._query}"):
+            rows[part.stream] = rows.get(part.stream, 0) + part.rows
+            last[part.stream] = max(last.get(part.stream, part.last_t), part.last_t)
+        self.batches.append(Batch(number, time, rows, last))
+
+    def rate(self, stream: str) -> float | None:
+        """Events of a stream a second, over the last batches; None where there is no time."""
+        recent = list(self.batches)[-RATED:]
+        if len(recent) < 2 or recent[-1].time <= recent[0].time:
+            return None
+        # What the first of them had came before its commit.
+        count = sum(batch.rows.get(stream, 0) for batch in recent[1:])
+        return count / (recent[-1].time - recent[0].time)
 
 
 class StreamSource:
@@ -79,7 +246,7 @@ class StreamSource:
             if len(recording.parts(sid))
         }
         newest = max((latest[s] for s in recording.graph.sources if s in latest), default=None)
-        counts = operators.counts_of(recording)
+        counts = counts_of(recording)
         return {
             "query": query,
             "queries": queries(snapshot.records),
@@ -97,7 +264,7 @@ class StreamSource:
                     "rate": progress.rate(recording.graph.original(sid)),
                     "latest": latest.get(recording.graph.original(sid)),
                     "behind": _behind(newest, latest.get(recording.graph.original(sid))),
-                    "facts": operators.facts_of(recording, sid),
+                    "facts": facts_of(recording, sid),
                 }
                 for sid, node in recording.graph.nodes.items()
             ],
@@ -112,27 +279,27 @@ class StreamSource:
         """The operators; with ``n``, lit where the event that it names comes from or goes to."""
         recording, _ = self.recording(params)
         if not params.integer("n", 0):
-            return operators.operators(recording)
-        event = event_windows.event_of(recording, params)
+            return operators_drawing(recording)
+        event = event_paths.event_of(recording, params)
         answer = event_paths.found_by(recording, event, params.flag("forwards"))
         budget.check()
         lit = {recording.graph.original(sid): len(keys) for sid, keys in answer.streams.items()}
         lit[recording.graph.original(event.sid)] = 1
-        return operators.operators(recording, lit)
+        return operators_drawing(recording, lit)
 
     def events(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Events of a stream; see :func:`lipstick.systems.streams.page.event_windows.window`."""
+        """Events of a stream; see :func:`lipstick.systems.streams.page.event_paths.window`."""
         del budget
         recording, _ = self.recording(params)
-        sid = event_windows.stream_of(recording, params)
+        sid = event_paths.stream_of(recording, params)
         offset = params.integer("offset", 0, 0)
-        table = event_windows.window(recording, sid, offset, params.integer("limit", 100, 1))
+        table = event_paths.window(recording, sid, offset, params.integer("limit", 100, 1))
         return {**table, "python": self._asking(recording, f"recording.whole({sid!r})")}
 
     def path(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return an event's path; see :func:`lipstick.systems.streams.page.event_paths.path`."""
         recording, _ = self.recording(params)
-        event = event_windows.event_of(recording, params)
+        event = event_paths.event_of(recording, params)
         forwards = params.flag("forwards")
         drawn_path = event_paths.path(recording, event, forwards, budget)
         named = f"{event.sid!r}, {event.n}" + ("" if event.key is None else f", {event.key!r}")

@@ -2,24 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DataType, DoubleType, FloatType
 
+from lipstick.systems.streams.assertions import Assertions
+from lipstick.systems.streams.batch import Batch
+from lipstick.systems.streams.delays import Delays
+from lipstick.systems.streams.engine import Runner
 from lipstick.systems.streams.errors import StreamError, UnknownStreamError
 from lipstick.systems.streams.graph import Graph
+from lipstick.systems.streams.properties import Property
 from lipstick.systems.streams.structured.batch_rows import (
     ARRIVAL,
     PARTITION,
     SLOT,
     SOURCE,
+    by_source,
     column_of,
+    result_table,
 )
+
+Result = Callable[[pa.Table], object]
+
+
+class InProcess:
+    """Runs every micro-batch in this process, whose memory has the state between them."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        recorder: Assertions,
+        properties: Sequence[Property],
+        delays: Delays,
+        results: Mapping[str, Result],
+    ) -> None:
+        self._graph = graph
+        self._runner = Runner(graph, delays=delays, properties=properties, recorders=[recorder])
+        for sid, function in results.items():
+            self._runner.subscribe(sid, self._as_batches(function))
+
+    @property
+    def following(self) -> int:
+        """The number of the next batch."""
+        return self._runner.number
+
+    def take(self, frame: DataFrame) -> None:
+        """Run a micro-batch, and record it."""
+        self._runner.push(by_source(frame.toArrow(), self._graph.sources))
+
+    def finish(self, empty: DataFrame) -> None:
+        """End the input."""
+        self._runner.close()
+
+    def _as_batches(self, function: Result) -> Callable[[Batch], None]:
+        def give(batch: Batch) -> None:
+            function(result_table(batch, self._runner.codes))
+
+        return give
 
 
 def check(graph: Graph, frames: Mapping[str, DataFrame], partitions: int | None) -> None:

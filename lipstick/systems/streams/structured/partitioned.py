@@ -26,8 +26,7 @@ from lipstick.systems.streams.properties import Property
 from lipstick.systems.streams.recorded_query import RecordedQuery
 from lipstick.systems.streams.recording import added
 from lipstick.systems.streams.source import Disorder
-from lipstick.systems.streams.structured.in_process import Result
-from lipstick.systems.streams.structured.joint_source import divided
+from lipstick.systems.streams.structured.joint_source import Result, divided
 from lipstick.systems.streams.structured.on_workers import REPLY, Work
 
 for _module in (semiring, lipstick.systems.errors, lipstick.systems.streams, sys.modules[__name__]):

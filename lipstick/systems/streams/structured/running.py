@@ -25,8 +25,13 @@ from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.properties import Property
 from lipstick.systems.streams.recorded_query import RecordedQuery
-from lipstick.systems.streams.structured.in_process import InProcess, Result
-from lipstick.systems.streams.structured.joint_source import check, one_frame, slots_of
+from lipstick.systems.streams.structured.joint_source import (
+    InProcess,
+    Result,
+    check,
+    one_frame,
+    slots_of,
+)
 from lipstick.systems.streams.structured.partitioned import Partitioned
 from semiring.door import checked
 

@@ -24,7 +24,7 @@ from lipstick.explorer import Explorer, Served
 from lipstick.explorer.explorer import open_source
 from lipstick.explorer.saved import save
 from lipstick.systems.events import ReducedGraph
-from lipstick.systems.federation.commands.demo import QUESTION, make_stores
+from lipstick.systems.federation.demo import QUESTION, make_stores
 from lipstick.systems.scripts import script_provenance
 from lipstick.systems.streams import Events, Stored, ancestors
 from tests.lipstick.explorer.conftest import HOSTILE, Page, accessible, opened, shot, texts

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from lipstick.systems.events.stream import task_messages
 from lipstick.systems.events.stream.batches import Batches
-from lipstick.systems.events.stream.cutting import cut
 from lipstick.systems.events.stream.local_reduction import decide, reduce_local
+from lipstick.systems.events.stream.parsed_rows import cut
 from lipstick.systems.events.stream.plan import EXECUTION, SOURCE, BatchPlan
-from lipstick.systems.events.stream.resolving import resolve
 from lipstick.systems.events.stream.settings import BatchProgress
+from lipstick.systems.events.stream.settling import resolve
 from lipstick.systems.events.stream.task_messages import Row
 
 Line = tuple[bytes, str, int]

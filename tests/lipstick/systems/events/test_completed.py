@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lipstick.systems.events import completed as module
-from lipstick.systems.events.completed import SINGLE, WHOLE, Done, Run
+from lipstick.systems.events import attempts as module
+from lipstick.systems.events.attempts import SINGLE, WHOLE, Done, Run
 
 
 @pytest.mark.parametrize("colliding", [False, True])

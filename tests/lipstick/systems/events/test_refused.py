@@ -157,7 +157,7 @@ def test_messages_are_read_packed_and_behind_a_byte_order_mark(tmp_path: Path) -
 
 
 def test_lines_and_identifiers_have_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("blocks", "parse"):
+    for module in ("reduction", "parse"):
         monkeypatch.setattr(f"lipstick.systems.events.{module}.MAX_LINE", 200_000)
     long_name, long_line = derived("n" * 70_000, "i"), derived("n" * 150_000, "i")
     (tmp_path / "in.jsonl").write_text(

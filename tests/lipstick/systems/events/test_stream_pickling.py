@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from lipstick.systems.events.stream.batches import Batches
-from lipstick.systems.events.stream.cutting import cut
 from lipstick.systems.events.stream.local_reduction import decide, reduce_local
-from lipstick.systems.events.stream.resolving import resolve
+from lipstick.systems.events.stream.parsed_rows import cut
 from lipstick.systems.events.stream.settings import StreamSettings
+from lipstick.systems.events.stream.settling import resolve
 from semiring.semirings import Counting
 from tests.graphquery.reduction.jobs import random_job
 from tests.lipstick.systems.events.inline import table_of

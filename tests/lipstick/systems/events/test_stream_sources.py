@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
 from lipstick.cli import main
-from lipstick.systems.events.commands.command import events
+from lipstick.systems.events.commands import events
 from lipstick.systems.events.dead_letters import read_letters
 from lipstick.systems.events.files import reduce_files
 from lipstick.systems.events.formats import FORMATS, MESSAGES

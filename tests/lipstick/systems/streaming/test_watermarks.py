@@ -3,7 +3,7 @@
 import pytest
 
 from lipstick.systems.streaming.checkpoint import FileRead, MicroBatch
-from lipstick.systems.streaming.watermarks import Watermark, repeated, settled
+from lipstick.systems.streaming.reruns import Watermark, repeated, settled
 
 DATA = ((FileRead("file:///f", 0),),)
 NONE: tuple[tuple[FileRead, ...], ...] = ((),)

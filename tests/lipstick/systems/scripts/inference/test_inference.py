@@ -31,7 +31,7 @@ from lipstick.systems.scripts.inference import (
     probabilistic,
     trigger_origin,
 )
-from lipstick.systems.scripts.inference.hypotheses import chain
+from lipstick.systems.scripts.inference.infer import chain
 from lipstick.systems.scripts.inference.simulate import Simulated, simulate
 
 STREAMS = int(os.environ.get("LIPSTICK_STREAMS", "40"))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lipstick.systems.scripts.running.links import inferred
+from lipstick.systems.scripts.running.pandas_doors import inferred
 from lipstick.systems.scripts.running.record import Rule
 
 

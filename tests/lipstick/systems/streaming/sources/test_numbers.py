@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lipstick.errors import SourceError
-from lipstick.systems.streaming.sources import Span, rate, rate_by_batch
-from lipstick.systems.streaming.sources.numbers import Numbers
+from lipstick.systems.streaming.sources import Span, rate
 from lipstick.systems.streaming.sources.options import seconds_of
+from lipstick.systems.streaming.sources.rate import Numbers
 
 
 def test_seconds_have_as_many_numbers_as_the_rate(tmp_path: Path) -> None:
@@ -27,14 +27,14 @@ def test_offsets_of_another_source_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="does not say when the source 'rate' began"):
         rate.numbers(0, Span(None, 1, tmp_path), 1, 0)
     with pytest.raises(SourceError, match="none of the source 'rate-micro-batch'"):
-        rate_by_batch.numbers(0, Span(None, 1, tmp_path), 0)
+        rate.numbers_by_batch(0, Span(None, 1, tmp_path), 0)
 
 
 def test_batches_have_the_numbers_up_to_their_offset_and_one_time(tmp_path: Path) -> None:
     end = {"offset": 8, "timestamp": 2000}
-    assert rate_by_batch.numbers(3, Span(None, end, tmp_path), 500) == Numbers(3, 0, 8, 500)
+    assert rate.numbers_by_batch(3, Span(None, end, tmp_path), 500) == Numbers(3, 0, 8, 500)
     later = {"offset": 12, "timestamp": 3000}
-    assert rate_by_batch.numbers(4, Span(end, later, tmp_path), 500) == Numbers(4, 8, 12, 2000)
+    assert rate.numbers_by_batch(4, Span(end, later, tmp_path), 500) == Numbers(4, 8, 12, 2000)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.stored import Stored
 from lipstick.systems.streams.structured.batch_rows import SOURCE, column_of
-from lipstick.systems.streams.structured.in_process import InProcess
+from lipstick.systems.streams.structured.joint_source import InProcess
 from lipstick.systems.streams.structured.running import RunningGraph
 
 

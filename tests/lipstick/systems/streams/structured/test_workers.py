@@ -19,7 +19,7 @@ from lipstick.systems.streams.structured.batch_rows import (
     SOURCE,
     column_of,
 )
-from lipstick.systems.streams.structured.in_process import InProcess
+from lipstick.systems.streams.structured.joint_source import InProcess
 from lipstick.systems.streams.structured.on_workers import Work
 from lipstick.systems.streams.structured.partitioned import Partitioned
 from tests.lipstick.systems.streams import oracle

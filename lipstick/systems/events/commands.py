@@ -10,8 +10,8 @@ import click
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
-from lipstick.systems.events.commands.demo import demo
-from lipstick.systems.events.commands.spark import (
+from lipstick.systems.events.demo import demo
+from lipstick.systems.events.stream_commands import (
     chosen,
     format_options,
     reduce_folder,
@@ -335,7 +335,7 @@ def emit(path: Path, into: Path, topic: str | None, key: tuple[str, ...]) -> Non
     from graphquery import ProvenanceGraph
     from graphquery.store import Store
     from lipstick.systems.events import Emitter
-    from lipstick.systems.events.graph_events import emit_capture, emit_graph
+    from lipstick.systems.events.exporting import emit_capture, emit_graph
 
     name = topic or path.name
     with reported(), Emitter(into, name) as emitter:

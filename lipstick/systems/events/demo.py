@@ -11,7 +11,7 @@ import click
 
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.output import counted
-from lipstick.systems.events.commands.spark import tell_topics
+from lipstick.systems.events.stream_commands import tell_topics
 
 
 @click.command()

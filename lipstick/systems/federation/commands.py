@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure, reported
+from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
-from lipstick.systems.federation.commands.copy_command import copy, gossip
-from lipstick.systems.federation.commands.demo import demo
-from lipstick.systems.federation.commands.store import export, forget, serve, token
+from lipstick.systems.federation.demo import demo
 
 if TYPE_CHECKING:
     from graphquery.federation import Federation, NodesAnswer
     from graphquery.federation import FederationAnswer as Answered
+
 
 Command = Callable[..., None]
 
@@ -30,10 +30,6 @@ def federation() -> None:
     its location in it. Nodes are called MEMBER::NODE. An answer names what is missing from it, and
     why; questions that can be answered by yes or no may have the answer unknown.
     """
-
-
-for each in (demo, copy, gossip, export, forget, serve, token):
-    federation.add_command(each)
 
 
 def federation_command(function: Command) -> Command:
@@ -267,3 +263,214 @@ def _send(told: Answer, answered: Answered, document: dict[str, Any], *lines: st
     rounds = counted(cost.rounds, "round")
     told.say(f"{counted(cost.requests, 'request')} in {rounds}, {cost.bytes:,} bytes")
     told.send_table()
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("member")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--from",
+    "source",
+    metavar="LOCATION",
+    help="Who holds a copy: a folder, s3://..., or a server. By default the member itself.",
+)
+def copy(file: Path, member: str, folder: Path, source: str | None) -> None:
+    """Copy the store of MEMBER of the federation FILE to FOLDER, or what FOLDER lacks of it.
+
+    The member names its last commit, and what is copied has to be that, whoever holds it.
+    Servers give files to peers that may see all of their nodes. With `copy = "FOLDER"` in FILE, the
+    copy answers while the member does not.
+    """
+    from graphquery.federation import Federation, copy_store, read_members
+    from graphquery.federation.copies.gossip import source_of
+    from graphquery.federation.members.members import Member
+    from graphquery.federation.members.opening import transport_to
+
+    with reported():
+        members = read_members(file)
+        if member not in members:
+            raise Failure(f"There is no member {member!r}.\nThere are {', '.join(members)}.")
+        chosen = members[member]
+        expected = {member: chosen.store}
+        with Federation({member: transport_to(chosen)}, expected) as owner:
+            if member in owner.directory.absent:
+                raise Failure(f"{member}: {owner.directory.absent[member].message}")
+            head = owner.directory.heads[member]
+        with source_of(chosen if source is None else Member(member, source)) as (files, location):
+            version = copy_store(files, location, folder, head)
+    click.echo(f"{folder}: {member} at version {version}")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--timeout", type=float, metavar="SECONDS", help="That one reply may take.")
+def gossip(file: Path, timeout: float | None) -> None:
+    """Talk to the members of the federation FILE, and copy what this host's questions need.
+
+    The table [precaching] of FILE has where to, and how much at most. To be run now and then.
+    """
+    from graphquery.federation.copies.gossip import gossip as talk
+
+    with reported():
+        outcome = talk(file, timeout=timeout)
+    for alias, version in outcome.taken.items():
+        click.echo(f"{alias}: copied, version {version}")
+    for alias in outcome.evicted:
+        click.echo(f"{alias}: evicted")
+    for alias, why in outcome.failed.items():
+        click.echo(f"{alias}: {why}", err=True)
+
+
+@click.command()
+@store_argument
+@click.argument("segment")
+@click.argument("name")
+@click.option("--version", "version", default="1", show_default=True, help="Of the dataset.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the values of the nodes to this new folder, with the manifest beside them.",
+)
+@click.option(
+    "--beside",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Write the manifest to this folder, beside data that is there.",
+)
+@click.option("--sketches/--no-sketches", default=True, help="Whether rows get sketches.")
+@click.option("--boundary/--no-boundary", default=True, help="Whether the boundary graph grows.")
+def export(
+    store: Path,
+    segment: str,
+    name: str,
+    version: str,
+    data: Path | None,
+    beside: Path | None,
+    sketches: bool,
+    boundary: bool,
+) -> None:
+    """Let others import the nodes of a SEGMENT of a STORE, as the dataset NAME."""
+    from graphquery.federation import Summaries, export_dataset, offer_of
+    from graphquery.federation import export as export_segment
+    from graphquery.store import Store
+
+    with reported():
+        opened = Store.open(store)
+        with opened.writer() as writer:
+            summaries = Summaries(sketches=sketches, boundary=boundary)
+            if data is None:
+                channel = export_segment(writer, segment, name, version, summaries=summaries)
+            else:
+                arguments = (writer, segment, name, version, data)
+                channel = export_dataset(*arguments, summaries=summaries)
+        if beside is not None:
+            offer_of(opened.snapshot(), channel).write(beside)
+    click.echo(channel)
+
+
+@click.command()
+@store_argument
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", type=int, default=0, help="Where to listen.  [default: one that is free]")
+@click.option(
+    "--peers",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A file of whom to tell what.",
+)
+@click.option(
+    "--disclosure",
+    default="nodes",
+    show_default=True,
+    help="Without --peers, what everyone on this machine is told.",
+)
+@click.option(
+    "--certificate", type=click.Path(path_type=Path, dir_okay=False), help="For TLS, in PEM."
+)
+@click.option("--private-key", type=click.Path(path_type=Path, dir_okay=False), help="Of it.")
+@click.option(
+    "--seconds", type=float, default=60.0, show_default=True, help="That a request may take."
+)
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File of the key that signs replies, created if there is none.  [default: one per store]",
+)
+@click.option("--verbose", is_flag=True, help="Log every request to standard error.")
+def serve(
+    store: Path,
+    host: str,
+    port: int,
+    peers: Path | None,
+    disclosure: str,
+    certificate: Path | None,
+    private_key: Path | None,
+    seconds: float,
+    key: Path | None,
+    verbose: bool,
+) -> None:
+    """Answer questions of federations about a STORE, until interrupted.
+
+    Anybody on this machine may ask unless --peers lists who may. At another address than this
+    machine's own, it needs a certificate, and peers with tokens.
+    """
+    import logging
+
+    from graphquery.federation import Disclosure
+    from graphquery.federation.serving import keys
+    from graphquery.federation.serving.peers import Peers, read_peers
+    from graphquery.federation.serving.server import Server, ServerSettings
+    from graphquery.store.format import check_format
+
+    if verbose:
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    with reported():
+        known = Peers(Disclosure.named(disclosure)) if peers is None else read_peers(peers)
+        signer = None
+        if key is not None or keys.is_available():
+            signer = keys.Signer.of_file(key or keys.default_key_file(check_format(store).store))
+        server = Server(
+            store,
+            known,
+            host=host,
+            port=port,
+            certificate=certificate,
+            private_key=private_key,
+            signer=signer,
+            settings=ServerSettings(seconds=seconds),
+        )
+    click.echo(f"{store} is served at {server.address}")
+    if signer is None:
+        click.echo("Replies are not signed: install lipstick-spark[federation].", err=True)
+    else:
+        click.echo(f'key = "{signer.key}"')
+    try:
+        server.serve()
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+    finally:
+        server.close()
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("member")
+def forget(file: Path, member: str) -> None:
+    """Trust MEMBER of the federation FILE anew: the next contact counts as the first."""
+    from graphquery.federation.members import pins
+
+    with reported():
+        pins.forget(file, member)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+def token(file: Path) -> None:
+    """Write a new token to FILE, for a peer; what is printed belongs in the server's --peers."""
+    from graphquery.federation.serving.peers import new_token
+
+    with reported():
+        click.echo(f'token_sha256 = "{new_token(file)}"')
+
+
+for each in (demo, copy, gossip, export, forget, serve, token):
+    federation.add_command(each)
