@@ -28,6 +28,7 @@ __all__ = [
     "UnsupportedError",
     "UntrackedError",
     "ValuationError",
+    "VersionGoneError",
 ]
 
 
@@ -49,6 +50,10 @@ class StatementError(LipstickError):
 
 class SourceChangedError(LipstickError):
     """A source that has changed since it was tracked."""
+
+
+class VersionGoneError(SourceChangedError):
+    """A version of a table that cannot be read any more, or never was there."""
 
 
 class SessionClosedError(LipstickError):

@@ -227,7 +227,11 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             return answer
         self._check_sources()
         breaks_ties = any(block.breaks_ties for block in topological(self.root))
-        if not (breaks_ties or any(map(self._session.later_version, self.relations.values()))):
+        # By the name of such a table Spark reads the version of the moment.
+        moves = any(map(self._session.later_version, self.relations.values())) or any(
+            tracked.source.version for tracked in self.relations.values()
+        )
+        if not (breaks_ties or moves):
             plain = self._session.plain(self._prepared)
             if plain is not None:
                 return plain

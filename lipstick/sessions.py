@@ -8,6 +8,7 @@ import tempfile
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Literal
@@ -18,11 +19,7 @@ from lipstick import display
 from lipstick.dataframes import check_names, plain_frame, query_text
 from lipstick.engines.spark.local_session import own_spark
 from lipstick.engines.spark.workers import use_own_python
-from lipstick.errors import (
-    SessionClosedError,
-    SourceChangedError,
-    TrackingError,
-)
+from lipstick.errors import SessionClosedError, SourceChangedError, TrackingError
 from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import PreparedQuery, prepare
 from lipstick.stages.explain import log_passes_where_asked
@@ -36,14 +33,21 @@ from lipstick.tables.derivation import Derivation, read_latest
 from lipstick.tables.derived_rows import naming_of, relation_rows
 from lipstick.tables.target import Target
 from lipstick.tracking.local_relations import LocalRelations
-from lipstick.tracking.source import Source, SourceLike, check_unchanged, fingerprint, read_source
+from lipstick.tracking.source import (
+    Source,
+    SourceLike,
+    check_columns,
+    check_unchanged,
+    copied_source,
+    read_source,
+)
 from lipstick.tracking.tracker import (
     Naming,
     Tracked,
     TrackedStream,
     check_name,
     name_rows,
-    verify_key,
+    verify_tokens,
 )
 from lipstick.tracking.views import Views, plain_word
 from rewriter import (
@@ -107,6 +111,7 @@ class Session:
         format: str | None = None,
         options: Mapping[str, str] | None = None,
         derived: str | os.PathLike[str] | bool = False,
+        at: int | str | datetime | None = None,
     ) -> Tracked:
         """Give every row of a source a token, and the source a name for queries.
 
@@ -120,7 +125,8 @@ class Session:
             called ``name``. A streaming frame of files makes queries over it streaming ones.
         key
             Columns that identify a row, unique and never NULL. ``"*"``: all columns and an ordinal
-            among equal rows. None: the position of the row, for Parquet files only.
+            among equal rows. None: the id that Delta (row tracking) or Iceberg (version 3) gives
+            the row, else the position of the row, for Parquet, Delta and Iceberg only.
         verify
             Check the key (one aggregation over the source). Unverified keys are marked in results.
         materialize
@@ -133,6 +139,9 @@ class Session:
             The directory with the provenance of a table or path that an annotated query wrote, in
             another session too; True: where it is kept unless told otherwise. Its rows are named
             as they were.
+        at
+            The version of a table of Delta or Iceberg: its number, a moment (as text in the time
+            zone of the session), a branch or a tag. None: the current one (``docs/tables.md``).
 
         Raises
         ------
@@ -156,11 +165,13 @@ class Session:
                     "relations that stand still.\nGive it a key, or track a stream of Parquet "
                     "files without one."
                 )
-            at = stream_tracker().track(name, source, key)
+            found = stream_tracker().track(name, source, key)
+            rows, naming, token = found.frame, found.naming, found.token
             return self._track(
-                name, at.source, at.frame, at.naming, at.token, (), verify, stream=at.stream
+                name, found.source, rows, naming, token, (), verify, stream=found.stream
             )
-        pinned = read_source(self.spark, name if source is None else source, format, options)
+        source = name if source is None else source
+        pinned = read_source(self.spark, source, format, options, at, copied=materialize)
         if derived is not False:
             if key is not None or materialize or not provenance:
                 raise TrackingError(
@@ -169,11 +180,11 @@ class Session:
                 )
             return self.track_derived(pinned, self._derivation(name, pinned, derived))
         if materialize:
-            pinned = self._materialize(name, pinned)
+            pinned = copied_source(self.spark, pinned, self.store / "materialized", name)
         frame, naming, token, files = name_rows(name, pinned, key, provenance)
-        if naming is Naming.KEY and verify:
-            verify_key(name, pinned.frame, token)
-        verified = verify or naming is not Naming.KEY
+        if verify:
+            verify_tokens(name, frame, naming, token)
+        verified = verify or naming not in (Naming.KEY, Naming.ROW_IDS)
         return self._track(name, pinned, frame, naming, token, files, verified)
 
     def _track(
@@ -248,13 +259,6 @@ class Session:
             known = ", ".join(sorted(self.tracked)) or "none"
             raise TrackingError(f"{name!r} is not tracked. Tracked relations: {known}.")
 
-    def _materialize(self, name: str, source: Source) -> Source:
-        path = self.store / "materialized" / f"{name}-{uuid.uuid4().hex[:8]}"
-        source.frame.write.parquet(str(path))
-        frame = self.spark.read.schema(source.frame.schema).parquet(str(path))
-        description = f"copy of {source.description}"
-        return Source(frame, description, "parquet", fingerprint(self.spark, frame))
-
     def add_view(self, frame: DataFrame, name: str) -> None:
         """Make a temporary view under a name that nobody else uses; it is dropped in the end."""
         check_name(name)
@@ -326,6 +330,7 @@ class Session:
             frame = stream_tracker().follow(self, query)
         self.check_sources(frame.relations.values())
         for tracked in frame.relations.values():
+            check_columns(self.spark, tracked.name, tracked.source)
             if self._views.is_replaced(tracked.name):
                 raise SourceChangedError(
                     f"{tracked.name!r} stands for another view than when it was tracked.\n"

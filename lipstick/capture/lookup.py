@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import CaptureError, SourceChangedError
+from lipstick.tracking.formats.probe import check_readable
 from lipstick.tracking.source import fingerprint
 from lipstick.tracking.views import plain_word
 from rewriter.blocks import Block, core_relations
@@ -27,8 +28,11 @@ def source_rows(spark: SparkSession, record: RelationRecord) -> DataFrame:
     Raises
     ------
     SourceChangedError
-        When its files are others than when the query was captured.
+        When its files are others than when the query was captured, or a version of a table that
+        it reads is gone.
     """
+    for version in record.versions:
+        check_readable(spark, record.name, version)
     rows = spark.table(record.view)
     # The rows of a derived relation are kept beside its capture, and never change.
     pinned = record.derived is None and record.fingerprint

@@ -42,6 +42,7 @@ from lipstick.capture.documents import (
     ununderstood,
 )
 from lipstick.errors import CaptureDamagedError, CaptureError, LipstickError, UncheckedWarning
+from lipstick.tracking.states import PinnedVersion
 from rewriter.blocks import Block, core_relations, topological
 from rewriter.blocks.serialize import blocks_from_json, blocks_to_json
 from semiring.document import check_shape
@@ -74,6 +75,8 @@ class RelationRecord:
     """The path of that version from the folder of the capture."""
     derived_checksum: str | None = None
     """Of the file of that version; None: not known."""
+    versions: tuple[PinnedVersion, ...] = ()
+    """The versions of tables of Delta and Iceberg that its rows are read from."""
 
 
 class _Field(TypedDict):
@@ -311,4 +314,12 @@ def _relation(record: Mapping[str, Any]) -> RelationRecord:
         derived=record.get("derived"),
         derived_from=record.get("derived_from"),
         derived_checksum=record.get("derived_checksum"),
+        versions=tuple(_pinned(version) for version in record.get("versions", ())),
+    )
+
+
+def _pinned(version: Mapping[str, Any]) -> PinnedVersion:
+    files = tuple((f[0], f[1], f[2]) for f in version.get("files", ()))
+    return PinnedVersion(
+        version["format"], version["table"], version["identity"], version["version"], files
     )

@@ -256,7 +256,8 @@ def named_by(naming: str, token: Sequence[str], verified: bool) -> str:
     if naming == "key":
         key = f"key {', '.join(token)}"
         return key if verified else f"{key}, not verified"
-    return {"rows": "position in the files", "values": "values", "none": "nothing"}[naming]
+    names = {"rows": "position in the files", "row ids": "the format's row ids"}
+    return {**names, "values": "values", "none": "nothing"}[naming]
 
 
 def _values(row: Any, names: Sequence[str]) -> list[Any]:

@@ -47,7 +47,7 @@ from lipstick.errors import (
     CaptureNotHereError,
     UncheckedWarning,
 )
-from lipstick.tracking.source import FileState
+from lipstick.tracking.states import FileState
 from semiring.document import check_shape, read_json
 
 ROWS = "rows"

@@ -10,6 +10,7 @@ of Arrow or pandas, become data frames.
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -21,6 +22,18 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.errors import SourceChangedError, SourceError
+from lipstick.tracking.formats.probe import (
+    check_plain_files,
+    check_readable,
+    pin,
+    pinned_leaves,
+    read_anew,
+    version_at,
+    versioned_path,
+    versioned_table,
+)
+from lipstick.tracking.formats.versions import Moment, VersionedTable
+from lipstick.tracking.states import FileState, PinnedVersion, local_state
 from lipstick.tracking.views import is_temporary
 
 MOST_BYTES = 64 * 2**20
@@ -69,9 +82,6 @@ def as_frame(spark: SparkSession, table: InMemory) -> DataFrame:
 SourceLike: TypeAlias = DataFrame | InMemory | str | os.PathLike[str]
 """The sources that can be tracked: data frames, tables in memory, and names or paths."""
 
-FileState: TypeAlias = tuple[str, int, int]
-"""A file's URI, length in bytes and modification time in nanoseconds (local) or milliseconds."""
-
 _CHOOSING = frozenset(
     ["basepath", "modifiedafter", "modifiedbefore", "pathglobfilter", "recursivefilelookup"]
 )
@@ -104,6 +114,10 @@ class Source:
     """The name of the table, or the path; None: neither."""
     folders: Folders | None = None
     """The folders that the files are in; None: there are none, or not known."""
+    version: VersionedTable | None = None
+    """The table whose version the rows are, as they are in it; None: they are something else."""
+    versions: tuple[PinnedVersion, ...] = ()
+    """The versions of tables that the rows are read from, instead of a fingerprint."""
 
     @property
     def table(self) -> str | None:
@@ -116,14 +130,36 @@ def read_source(
     source: SourceLike,
     format: str | None = None,
     options: Mapping[str, str] | None = None,
+    at: int | Moment | None = None,
+    *,
+    copied: bool = False,
 ) -> Source:
     """Open a data frame, a table in memory, a table or view name, or a path of files, and pin it.
+
+    Parameters
+    ----------
+    at
+        The version of a table whose format keeps versions; None: the current one.
+    copied
+        Whether the rows are about to be copied: then they may be read from anywhere.
 
     Raises
     ------
     SourceError
         When there is no such table or path, or its format is not known.
+    VersionGoneError
+        When the table has no such version.
     """
+    if isinstance(source, str | os.PathLike):
+        found = _read_version(spark, os.fspath(source), format, at)
+        if found is not None:
+            return found
+    if at is not None:
+        raise SourceError(
+            "at= is for tables of Delta and Iceberg by their name or path, whose versions can be "
+            "read: the source has none.\nFor a data frame, read the version: "
+            "spark.read.option('versionAsOf', ...)."
+        )
     if isinstance(source, str | os.PathLike):
         text = os.fspath(source)
         if format is not None or _is_path(text):
@@ -137,13 +173,69 @@ def read_source(
                 "Give a data frame, the name of a table or view, or a path that ends in "
                 ".parquet, .csv, .json or .orc (or pass format=...)."
             ) from error
-        files = fingerprint(spark, frame)
-        folders = _folders(spark, frame, files, None if is_temporary(spark, text) else text)
-        return Source(frame, f"table {text}", None, files, text, folders)
+        return _read_frame(spark, frame, f"table {text}", text, copied=copied)
     if not isinstance(source, DataFrame):
         source = as_frame(spark, source)
-    files = fingerprint(spark, source)
-    return Source(source, "data frame", None, files, None, _folders(spark, source, files, None))
+    return _read_frame(spark, source, "data frame", None, copied=copied)
+
+
+def _read_version(
+    spark: SparkSession, text: str, format: str | None, at: int | Moment | None
+) -> Source | None:
+    """Return the current or another version of the table that a text names; None: it has none."""
+    table = versioned_path(spark, text, format) if format or _is_path(text) else None
+    named = None
+    if table is None and format is None:
+        found = versioned_table(spark, text)
+        if found is None:
+            return None
+        table, named = found
+    if table is None:
+        return None
+    place = text if table.table == text else None
+    return version_source(table, version_at(table, named if at is None else at), place)
+
+
+def version_source(table: VersionedTable, version: int | None, place: str | None = None) -> Source:
+    """Return a version of a table as a source, whose rows stay whatever is committed later."""
+    frame = table.read(version)
+    pinned = pin(table, version, table.files(version))
+    return Source(frame, pinned.description, None, (), place, version=table, versions=(pinned,))
+
+
+def _read_frame(
+    spark: SparkSession, frame: DataFrame, description: str, place: str | None, *, copied: bool
+) -> Source:
+    """Return a frame as a source: a version of a table where it is one, else what it reads."""
+    if copied:
+        return Source(frame, description, None, (), place)
+    anew = read_anew(frame)
+    if anew is not None:
+        raise SourceError(
+            f"The {description} reads {anew}, which may have other rows each time that it is "
+            "read.\nCopy the rows once, when they are tracked: track(..., materialize=True)."
+        )
+    leaves, bare = pinned_leaves(spark, frame)
+    if bare:
+        (leaf,) = leaves
+        return version_source(leaf.table, leaf.version)
+    for leaf in leaves:
+        if not leaf.pinned:
+            raise SourceError(
+                f"The {description} computes its rows from {leaf.table.table}, a "
+                f"{leaf.table.format} table, as it is whenever it runs.\nTrack the table and make "
+                "a query over it, read one of its versions in the frame (VERSION AS OF "
+                f"{leaf.version}), or copy the rows once (materialize=True)."
+            )
+    if leaves:
+        versions = tuple(pin(x.table, x.version, x.table.files(x.version)) for x in leaves)
+        return Source(frame, description, None, (), place, versions=versions)
+    files = fingerprint(spark, frame)
+    check_plain_files(files)
+    folders = _folders(
+        spark, frame, files, None if place is None or is_temporary(spark, place) else place
+    )
+    return Source(frame, description, None, files, place, folders)
 
 
 def _is_path(text: str) -> bool:
@@ -167,6 +259,7 @@ def _read_path(
     except PySparkException as error:
         raise SourceError(f"Spark cannot read {path!r} as {kind}: {error}") from error
     files = fingerprint(spark, frame)
+    check_plain_files(files)
     folders = _listed(spark, (path,), options, files)
     return Source(frame, f"{kind} {path}", kind, files, path, folders)
 
@@ -198,30 +291,15 @@ def fingerprint(spark: SparkSession, frame: DataFrame) -> tuple[FileState, ...]:
     return tuple(sorted((row[0], row[1], row[2]) for row in columns.collect()))
 
 
-def local_path(uri: str) -> Path | None:
-    """Return the path of a file by its URI; None: it is on no local disk."""
-    parsed = urlparse(uri)
-    return Path(unquote(parsed.path)) if parsed.scheme in ("", "file") else None
-
-
-def local_state(uri: str) -> FileState | None:
-    """Return the state of a file; None: it is on no local disk. One that is gone has length -1."""
-    path = local_path(uri)
-    if path is None:
-        return None
-    try:
-        status = path.stat()
-    except OSError:
-        return (uri, -1, -1)
-    return (uri, status.st_size, status.st_mtime_ns)
-
-
 def check_unchanged(spark: SparkSession, name: str, source: Source) -> None:
     """Raise :class:`SourceChangedError` if a source has other files than it had.
 
-    One was replaced or removed, or has come into a folder of the source.
+    One was replaced or removed, or has come into a folder of the source. A version of a table
+    stays what it is, as long as it can be read.
     """
-    if not (source.fingerprint or source.table or source.folders):
+    for pinned in source.versions:
+        check_readable(spark, name, pinned)
+    if source.versions or not (source.fingerprint or source.table or source.folders):
         return
     try:
         frame = source.frame if source.table is None else spark.table(source.table)
@@ -307,3 +385,29 @@ def _below(root: Path, *, every: bool) -> Iterator[str]:
     for at, folders, files in os.walk(root, followlinks=True):
         folders[:] = [name for name in folders if "=" in name or (every and name[0] not in "._")]
         yield from (f"{at}/{name}" for name in files if name[0] not in "._")
+
+
+def copied_source(spark: SparkSession, source: Source, folder: Path, name: str) -> Source:
+    """Copy the rows of a source to Parquet files below a folder, and return these as a source."""
+    path = folder / f"{name}-{uuid.uuid4().hex[:8]}"
+    source.frame.write.parquet(str(path))
+    frame = spark.read.schema(source.frame.schema).parquet(str(path))
+    return Source(frame, f"copy of {source.description}", "parquet", fingerprint(spark, frame))
+
+
+def check_columns(spark: SparkSession, name: str, source: Source) -> None:
+    """Refuse a table by whose name Spark finds other columns than in the tracked version.
+
+    Texts are understood by the columns that Spark finds.
+    """
+    table = source.table
+    if source.version is None or table is None or name != table.strip("`"):
+        return
+    now, tracked = spark.table(table).schema, source.frame.schema
+    if [(c.name, c.dataType) for c in now] != [(c.name, c.dataType) for c in tracked]:
+        raise SourceChangedError(
+            f"The columns of {table} are others now than in what is tracked "
+            f"({source.description}).\nuntrack({name!r}), then track the table as it is now; or "
+            "track this version under a name of its own, "
+            f"track('earlier', {table!r}, at={source.versions[0].version})."
+        )

@@ -1,7 +1,8 @@
 """Tracked relations: their views and the columns that name their tuples.
 
-A token is made of columns, as they are: a declared key, the position of a row in a Parquet file
-(file number and row number in one integer), or the row's values with an ordinal among equals.
+A token is made of columns, as they are: a declared key, the id that a table's format gives a row,
+the position of a row in a file (file number and row number in one integer), or the row's values
+with an ordinal among equals.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
@@ -26,6 +28,7 @@ from pyspark.sql.window import Window
 from lipstick import display
 from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import SourceError, TrackingError
+from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source
 from rewriter import SESSION, WINDOW
@@ -33,6 +36,7 @@ from rewriter.blocks import TokenSource
 
 ROW_COLUMN = "_lipstick_row"
 ORDINAL_COLUMN = "_lipstick_ordinal"
+ROW_ID_COLUMN = "_lipstick_row_id"
 _SHOWN = 5
 
 
@@ -41,6 +45,7 @@ class Naming(Enum):
 
     KEY = "key"
     ROWS = "rows"
+    ROW_IDS = "row ids"
     VALUES = "values"
     NONE = "none"
 
@@ -122,6 +127,7 @@ class Tracked:
             files=self.files,
             fingerprint=self.source.fingerprint,
             derived=None if self.derived is None else str(self.derived.absolute()),
+            versions=self.source.versions,
         )
 
     def frame(self, spark: SparkSession) -> DataFrame:
@@ -174,6 +180,8 @@ def name_rows(
             )
         return frame, Naming.NONE, (), ()
     if key is None:
+        if source.version is not None:
+            return _format_tokens(source.version, frame)
         if source.format != "parquet":
             raise SourceError(
                 f"Nothing names the rows of {name!r} ({source.description}) stably.\n"
@@ -196,14 +204,34 @@ def _row_tokens(
     frame: DataFrame,
 ) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
     # As _metadata writes them, which is not as inputFiles() does where a path has spaces.
-    paths = frame.select(F.col("_metadata.file_path").alias("path")).distinct()
+    return _places(frame, "_metadata.file_path", "_metadata.row_index")
+
+
+def _places(
+    frame: DataFrame, file: str, index: str
+) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+    paths = frame.select(F.col(file).alias("path")).distinct()
     files = tuple(sorted(row["path"] for row in paths.collect()))
-    row = row_place("_metadata.file_path", files)
+    row = row_place(file, files, index=index)
     return frame.select("*", row.alias(ROW_COLUMN)), Naming.ROWS, (ROW_COLUMN,), files
 
 
-def row_place(file: str, files: Sequence[str], first: int = 0) -> Column:
-    """Return the place of a row of Parquet files: the number of its file and its own in one.
+def _format_tokens(
+    table: VersionedTable, frame: DataFrame
+) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+    """Return the ids of rows as tokens where the version has them, else their places in files."""
+    try:
+        named = frame.select("*", F.col(table.row_id).alias(ROW_ID_COLUMN))
+        named.schema  # noqa: B018 - Connect resolves the column here
+    except PySparkException:
+        return _places(frame, *table.place)
+    return named, Naming.ROW_IDS, (ROW_ID_COLUMN,), ()
+
+
+def row_place(
+    file: str, files: Sequence[str], first: int = 0, index: str = "_metadata.row_index"
+) -> Column:
+    """Return the place of a row in files: the number of its file and its own in one integer.
 
     Parameters
     ----------
@@ -211,13 +239,15 @@ def row_place(file: str, files: Sequence[str], first: int = 0) -> Column:
         The column with the file of a row.
     files
         The files in order; the first has the number ``first``.
+    index
+        The column with the number of a row in its file.
     """
     number = F.lit(first)
     if len(files) > 1:
         numbers = enumerate(files, start=first)
         known = F.create_map(*(F.lit(v) for pair in numbers for v in reversed(pair)))
         number = known[F.col(file)]
-    return F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(F.col("_metadata.row_index"))
+    return F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(F.col(index))
 
 
 def _value_tokens(
@@ -267,6 +297,36 @@ def comparable(value: Column, type_: DataType) -> Column:
     if not unordered(type_):
         return value
     return F.to_json(F.struct(value.alias("value")), {"ignoreNullFields": "false"})
+
+
+def verify_tokens(name: str, frame: DataFrame, naming: Naming, token: Sequence[str]) -> None:
+    """Check that keys, or the row ids of a format, are never NULL and unique.
+
+    Raises
+    ------
+    TrackingError
+        With some values of a key that is not.
+    SourceError
+        When a format has not given every row an id of its own.
+    """
+    if naming is Naming.KEY:
+        verify_key(name, frame, token)
+    elif naming is Naming.ROW_IDS:
+        verify_row_ids(name, frame)
+
+
+def verify_row_ids(name: str, frame: DataFrame) -> None:
+    """Raise :class:`SourceError` if the ids that a format gives rows are missing or not unique."""
+    ids = F.col(ROW_ID_COLUMN)
+    counts = frame.agg(F.count(F.lit(1)), F.count(ids), F.count_distinct(ids)).head()
+    assert counts is not None
+    rows, known, distinct = counts
+    if rows != known or known != distinct:
+        raise SourceError(
+            f"The format's row ids do not name the rows of {name!r}: of {rows:,} rows {known:,} "
+            f"have one, and {distinct:,} are different.\nDeclare a key (key=['id']), or name "
+            "rows by their values (key='*')."
+        )
 
 
 def verify_key(name: str, frame: DataFrame, key: Sequence[str]) -> None:

@@ -28,7 +28,7 @@ from lipstick.engines.memory.keys import KeyTable, distinct
 from lipstick.systems.federation.errors import ExportError
 from lipstick.tables.derivation import Derivation
 from lipstick.tracking.naming import ROW_BITS, free_name
-from lipstick.tracking.source import FileState
+from lipstick.tracking.states import FileState
 from lipstick.tracking.tracker import Naming
 from lipstick.workflow.derivation.nodes import Origin
 from lipstick.workflow.execution.invocation import ranges, spread

@@ -21,7 +21,7 @@ from lipstick.systems.streaming.errors import DamagedRecordWarning, StreamError
 from lipstick.systems.streaming.kept import OFFSETS, Kept, numbered, read_checksums, read_kept
 from lipstick.systems.streaming.sources.replayed import Span
 from lipstick.systems.streaming.starts import Start, read_starts
-from lipstick.tracking.source import local_path
+from lipstick.tracking.states import local_path
 
 _NONE = "-"
 _LISTED = "logOffset"

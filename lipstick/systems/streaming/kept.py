@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lipstick.tracking.source import local_path
+from lipstick.tracking.states import local_path
 
 FOLDER = Path("_lipstick")
 OFFSETS, FILES = FOLDER / "offsets.jsonl", FOLDER / "files.jsonl"

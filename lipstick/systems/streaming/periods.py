@@ -30,7 +30,8 @@ from lipstick.systems.streaming.starts import (
     record,
     settings_of,
 )
-from lipstick.tracking.source import FileState, Source, fingerprint
+from lipstick.tracking.source import Source, fingerprint
+from lipstick.tracking.states import FileState
 from rewriter.streaming import OutputMode
 
 if TYPE_CHECKING:

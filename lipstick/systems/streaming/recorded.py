@@ -23,7 +23,8 @@ from lipstick.systems.streaming.kept import checksum
 from lipstick.systems.streaming.source import StreamSource
 from lipstick.systems.streaming.sources.replayed import BATCH, Batched, Span
 from lipstick.tracking.naming import ROW_BITS
-from lipstick.tracking.source import Source, fingerprint, local_state
+from lipstick.tracking.source import Source, fingerprint
+from lipstick.tracking.states import local_state
 from lipstick.tracking.tracker import ROW_COLUMN, Naming, Tracked, name_rows
 from rewriter.streaming import Streamed
 

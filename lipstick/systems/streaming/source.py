@@ -26,7 +26,7 @@ from lipstick.systems.streaming.prepared import (
 from lipstick.systems.streaming.sources import Batched, Replayed, replayed_source
 from lipstick.systems.streaming.sources.options import option
 from lipstick.systems.streaming.starts import settings_of
-from lipstick.tracking.source import local_path
+from lipstick.tracking.states import local_path
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan

@@ -1,0 +1,1 @@
+"""Formats of tables that keep their versions, each in a file behind one Protocol."""

@@ -1,0 +1,153 @@
+"""Tables of Delta Lake: versions are the commits of their log."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+
+from lipstick.errors import SourceError, VersionGoneError
+from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion
+from lipstick.tracking.views import quoted_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+LOG = "_delta_log"
+"""The folder with the commits, in that of the table."""
+
+_BY_PATH = re.compile(r"delta\.`(.+)`", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionedDelta:
+    """A table of Delta Lake in the log of its commits."""
+
+    spark: SparkSession
+    table: str
+    identity: str
+
+    format = "delta"
+    row_id = "_metadata.row_id"
+    place = ("_metadata.file_path", "_metadata.row_index")
+
+    def current(self) -> int:
+        """Return the number of the last commit."""
+        last = self.spark.sql(f"DESCRIBE HISTORY {self.table} LIMIT 1").head()
+        assert last is not None
+        return int(last["version"])
+
+    def history(self) -> list[TableVersion]:
+        """Return the commits that the log still has, the oldest first."""
+        rows = self.spark.sql(f"DESCRIBE HISTORY {self.table}").collect()
+        return [
+            TableVersion(
+                version=row["version"],
+                time=row["timestamp"],
+                operation=row["operation"],
+                parameters=row["operationParameters"] or {},
+                parent=row["version"] - 1 if row["version"] else None,
+            )
+            for row in sorted(rows, key=lambda row: int(row["version"]))
+        ]
+
+    def at(self, moment: Moment) -> int:
+        """Return the last commit up to a moment."""
+        commits = self.spark.sql(f"DESCRIBE HISTORY {self.table}")
+        before = commits.where(F.col("timestamp") <= F.lit(moment).cast("timestamp"))
+        found = before.agg(F.max("version")).head()
+        if found is None or found[0] is None:
+            raise SourceError(f"The Delta table {self.table} has no version of {moment} or before.")
+        return int(found[0])
+
+    def relation(self, version: int) -> str:
+        """Return a version as a relation of SQL."""
+        return f"{self.table} VERSION AS OF {version}"
+
+    def read(self, version: int | None) -> DataFrame:
+        """Return the rows of a version."""
+        assert version is not None
+        try:
+            frame = self.spark.sql(f"SELECT * FROM {self.relation(version)}")
+            frame.schema  # noqa: B018 - Connect analyses here
+        except PySparkException as error:
+            raise VersionGoneError(
+                f"Version {version} of the Delta table {self.table} cannot be read: "
+                f"{str(error).strip().splitlines()[0]}\n"
+                f"DESCRIBE HISTORY {self.table} has its versions."
+            ) from error
+        return frame
+
+    def schema(self, version: int | None) -> StructType:
+        """Return the columns of a version."""
+        return self.read(version).schema
+
+    def files(self, version: int | None) -> list[str]:
+        """Return the data files of a version."""
+        return sorted(self.read(version).inputFiles())
+
+
+def delta_at_path(spark: SparkSession, path: str) -> VersionedDelta:
+    """Return the table of Delta in a folder.
+
+    Raises
+    ------
+    SourceError
+        When there is none, or Spark has not the jar and settings of Delta.
+    """
+    return delta_of_name(spark, f"delta.`{path}`")
+
+
+def delta_of_name(spark: SparkSession, table: str) -> VersionedDelta:
+    """Return the table of Delta that SQL knows by a name."""
+    try:
+        detail = spark.sql(f"DESCRIBE DETAIL {table}").head()
+    except PySparkException as error:
+        raise SourceError(
+            f"Spark cannot read the Delta table {table}: {str(error).strip().splitlines()[0]}\n"
+            "Start Spark with the package io.delta:delta-spark of its version, and with the "
+            "extension and the catalog of Delta (docs/tables.md)."
+        ) from error
+    assert detail is not None
+    return VersionedDelta(spark, table, detail["id"])
+
+
+def delta_path(source: str) -> str | None:
+    """Return the path in ``delta.`/path```; None of any other text."""
+    match = _BY_PATH.fullmatch(source.strip())
+    return match[1] if match else None
+
+
+def delta_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
+    """Return the version that a leaf of a plan reads; None: the leaf is no table of Delta."""
+    if leaf.getClass().getSimpleName() not in ("LogicalRelation", "LogicalRelationWithTable"):
+        return None
+    relation = leaf.relation()
+    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+        return None
+    index = relation.location()
+    if not index.getClass().getName().startswith("org.apache.spark.sql.delta."):
+        return None
+    if index.getClass().getSimpleName() != "TahoeLogFileIndex":
+        raise SourceError(
+            f"The data frame reads a Delta table by {index.getClass().getSimpleName()}, whose "
+            "rows are not those of one version.\nTrack the table, or copy the rows "
+            "(materialize=True)."
+        )
+    known = leaf.catalogTable()
+    if known.isDefined():
+        table = quoted_name(_parts(known.get().identifier()))
+    else:
+        table = f"delta.`{index.path().toString()}`"
+    pinned = bool(index.isTimeTravelQuery())
+    version = int((index.snapshotAtAnalysis() if pinned else index.getSnapshot()).version())
+    return Leaf(delta_of_name(spark, table), version, pinned=pinned)
+
+
+def _parts(identifier: Any) -> list[str]:
+    options = (identifier.catalog(), identifier.database())
+    return [*(part.get() for part in options if part.isDefined()), identifier.table()]

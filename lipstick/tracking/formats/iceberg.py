@@ -1,0 +1,205 @@
+"""Tables of Apache Iceberg: versions are the snapshots of their metadata."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+
+from lipstick.errors import SourceError, VersionGoneError
+from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion
+from lipstick.tracking.views import quoted_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_REFERENCE = re.compile(r"(.+)\.(?:branch|tag)_(\w+)")
+"""The name of a table with that of a branch or a tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionedIceberg:
+    """A table of Iceberg with its snapshots."""
+
+    spark: SparkSession
+    table: str
+    """Its name in a catalog, or ``iceberg.`/path```: a path has no relation in SQL."""
+    identity: str
+    path: str | None = None
+
+    format = "iceberg"
+    row_id = "_row_id"
+    place = ("_file", "_pos")
+
+    def current(self) -> int | None:
+        """Return the snapshot of the main branch."""
+        return self.reference("main")
+
+    def reference(self, name: str) -> int | None:
+        """Return the snapshot of a branch or a tag; None: there is none of the name."""
+        row = self._metadata("refs").where(F.col("name") == name).head()
+        return None if row is None else int(row["snapshot_id"])
+
+    def history(self) -> list[TableVersion]:
+        """Return the ancestors of the current snapshot that are not expired, and itself."""
+        rows = {row["snapshot_id"]: row for row in self._metadata("snapshots").collect()}
+        found, version = list[TableVersion](), self.current()
+        while version in rows:
+            row = rows[version]
+            found.append(
+                TableVersion(
+                    version=row["snapshot_id"],
+                    time=row["committed_at"],
+                    operation=row["operation"],
+                    parameters=row["summary"] or {},
+                    parent=row["parent_id"],
+                )
+            )
+            version = row["parent_id"]
+        return found[::-1]
+
+    def at(self, moment: Moment) -> int:
+        """Return the snapshot of a branch, of a tag, or that was current at a moment."""
+        if isinstance(moment, str) and (snapshot := self.reference(moment)) is not None:
+            return snapshot
+        time = F.col("made_current_at")
+        before = self._metadata("history").where(time <= F.lit(moment).cast("timestamp"))
+        try:
+            found = before.agg(F.max_by("snapshot_id", time)).head()
+        except PySparkException as error:
+            raise SourceError(
+                f"The Iceberg table {self.table} has no branch or tag {moment!r}, and it is no "
+                "timestamp."
+            ) from error
+        if found is None or found[0] is None:
+            raise SourceError(
+                f"The Iceberg table {self.table} has no snapshot of {moment} or before."
+            )
+        return int(found[0])
+
+    def relation(self, version: int) -> str:
+        """Return a snapshot as a relation of SQL."""
+        if self.path is not None:
+            raise SourceError(
+                f"SQL has no name for the Iceberg table in {self.path}.\nRegister it in a catalog."
+            )
+        return f"{self.table} VERSION AS OF {version}"
+
+    def read(self, version: int | None) -> DataFrame:
+        """Return the rows of a snapshot."""
+        if version is None:
+            return self._now().where(F.lit(False))
+        try:
+            if self.path is None:
+                frame = self.spark.sql(f"SELECT * FROM {self.relation(version)}")
+            else:
+                reader = self.spark.read.format("iceberg").option("snapshot-id", version)
+                frame = reader.load(self.path)
+            frame.schema  # noqa: B018 - Connect analyses here
+        except PySparkException as error:
+            raise VersionGoneError(
+                f"Snapshot {version} of the Iceberg table {self.table} cannot be read: "
+                f"{str(error).strip().splitlines()[0]}\n"
+                f"SELECT * FROM {self.table}.snapshots has its snapshots."
+            ) from error
+        return frame
+
+    def schema(self, version: int | None) -> StructType:
+        """Return the columns of a snapshot."""
+        return self.read(version).schema
+
+    def files(self, version: int | None) -> list[str]:
+        """Return the data files and delete files of a snapshot."""
+        if version is None:
+            return []
+        if self.path is None:
+            files = self.spark.sql(
+                f"SELECT file_path FROM {self.table}.files VERSION AS OF {version}"
+            )
+        else:
+            reader = self.spark.read.format("iceberg").option("snapshot-id", version)
+            files = reader.load(f"{self.path}#files").select("file_path")
+        return sorted(row[0] for row in files.distinct().collect())
+
+    def _now(self) -> DataFrame:
+        if self.path is None:
+            return self.spark.table(self.table)
+        return self.spark.read.format("iceberg").load(self.path)
+
+    def _metadata(self, kind: str) -> DataFrame:
+        if self.path is None:
+            return self.spark.table(f"{self.table}.{kind}")
+        return self.spark.read.format("iceberg").load(f"{self.path}#{kind}")
+
+
+def iceberg_at_path(spark: SparkSession, path: str) -> VersionedIceberg:
+    """Return the table of Iceberg in a folder.
+
+    Raises
+    ------
+    SourceError
+        When there is none, or Spark has not the jar of Iceberg.
+    """
+    found = VersionedIceberg(spark, f"iceberg.`{path}`", path, path)
+    try:
+        found._now().schema  # noqa: B018 - Connect reads the table here
+    except PySparkException as error:
+        raise SourceError(
+            f"Spark cannot read the Iceberg table in {path}: "
+            f"{str(error).strip().splitlines()[0]}\nStart Spark with the package "
+            "org.apache.iceberg:iceberg-spark-runtime of its version (docs/tables.md)."
+        ) from error
+    return found
+
+
+def iceberg_of_name(spark: SparkSession, table: str) -> VersionedIceberg:
+    """Return the table of Iceberg that SQL knows by a name."""
+    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+    places = [row["data_type"] for row in rows if row["col_name"] == "Location"]
+    return VersionedIceberg(spark, table, places[0] if places else table)
+
+
+def reference_of(table: str) -> tuple[str, str | None]:
+    """Return a name without a branch or tag at its end, and the name of that."""
+    match = _REFERENCE.fullmatch(table)
+    return (match[1], match[2]) if match else (table, None)
+
+
+def iceberg_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
+    """Return the snapshot that a leaf of a plan reads; None: the leaf is no table of Iceberg."""
+    if leaf.getClass().getSimpleName() != "DataSourceV2Relation":
+        return None
+    read = leaf.table()
+    if not read.getClass().getName().startswith("org.apache.iceberg.spark.source."):
+        return None
+    if read.getClass().getSimpleName() != "SparkTable" or (
+        read.table().getClass().getSimpleName() != "BaseTable"
+    ):
+        raise SourceError(
+            f"The data frame reads {read.name()}, which is no table of Iceberg but one about it, "
+            "or its changes.\nCopy its rows (materialize=True)."
+        )
+    name = leaf.identifier().get()
+    if name.getClass().getSimpleName() == "PathIdentifier":
+        table = iceberg_at_path(spark, str(name.location()))
+    else:
+        parts = [leaf.catalog().get().name(), *name.namespace(), name.name()]
+        table = iceberg_of_name(spark, quoted_name(parts))
+    options = {str(k): str(v) for k, v in dict(leaf.options().asCaseSensitiveMap()).items()}
+    if "snapshot-id" in options:
+        return Leaf(table, int(options["snapshot-id"]), pinned=True)
+    named = options.get("tag") or options.get("branch") or read.branch()
+    if named is not None:
+        return Leaf(table, table.at(named), pinned="tag" in options)
+    unknown = sorted(set(options) & {"as-of-timestamp", "start-snapshot-id", "end-snapshot-id"})
+    if unknown:
+        raise SourceError(
+            f"The data frame reads {table.table} with the option {unknown[0]}.\n"
+            "Track the table, track(..., at=...), or read it by snapshot-id."
+        )
+    travels = leaf.timeTravelSpec().isDefined()
+    return Leaf(table, int(read.snapshotId()) if travels else table.current(), pinned=travels)

@@ -1,0 +1,251 @@
+"""Tables that keep their versions, found in names, paths and plans where a relation is tracked.
+
+No jar of a format is needed, and none is imported: Spark has it, or has no such table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import unquote, urlparse
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from lipstick.errors import SourceChangedError, SourceError, VersionGoneError
+from lipstick.tracking.formats.delta import (
+    LOG,
+    delta_at_path,
+    delta_leaf,
+    delta_of_name,
+    delta_path,
+)
+from lipstick.tracking.formats.iceberg import (
+    iceberg_at_path,
+    iceberg_leaf,
+    iceberg_of_name,
+    reference_of,
+)
+from lipstick.tracking.formats.versions import (
+    Leaf,
+    Moment,
+    VersionedTable,
+)
+from lipstick.tracking.states import FileState, PinnedVersion, local_state
+from lipstick.tracking.views import is_temporary, quoted_name
+
+_Opening: TypeAlias = Callable[[SparkSession, str], VersionedTable]
+
+_OF_NAME: Mapping[str, _Opening] = {"delta": delta_of_name, "iceberg": iceberg_of_name}
+_OF_PATH: Mapping[str, _Opening] = {"delta": delta_at_path, "iceberg": iceberg_at_path}
+_SHOWN = 3
+
+
+def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str | None] | None:
+    """Return the table of a name, and the branch or tag in it; None: no format keeps versions.
+
+    ``name`` is that of a table in a catalog, or ``delta.`/path```.
+    """
+    path = delta_path(name)
+    if path is not None:
+        return delta_at_path(spark, path), None
+    for table, reference in dict.fromkeys([(name, None), reference_of(name)]):
+        provider = _provider(spark, table)
+        if provider is not None and provider in _OF_NAME:
+            return _OF_NAME[provider](spark, table), reference
+    return None
+
+
+def _provider(spark: SparkSession, name: str) -> str | None:
+    """Return the provider of a table; None of views and of what is no table."""
+    try:
+        if is_temporary(spark, name):
+            return None
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted_name(name.split('.'))}").collect()
+    except PySparkException:
+        return None
+    found = [row["data_type"] for row in rows if row["col_name"] == "Provider"]
+    return found[-1].lower() if found else None
+
+
+def versioned_path(spark: SparkSession, path: str, format: str | None) -> VersionedTable | None:
+    """Return the table in a folder, by its format or what is in the folder; None: it is none."""
+    kind = format.lower() if format is not None else _format_in(path)
+    if kind is None or kind not in _OF_PATH:
+        return None
+    local = urlparse(path).scheme in ("", "file")
+    return _OF_PATH[kind](spark, str(Path(_local(path)).absolute()) if local else path)
+
+
+def _local(path: str) -> str:
+    return unquote(urlparse(path).path) if path.startswith("file:") else path
+
+
+def _format_in(path: str) -> str | None:
+    """Return the format of the table whose folder a local path is."""
+    if urlparse(path).scheme not in ("", "file"):
+        return None
+    folder = Path(_local(path))
+    if (folder / LOG).is_dir():
+        return "delta"
+    return "iceberg" if any(folder.glob("metadata/*.metadata.json")) else None
+
+
+def version_at(table: VersionedTable, at: int | Moment | None) -> int | None:
+    """Return the version that ``track(..., at=...)`` asks for; None: the current one."""
+    if at is None:
+        return table.current()
+    return at if isinstance(at, int) else table.at(at)
+
+
+def pin(table: VersionedTable, version: int | None, files: Iterable[str]) -> PinnedVersion:
+    """Return a version as captures record it, with the states of its files where they are local."""
+    states = [local_state(file) for file in files]
+    known = () if None in states else tuple(state for state in states if state is not None)
+    return PinnedVersion(table.format, table.table, table.identity, version, known)
+
+
+def check_readable(spark: SparkSession, name: str, pinned: PinnedVersion) -> None:
+    """Check that a version can still be read, and that its files are those that it had.
+
+    Raises
+    ------
+    VersionGoneError
+        When files were removed, or the table has no such version any more.
+    SourceChangedError
+        When files were replaced, or the name is that of another table.
+    """
+    changed = [state for state in pinned.files if local_state(state[0]) != state]
+    missing = [state[0] for state in changed if local_state(state[0]) == (state[0], -1, -1)]
+    if missing:
+        raise gone(name, pinned, f"these of its files were removed: {_shown(missing)}")
+    if changed:
+        raise SourceChangedError(
+            f"Files of {name!r} ({pinned.description}) were replaced, which the format never does: "
+            f"{_shown([state[0] for state in changed])}.\nRestore them, or untrack({name!r})."
+        )
+    if pinned.files:
+        return
+    try:
+        table = _reopened(spark, pinned)
+    except (PySparkException, SourceError) as error:
+        raise gone(name, pinned, str(error).strip().splitlines()[0]) from error
+    if table.identity != pinned.identity:
+        raise SourceChangedError(
+            f"{pinned.table} is another table than when {name!r} was tracked.\n"
+            f"untrack({name!r}), then track what is there."
+        )
+    table.read(pinned.version)
+
+
+def _reopened(spark: SparkSession, pinned: PinnedVersion) -> VersionedTable:
+    if pinned.format == "iceberg" and pinned.table.startswith("iceberg.`"):
+        return iceberg_at_path(spark, pinned.identity)
+    return _OF_NAME[pinned.format](spark, pinned.table)
+
+
+def gone(name: str, pinned: PinnedVersion, reason: str) -> VersionGoneError:
+    """Return the error about a version that cannot be read any more."""
+    return VersionGoneError(
+        f"{name!r} ({pinned.description}) cannot be read any more: {reason}.\n"
+        "VACUUM, or the expiry of snapshots, removes what old versions consist of: captures that "
+        f"copied their values still answer. untrack({name!r}), then track a later version, or "
+        "copy the rows when you track them (materialize=True)."
+    )
+
+
+def _shown(files: Sequence[str]) -> str:
+    more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+    return ", ".join(files[:_SHOWN]) + more
+
+
+def pinned_leaves(spark: SparkSession, frame: DataFrame) -> tuple[list[Leaf], bool]:
+    """Return the versions that a classic frame reads, and whether it is one of them as it is.
+
+    Raises
+    ------
+    SourceError
+        When it reads rows of a format in a way that no version stands for.
+    """
+    if not hasattr(frame, "_jdf"):
+        return [], False
+    plan = frame._jdf.queryExecution().analyzed()
+    leaves = [leaf for node in _leaves(plan) if (leaf := _leaf(spark, node)) is not None]
+    return leaves, len(leaves) == 1 and _is_bare(plan)
+
+
+def _leaf(spark: SparkSession, node: Any) -> Leaf | None:
+    return delta_leaf(spark, node) or iceberg_leaf(spark, node)
+
+
+def _leaves(plan: Any) -> Iterator[Any]:
+    for part in (plan, *_elements(plan.subqueriesAll())):
+        yield from _elements(part.collectLeaves())
+
+
+def _elements(values: Any) -> list[Any]:
+    return [values.apply(number) for number in range(values.size())]
+
+
+def _is_bare(plan: Any) -> bool:
+    """Return True if a plan has a leaf's columns, as they are, under names at most."""
+    names = [str(attribute.exprId()) for attribute in _elements(plan.output())]
+    while plan.children().size() == 1:
+        if plan.getClass().getSimpleName() not in ("Project", "SubqueryAlias"):
+            return False
+        plan = plan.children().apply(0)
+    if plan.children().size():
+        return False
+    return names == [str(attribute.exprId()) for attribute in _elements(plan.output())]
+
+
+_STEADY = ("LocalRelation", "OneRowRelation", "Range", "LogicalRDD", "InMemoryRelation")
+
+
+def read_anew(frame: DataFrame) -> str | None:
+    """Return what a classic frame reads anew each time it runs, as no format or file; else None.
+
+    JDBC and most connectors are such: what they return later may be other rows.
+    """
+    if not hasattr(frame, "_jdf"):
+        return None
+    for leaf in _leaves(frame._jdf.queryExecution().analyzed()):
+        kind = leaf.getClass().getSimpleName()
+        if kind in ("LogicalRelation", "LogicalRelationWithTable"):
+            name = leaf.relation().getClass().getSimpleName()
+            if "JDBC" in name:
+                return str(name)
+        elif kind == "DataSourceV2Relation":
+            name = leaf.table().getClass().getSimpleName()
+            if "JDBC" in name:
+                return str(name)
+    return None
+
+
+def check_plain_files(files: Iterable[FileState]) -> None:
+    """Refuse files that are part of a table with versions: some rows in them may be deleted.
+
+    Raises
+    ------
+    SourceError
+    """
+    folders = {parent for uri, _, _ in files if (parent := _folder(uri)) is not None}
+    seen = set[Path]()
+    for folder in folders:
+        for above in (folder, *folder.parents):
+            if above in seen:
+                break
+            seen.add(above)
+            kind = _format_in(str(above))
+            if kind is not None:
+                raise SourceError(
+                    f"The files in {folder} are part of the {kind} table {above}: read as plain "
+                    "files they have rows that were deleted, or names of columns that are others "
+                    f"now.\nTrack the table: track(..., {str(above)!r}, format={kind!r})."
+                )
+
+
+def _folder(uri: str) -> Path | None:
+    parsed = urlparse(uri)
+    return Path(unquote(parsed.path)).parent if parsed.scheme in ("", "file") else None

@@ -1,0 +1,103 @@
+"""Tables whose versions can be read: what each format answers, and a version that a source reads.
+
+A version is a number: that of a commit of Delta, or the id of a snapshot of Iceberg.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+Moment: TypeAlias = datetime | str
+"""A time: a datetime, or a timestamp as text in the time zone of the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    """A version of a table: when it was committed, and the operation that made it."""
+
+    version: int
+    time: datetime
+    operation: str
+    parameters: Mapping[str, str]
+    """The parameters of the operation (Delta), or the summary of the snapshot (Iceberg)."""
+    parent: int | None
+    """The version that the operation read or followed; None: the first."""
+
+
+class VersionedTable(Protocol):
+    """A table of a format that keeps its versions."""
+
+    @property
+    def format(self) -> str:
+        """The format's name: ``delta`` or ``iceberg``."""
+
+    @property
+    def table(self) -> str:
+        """The table as SQL names it."""
+
+    @property
+    def identity(self) -> str:
+        """The table's own id, which another table of its name has not."""
+
+    def current(self) -> int | None:
+        """Return the version that readers see now; None: the table has none yet."""
+
+    def history(self) -> list[TableVersion]:
+        """Return the versions that led to the current one, the oldest first.
+
+        Versions that the format has forgotten are not among them.
+        """
+
+    def at(self, moment: Moment) -> int:
+        """Return the version that readers saw at a moment.
+
+        A text that is the name of a branch or a tag stands for the version that this refers to.
+
+        Raises
+        ------
+        SourceError
+            When the table had no version then.
+        """
+
+    def relation(self, version: int) -> str:
+        """Return a version as a relation of SQL: ``cat.db.orders VERSION AS OF 3``."""
+
+    def read(self, version: int | None) -> DataFrame:
+        """Return the rows of a version, whatever is committed later.
+
+        Raises
+        ------
+        VersionGoneError
+            When the version cannot be read any more, or never was.
+        """
+
+    def schema(self, version: int | None) -> StructType:
+        """Return the columns of a version."""
+
+    def files(self, version: int | None) -> list[str]:
+        """Return the URIs of the files that a version consists of."""
+
+    @property
+    def row_id(self) -> str:
+        """The metadata column with the id of a row, which stays the same in later versions."""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The metadata columns with the file of a row, and its number there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A leaf of a plan that reads a version of a table."""
+
+    table: VersionedTable
+    version: int | None
+    pinned: bool
+    """True if the leaf reads this version for ever; False: the current one when it runs."""

@@ -1,0 +1,50 @@
+"""Files and versions of tables as a source found them, to know that they are as they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import unquote, urlparse
+
+FileState: TypeAlias = tuple[str, int, int]
+"""A file's URI, length in bytes and modification time in nanoseconds (local) or milliseconds."""
+
+
+def local_path(uri: str) -> Path | None:
+    """Return the path of a file by its URI; None: it is on no local disk."""
+    parsed = urlparse(uri)
+    return Path(unquote(parsed.path)) if parsed.scheme in ("", "file") else None
+
+
+def local_state(uri: str) -> FileState | None:
+    """Return the state of a file; None: it is on no local disk. One that is gone has length -1."""
+    path = local_path(uri)
+    if path is None:
+        return None
+    try:
+        status = path.stat()
+    except OSError:
+        return (uri, -1, -1)
+    return (uri, status.st_size, status.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedVersion:
+    """A version of a table that a source reads, as captures record it."""
+
+    format: str
+    table: str
+    """The table as SQL names it: ``cat.db.orders`` or ``delta.`/path```."""
+    identity: str
+    """The table's own id, which another table of its name has not."""
+    version: int | None
+    """None: a table of Iceberg without a snapshot, which is empty."""
+    files: tuple[FileState, ...] = ()
+    """The states of its files; empty: they are on no local disk."""
+
+    @property
+    def description(self) -> str:
+        """The table and its version, for messages."""
+        version = "empty" if self.version is None else f"version {self.version}"
+        return f"{self.format} table {self.table}, {version}"

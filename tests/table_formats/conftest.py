@@ -1,0 +1,63 @@
+"""A session with Delta and Iceberg, for the tests that ``./dev tables`` runs."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import lipstick
+from tests.local_spark import local_spark
+
+JARS = "LIPSTICK_TABLE_FORMATS"
+"""The environment variable with the folder of the jars."""
+
+EXTENSIONS = (
+    "io.delta.sql.DeltaSparkSessionExtension",
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+)
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Return a session whose own catalog has tables of Delta, and whose catalog ``ice`` Iceberg."""
+    if JARS not in os.environ:
+        pytest.skip("needs the jars of Delta and Iceberg: ./dev tables")
+    home = tmp_path_factory.mktemp("lake")
+    jars = sorted(Path(os.environ[JARS]).glob("*.jar"))
+    options = {
+        "spark.jars": ",".join(map(str, jars)),
+        "spark.sql.extensions": ",".join(EXTENSIONS),
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": str(home / "ice"),
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+        "spark.sql.legacy.createHiveTableByDefault": "false",
+    }
+    with local_spark(home, options=options) as session:
+        yield session
+
+
+@pytest.fixture
+def ls(lake: SparkSession) -> Iterator[lipstick.Session]:
+    """Return a session of ours on it."""
+    with lipstick.session(lake) as session:
+        yield session
+
+
+@pytest.fixture
+def fresh(lake: SparkSession) -> Iterator[Callable[[str], str]]:
+    """Return a function that makes a name of a table, which is dropped after the test."""
+    names: list[str] = []
+
+    def name(format: str) -> str:
+        made = f"t{os.urandom(4).hex()}"
+        names.append(f"ice.db.{made}" if format == "iceberg" else made)
+        return names[-1]
+
+    yield name
+    for made in names:
+        lake.sql(f"DROP TABLE IF EXISTS {made}")
