@@ -6,9 +6,14 @@ Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, section
 from __future__ import annotations
 
 from benchmark_workflowgen.arctic.climate import generate
-from benchmark_workflowgen.arctic.files import StationFileError, read_stations
-from benchmark_workflowgen.arctic.topology import SELECTIVITIES, TOPOLOGIES, arctic
-from benchmark_workflowgen.arctic.workload import ArcticStations
+from benchmark_workflowgen.arctic.workload import (
+    SELECTIVITIES,
+    TOPOLOGIES,
+    ArcticStations,
+    StationFileError,
+    arctic,
+    read_stations,
+)
 
 __all__ = [
     "SELECTIVITIES",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphquery.distributed.delete import check_whole
 from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached
-from graphquery.distributed.reduced_nodes import check_whole
 from graphquery.distributed.view import Rounds, SparkView
 from graphquery.errors import GraphError
 from graphquery.spark import Frame, GraphTables

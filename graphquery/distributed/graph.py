@@ -16,10 +16,8 @@ from graphquery.build import positions
 from graphquery.csr import Csr, distinct
 from graphquery.distributed import steps
 from graphquery.distributed.delete import removed
-from graphquery.distributed.difference import difference
 from graphquery.distributed.evaluate import NodeCounts, evaluate
 from graphquery.distributed.levels import Levels
-from graphquery.distributed.local import brought, paths_between
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached, within_distance
 from graphquery.distributed.selection import (
@@ -29,12 +27,13 @@ from graphquery.distributed.selection import (
     missing,
     ordered,
 )
-from graphquery.distributed.values import effects, values
+from graphquery.distributed.values import brought, effects, paths_between, values
 from graphquery.distributed.view import SparkStep, SparkView
+from graphquery.errors import GraphError
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.naming import module_names
-from graphquery.operations.difference import ExecutionDifference
+from graphquery.operations.difference import ExecutionDifference, check_executions, unmatched
 from graphquery.operations.inputs import listed
 from graphquery.protocol import GraphEngine, Nodes, OfStale
 from graphquery.spark import Frame, GraphTables, Session, read_edges
@@ -337,3 +336,44 @@ class SparkGraph(GraphEngine[SparkSelection]):
         if distance is None:
             return SparkSelection(self, reached(self.view, seeds, forwards=forwards))
         return SparkSelection(self, within_distance(self.view, seeds, distance, forwards=forwards))
+
+
+def difference(graph: SparkGraph, left: int, right: int) -> ExecutionDifference[SparkSelection]:
+    """Return the nodes of two executions that have no counterpart in the other.
+
+    Segments that are shown whole are compared without asking Spark.
+
+    Raises
+    ------
+    UnknownNameError
+        An execution that the graph does not have.
+    GraphError
+        More nodes than are brought to the driver.
+    """
+    storage, tables = graph.storage, graph.tables
+    check_executions(storage, left, right)
+    nodes = graph.view.of(
+        number
+        for number, segment in enumerate(storage.segments)
+        if segment.execution in (left, right)
+    )
+    if nodes.rows > graph.bring:
+        raise GraphError(
+            f"{nodes.rows:,} nodes are more than the {graph.bring:,} that are brought to the"
+            " driver.\nGive the graph a greater `bring`, or compare executions that are whole."
+        )
+    frame = nodes.frame()
+    ids = np.empty(0, dtype=np.int64) if frame is None else tables.ids(frame)
+
+    def shown(position: int) -> Array:
+        if position in nodes.whole:
+            return storage.ids_of(position)
+        start, end = storage.bases[position : position + 2].tolist()
+        first, last = np.searchsorted(ids, [start, end])
+        return ids[first:last]
+
+    only_left, only_right, summary = unmatched(storage, left, right, shown)
+    left_nodes, right_nodes = (graph.view.given(ids) for ids in (only_left, only_right))
+    return ExecutionDifference(
+        SparkSelection(graph, left_nodes), SparkSelection(graph, right_nodes), summary
+    )

@@ -14,7 +14,7 @@ from graphquery.federation.errors import FederationError
 from graphquery.federation.members.cache import Cache, lineage_ranks
 from graphquery.federation.members.directory import Directory
 from graphquery.federation.members.refresh import fetch_boundary, fetch_directory
-from graphquery.federation.questions import closure, flow, paths, values
+from graphquery.federation.questions import closure, flow, values
 from graphquery.federation.questions.answer import (
     FederationAnswer,
     MissingPart,
@@ -25,6 +25,7 @@ from graphquery.federation.questions.answer import (
     Verdict,
     VerdictAnswer,
 )
+from graphquery.federation.questions.fragments import search_paths
 from graphquery.federation.questions.merged_graph import SEPARATOR, merged_graph, merged_on_spark
 from graphquery.federation.questions.question import Options, Question
 from graphquery.federation.wire import requests
@@ -210,7 +211,7 @@ class Federation:
             raise FederationError("Limits of paths are not negative.\nGive 0 or more.")
         question = self._question()
         ends = (_listed(sources), _listed(targets))
-        verdict, shortest = paths.paths(question, *ends, limit, longest)
+        verdict, shortest = search_paths(question, *ends, limit, longest)
         if verdict is Verdict.NO:
             question.missing.clear()
         return self._checked(PathsAnswer(*_account(question), verdict, tuple(shortest)))

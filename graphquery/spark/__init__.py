@@ -9,8 +9,7 @@ levels of their ends.
 
 from __future__ import annotations
 
-from graphquery.spark.edge_frames import read_edges
 from graphquery.spark.folder import EdgeFrame, Frame, Session
-from graphquery.spark.tables import GraphTables
+from graphquery.spark.tables import GraphTables, read_edges
 
 __all__ = ["EdgeFrame", "Frame", "GraphTables", "Session", "read_edges"]

@@ -2,18 +2,140 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
+from graphquery import GraphEngine, ProvenanceGraph
 from lipstick.cli.errors import Failure
 from lipstick.cli.export import export
-from lipstick.cli.graph_show import show, stats
 from lipstick.cli.opened import Opened, graph_command
 from lipstick.cli.output import HTML, JSON, SVG, TABLE, Answer, counted
+from lipstick.explorer.graphs.node_values import node_rows
+from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery import ProvenanceGraph
+
+
+_CONDITION = re.compile(r"\s*(?P<column>[^<>=\s]+)\s*(?P<op><=>|<=|>=|<>|=|<|>)\s*(?P<value>.*)")
+
+
+def condition(text: str) -> tuple[str, tuple[str, Any]]:
+    """A column, and a comparison of SQL with a value.
+
+    The value is what it is as JSON, so that ``"123"`` is text; what is no JSON is text.
+
+    Raises
+    ------
+    click.BadParameter
+        For text of another form.
+    """
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        raise click.BadParameter(
+            f"{text!r} is no condition.\nWrite a column, one of = <> < <= > >= <=>, and a value: "
+            "'Amount>=20000', 'Model=Civic'."
+        )
+    try:
+        value = json.loads(match["value"])
+    except ValueError:
+        value = match["value"].strip()
+    return match["column"], (match["op"], value)
+
+
+def conditions(texts: Iterable[str]) -> dict[str, tuple[str, Any]]:
+    """Conditions by column, as :meth:`graphquery.ProvenanceGraph.select` takes them.
+
+    Raises
+    ------
+    click.BadParameter
+        For text of another form, and for two conditions on one column.
+    """
+    comparisons: dict[str, tuple[str, Any]] = {}
+    for text in texts:
+        column, comparison = condition(text)
+        if column in comparisons:
+            raise click.BadParameter(
+                f"There are two conditions on {column}.\nGive one, and choose among what it leaves."
+            )
+        comparisons[column] = comparison
+    return comparisons
+
+
+UNKNOWN = "?"
+"""In tables, a value that only running the module again would give."""
+
+
+def told(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of nodes as a table has them: what is not known is `UNKNOWN`."""
+    return [
+        {name: UNKNOWN if name == "value" and row["stale"] else row[name] for name in row}
+        | {"stale": None}
+        for row in rows
+    ]
+
+
+def send_graph(answer: Answer, graph: ProvenanceGraph, before: ProvenanceGraph | None) -> None:
+    """Answer with a graph.
+
+    Parameters
+    ----------
+    before
+        The graph that it was made from, to show how the number of nodes changed.
+    """
+    if answer.format in (SVG, HTML):
+        answer.send_picture(graph)
+        return
+    shown = graph.ids[: answer.rows]
+    rows = node_rows(graph, shown)
+    if answer.format == TABLE:
+        answer.say(summary(graph, before))
+        answer.table(told(rows), graph.node_count)
+        answer.send_table()
+        return
+    answer.send_json(
+        {
+            "node_count": graph.node_count,
+            "edge_count": graph.edge_count,
+            "zoomed": sorted(graph.zoomed),
+            "nodes": rows,
+            "edges": edges(graph, shown),
+        }
+    )
+
+
+def summary(graph: GraphEngine[Any], before: GraphEngine[Any] | None = None) -> str:
+    """Return the size of a graph, and its zoomed-out modules."""
+    text = f"{counted(graph.node_count, 'node')}, {counted(graph.edge_count, 'edge')}"
+    if before is not None and before is not graph:
+        text += f" (of {before.node_count:,} and {before.edge_count:,})"
+    zoomed = ", ".join(sorted(graph.zoomed))
+    return f"{text}; zoomed out: {zoomed}" if zoomed else text
+
+
+def edges(graph: ProvenanceGraph, ids: Sequence[int] | Array) -> list[dict[str, Any]]:
+    """Return the edges among some ascending nodes, by name; `port` is the target's operand."""
+    among = np.asarray(ids, dtype=np.int64)
+    names = dict(zip(among.tolist(), graph.names(among), strict=True))
+    adjacency = graph.outgoing(among, ports=True)
+    sources = np.repeat(among, adjacency.degrees)
+    inside = np.isin(adjacency.nodes, among)
+    ports = np.zeros(len(sources), np.uint8) if adjacency.ports is None else adjacency.ports
+    return [
+        {"source": names[source], "target": names[target], "port": port}
+        for source, target, port in zip(
+            sources[inside].tolist(),
+            adjacency.nodes[inside].tolist(),
+            ports[inside].tolist(),
+            strict=True,
+        )
+    ]
 
 
 @click.group()
@@ -26,17 +148,12 @@ def graph() -> None:
     """
 
 
-for each in (export, show, stats):
-    graph.add_command(each)
-
-
 @graph.command(name="zoom-out")
 @graph_command(SVG, HTML)
 @click.argument("modules", metavar="[MODULE]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="All modules.")
 def zoom_out(opened: Opened, answer: Answer, modules: tuple[str, ...], every: bool) -> None:
     """The graph with every invocation of MODULEs as one node."""
-    from lipstick.cli.nodes import send_graph
 
     if bool(modules) is every:
         raise Failure("Give the modules to zoom out of, or --all for all of them.")
@@ -52,7 +169,6 @@ def zoom_in(opened: Opened, answer: Answer, modules: tuple[str, ...]) -> None:
 
     If nothing is zoomed out by --zoom-out, all modules are.
     """
-    from lipstick.cli.nodes import send_graph
 
     before = opened.graph if opened.graph.zoomed else opened.graph.zoom_out(opened.graph.modules)
     send_graph(answer, before.zoom_in(modules), before)
@@ -69,7 +185,6 @@ def delete(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
     """
     import numpy as np
 
-    from lipstick.cli.nodes import UNKNOWN, summary, told
     from lipstick.explorer.graphs.node_values import node_rows
 
     before = opened.graph
@@ -134,7 +249,6 @@ def depends(opened: Opened, answer: Answer, node: str, others: tuple[str, ...]) 
 @click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
 def subgraph(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
     """NODEs, their ancestors and descendants, and siblings of the descendants."""
-    from lipstick.cli.nodes import send_graph
 
     send_graph(answer, opened.graph.subgraph(nodes), opened.graph)
 
@@ -190,3 +304,138 @@ def _send_rows(answer: Answer, rows: list[dict[str, Any]]) -> None:
     answer.table(shown, len(rows))
     answer.say(counted(len(rows), "row"))
     answer.send_table()
+
+
+@click.command()
+@graph_command()
+def stats(opened: Opened, answer: Answer) -> None:
+    """Count the nodes, by module and by kind."""
+    shown = opened.graph
+    modules, kinds, invocations = _counted(shown)
+    document: dict[str, Any] = {
+        "node_count": shown.node_count,
+        "edge_count": shown.edge_count,
+        "executions": len(shown.executions),
+        "zoomed": sorted(shown.zoomed),
+        "modules": [
+            {"module": name, "invocations": invocations[name], "nodes": modules[name]}
+            for name in shown.modules
+        ],
+        "outside_modules": modules[None],
+        "kinds": dict(sorted(kinds.items())),
+    }
+    if answer.format == JSON:
+        answer.send_json(document)
+        return
+
+    answer.say(f"{summary(shown)}; executions: {document['executions']:,}")
+    answer.table(document["modules"])
+    answer.table([{"kind": kind, "nodes": nodes} for kind, nodes in document["kinds"].items()])
+    answer.send_table()
+
+
+def _counted(
+    graph: ProvenanceGraph,
+) -> tuple[Counter[str | None], Counter[str], Counter[str | None]]:
+    """Nodes by module and by kind, and invocations by module."""
+    import numpy as np
+
+    from graphquery import Kind
+
+    modules: Counter[str | None] = Counter()
+    kinds: Counter[str] = Counter()
+    invocations: Counter[str | None] = Counter()
+    storage = graph.storage
+    stored = graph.ids[graph.ids < storage.count]
+    sizes = np.bincount(storage.segment_of(stored), minlength=len(storage.segments))
+    segments = list(zip(storage.segments, sizes.tolist(), strict=True))
+    zoomed = graph.ids[graph.ids >= storage.count]
+    segments += [(graph.segment(int(node)), 1) for node in zoomed]
+    for segment, count in segments:
+        modules[segment.module] += count
+        if count:
+            kinds[segment.kind.value] += count
+        if segment.kind is Kind.INVOCATION:
+            invocations[segment.module] += count
+    return modules, kinds, invocations
+
+
+@click.command()
+@graph_command(SVG, HTML)
+@click.argument("nodes", metavar="[NODE]...", nargs=-1)
+@click.option("--kind", multiple=True, help="Of this kind: token, m, i, o, s, p, v, zoomed.")
+@click.option("--label", multiple=True, help="With this label, such as COUNT.")
+@click.option("--module", multiple=True, help="Of this module.")
+@click.option("--invocation", multiple=True, type=int, help="Of this invocation, from 1.")
+@click.option("--execution", multiple=True, type=int, help="Of this execution, from 0.")
+@click.option("--relation", multiple=True, help="Tuples of this relation.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="CONDITION",
+    help="Whose values meet this: 'Model=Civic', 'value>=2'; may be repeated.",
+)
+def show(
+    opened: Opened, answer: Answer, nodes: tuple[str, ...], where: tuple[str, ...], **options: Any
+) -> None:
+    """The nodes that meet all conditions; of NODEs also what they are made of.
+
+    Without any, the whole graph, also as a picture.
+    """
+    given = {name: values for name, values in options.items() if values}
+    if where:
+        given["where"] = conditions(where)
+    from lipstick.explorer.graphs.node_values import node_rows
+
+    if not given and not nodes:
+        send_graph(answer, opened.graph, None)
+        return
+    if answer.format in (SVG, HTML):
+        raise Failure("A picture is of a graph, not of some of its nodes: use graph subgraph.")
+    selection = opened.graph.select(within=nodes or None, **given)
+    shown = selection.ids[: answer.rows]
+    rows = node_rows(opened.graph, shown)
+    if nodes:
+        for row, node in zip(rows, shown, strict=True):
+            row.update(_neighbourhood(opened, int(node), answer.rows))
+    if answer.format == JSON:
+        answer.send_json(rows)
+        return
+    if nodes:
+        for row in rows:
+            answer.table(_details(row))
+    else:
+        answer.table(told(rows), len(selection))
+        answer.say(counted(len(selection), "node"))
+    answer.send_table()
+
+
+def _neighbourhood(opened: Opened, node: int, limit: int | None) -> dict[str, Any]:
+    """Return the causes and results of a node, so many of each at most, and the node's tuple."""
+    from lipstick.explorer.graphs.node_values import columns_of_tuple
+
+    before, after = opened.graph.ancestors([node], 1), opened.graph.descendants([node], 1)
+    return {
+        "made_of": opened.graph.names(before.ids[:limit]),
+        "made_of_count": len(before),
+        "makes": opened.graph.names(after.ids[:limit]),
+        "makes_count": len(after),
+        "tuple": columns_of_tuple(opened.snapshot, opened.graph, node),
+    }
+
+
+def _details(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """A node's row as lines of a name and a value."""
+    around = ("made_of", "makes")
+    apart = {"tuple", *around, *(f"{name}_count" for name in around)}
+    lines = [(n, v) for n, v in row.items() if v is not None and n not in apart]
+    lines += [(f"tuple.{name}", value) for name, value in row["tuple"].items()]
+    for name in around:
+        lines += [(name.replace("_", " "), other) for other in row[name]]
+        if row[f"{name}_count"] > len(row[name]):
+            lines.append(("", f"{row[f'{name}_count'] - len(row[name]):,} more"))
+    return [{"": name, "node": value} for name, value in lines]
+
+
+for each in (export, show, stats):
+    graph.add_command(each)

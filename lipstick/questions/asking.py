@@ -77,7 +77,7 @@ def answer_rows(
     sampled: Callable[[Any], T] | None = None,
     unknown: Callable[[], T] | None = None,
 ) -> list[tuple[R, T]]:
-    """Answer a question about rows, each of which may take its share of the budget that is left.
+    """Answer a question about rows; each may take its share of the remaining budget.
 
     Parameters
     ----------

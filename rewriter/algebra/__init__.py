@@ -13,9 +13,14 @@ from __future__ import annotations
 from rewriter.algebra.joins import (
     AntiJoin,
     BagDifference,
+    CorrelatedScalar,
+    ExistenceJoin,
     InnerJoin,
     Join,
     OuterJoin,
+    OuterRow,
+    OuterValues,
+    ScalarSubquery,
     SemiJoin,
     Side,
     UnionAll,
@@ -52,13 +57,6 @@ from rewriter.algebra.rows import (
     SortKey,
     Watermarked,
     Windows,
-)
-from rewriter.algebra.subqueries import (
-    CorrelatedScalar,
-    ExistenceJoin,
-    OuterRow,
-    OuterValues,
-    ScalarSubquery,
 )
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from rewriter.algebra.relation import Attribute, Relation, Scalar, require
+from rewriter.algebra.relation import Attribute, Relation, Scalar, Unary, require, require_each
 from rewriter.position import Span
 
 
@@ -137,3 +137,132 @@ class BagDifference(Relation):
     @property
     def inputs(self) -> tuple[Relation, ...]:
         return (self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarSubquery(Relation):
+    """The input with one more attribute: the value of an uncorrelated scalar subquery.
+
+    No row of ``query`` gives NULL, more than one is an error when it runs. ``shown`` is the
+    attribute of it that is the value; None: it has one only.
+    """
+
+    input: Relation
+    query: Relation
+    output: Attribute
+    span: Span | None = None
+    shown: Attribute | None = None
+
+    def __post_init__(self) -> None:
+        if self.shown is None and len(self.query.attributes) != 1:
+            raise ValueError("a scalar subquery has one attribute")
+        if self.shown is not None and self.shown not in self.query.attributes:
+            raise ValueError(f"a scalar subquery has no attribute {self.shown.id!r}")
+
+    @property
+    def value(self) -> Attribute:
+        """The attribute of the query that is the value."""
+        return self.query.attributes[0] if self.shown is None else self.shown
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, self.output)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input, self.query)
+
+
+@dataclass(frozen=True, slots=True)
+class CorrelatedScalar(Relation):
+    """The input with one more attribute: the value of a scalar subquery for each of its rows.
+
+    Parameters
+    ----------
+    query
+        The subquery, grouped by what the outer row is compared with.
+    pairs
+        The outer row's scalars, and the attributes of ``query`` they are equal to: its keys.
+    value
+        The subquery's value, an attribute of ``query``.
+    empty
+        Its value where no row of the subquery is selected, a constant: of a COUNT it is 0.
+    null_safe
+        NULL equals NULL in the pairs. Then ``empty`` is None.
+    count
+        How many rows the value was made of, an attribute of ``query``: an error if they are more
+        than one. None: there cannot be.
+    """
+
+    input: Relation
+    query: Relation
+    pairs: tuple[tuple[Scalar, Attribute], ...]
+    value: Attribute
+    empty: Scalar | None
+    output: Attribute
+    null_safe: bool = False
+    count: Attribute | None = None
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        for scalar, _ in self.pairs:
+            require(self, scalar, self.input)
+        if not self.pairs:
+            raise ValueError("a correlated subquery is tied to its outer row")
+        if self.null_safe and self.empty is not None:
+            raise ValueError("with NULL among the keys no column tells that nothing was found")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, self.output)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input, self.query)
+
+
+@dataclass(frozen=True, slots=True)
+class ExistenceJoin(Join):
+    """The left with one more attribute: whether some row of the right makes the condition true.
+
+    IN and EXISTS where they are not conjuncts. The attribute is true or false, never NULL.
+    """
+
+    output: Attribute = field(kw_only=True)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.left.attributes, self.output)
+
+
+@dataclass(frozen=True, slots=True)
+class OuterValues(Unary):
+    """The different values of scalars over the rows around a subquery: values, annotated 1.
+
+    There may be more of them than rows have: each is a question, and only asked by a row.
+    """
+
+    output: tuple[Attribute, ...]
+    scalars: tuple[Scalar, ...]
+
+    def __post_init__(self) -> None:
+        require_each(self, self.output, self.scalars, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+
+@dataclass(frozen=True, slots=True)
+class OuterRow(Relation):
+    """The place of :class:`OuterValues` in a subquery while the rows around it are not known."""
+
+    output: tuple[Attribute, ...]
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return ()

@@ -1,6 +1,5 @@
 """Spark SQL as Spark reads it: text to sqlglot trees and back, with nothing changed between."""
 
-from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.identifiers import (
     identifiers,
     name_identifiers,
@@ -15,6 +14,7 @@ from rewriter.dialect.literals import (
     with_literals,
 )
 from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TableArgument, TypedLiteral
+from rewriter.dialect.parser import AGGREGATES, GENERATORS
 from rewriter.dialect.pipes import (
     AggregateStep,
     DropStep,

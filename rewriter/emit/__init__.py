@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from rewriter.emit.contributions import Contributions, contributions
 from rewriter.emit.core import members_query
-from rewriter.emit.extents import Extent, extents
-from rewriter.emit.program import potential_query, program, statement
+from rewriter.emit.program import Extent, extents, potential_query, program, statement
 from rewriter.emit.tail import MEMBERS, CapturedGroups, answer_query, comparisons, rows_query
 from rewriter.emit.trees import (
     BRANCH,

@@ -7,18 +7,24 @@ functions. Everything else is uninterpretable, which is an error of its own.
 
 from rewriter.interpret.arithmetic import divide_half_up, rescale
 from rewriter.interpret.calls import (
+    WINDOW,
     AggregateCall,
     AllOf,
     Anew,
     AnyOf,
+    Bounds,
     Compared,
     Comparison,
     Condition,
+    OrderKey,
     Test,
+    WindowCall,
+    Windowed,
     aggregate_call,
     branches,
     comparison,
     taken_apart,
+    windowed,
 )
 from rewriter.interpret.casts import cast
 from rewriter.interpret.compile import Interpreted, Resolve, Template, interpret
@@ -29,14 +35,6 @@ from rewriter.interpret.vector import (
     from_arrow,
     is_exact,
     unify,
-)
-from rewriter.interpret.windows import (
-    WINDOW,
-    Bounds,
-    OrderKey,
-    WindowCall,
-    Windowed,
-    windowed,
 )
 
 __all__ = [

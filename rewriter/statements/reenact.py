@@ -3,8 +3,8 @@
 =====================  =========================================================================
 DELETE WHERE c         the rows for which c is not true
 UPDATE SET a = e       all rows, with ``CASE WHEN c THEN e ELSE a END`` for a
-INSERT INTO            the rows before, and those of the query (UNION ALL)
-INSERT OVERWRITE       those of the query, and of the rows before those it does not replace
+INSERT INTO            the rows before, and the rows of the query (UNION ALL)
+INSERT OVERWRITE       the rows of the query, and the rows before that it does not replace
 MERGE                  the rows before, each joined with the row of the source that it matches,
                        with the first clause that applies; and the rows of the source that match
                        none, as the first clause that applies inserts them

@@ -6,8 +6,17 @@ A type has the operators, the data only tokens and aggregated values.
 from __future__ import annotations
 
 from semiring.annotation.base import AnnotationType
-from semiring.annotation.comparisons import ComparisonOf, Literal, Operand, Scalar, TensorOf
-from semiring.annotation.operations import Alt, BlackBox, MonusOf, Times
+from semiring.annotation.operations import (
+    Alt,
+    BlackBox,
+    ComparisonOf,
+    Literal,
+    MonusOf,
+    Operand,
+    Scalar,
+    TensorOf,
+    Times,
+)
 from semiring.annotation.sources import One, Ref, TokenOf
 from semiring.annotation.sums import DeltaOf, SumOf
 

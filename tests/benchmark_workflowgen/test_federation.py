@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from benchmark_workflowgen.cli import main
 from benchmark_workflowgen.federation.path_questions import WAYS
-from benchmark_workflowgen.federation.released_filters import ReleasedFilters, filters_of_stores
 from benchmark_workflowgen.federation.stores import GeneratedStores
 from benchmark_workflowgen.federation.ways import (
     BATCHED,
@@ -19,6 +18,8 @@ from benchmark_workflowgen.federation.ways import (
     RELEASED,
     SKETCHES,
     Network,
+    ReleasedFilters,
+    filters_of_stores,
 )
 from graphquery.federation.crossings.hashing import row_hashes
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from benchmark_workflowgen.arctic import ArcticStations
 from benchmark_workflowgen.dealerships import Dealerships
-from benchmark_workflowgen.dealerships.bids import LIST_PRICES
+from benchmark_workflowgen.dealerships.workload import LIST_PRICES
 from tests.benchmark_workflowgen.on_duckdb import DuckRun
 
 BUYING = Dealerships(cars=24, executions=2, acceptance=1.0, reserve=2.0, seed=5)

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from benchmark_workflowgen.arctic import ArcticStations
 from benchmark_workflowgen.dealerships import Dealerships
-from benchmark_workflowgen.workload import Workload
+from benchmark_workflowgen.measure.workflows import Workload
 from graphquery import ProvenanceGraph
 from lipstick.workflow import Run, Workflow, open_run
 from tests.benchmark_workflowgen.on_duckdb import DuckRun, Rows

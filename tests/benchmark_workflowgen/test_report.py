@@ -11,7 +11,7 @@ import pytest
 from benchmark_workflowgen.grid import Case
 from benchmark_workflowgen.measure.rows import Measurement
 from benchmark_workflowgen.report import write_report
-from benchmark_workflowgen.report.summary import geometric_mean, settings
+from benchmark_workflowgen.report.sections import geometric_mean, settings
 from benchmark_workflowgen.results import Results
 
 ENVIRONMENT = {"cores": 2, "load_average": [0.5, 0, 0]}

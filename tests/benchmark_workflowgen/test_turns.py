@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark_workflowgen.measure.turns import Turns, alternate
+from benchmark_workflowgen.measure.workflows import Turns, alternate
 
 
 def test_each_works_in_its_turn() -> None:

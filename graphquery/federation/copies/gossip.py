@@ -30,7 +30,7 @@ from graphquery.federation.federation import Federation
 from graphquery.federation.members.members import Member, Precaching, read_members, read_precaching
 from graphquery.federation.members.opening import transport_to
 from graphquery.federation.questions.question import Options
-from graphquery.federation.serving.files import LARGEST
+from graphquery.federation.serving.responder import LARGEST
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.transport import RequestExchange, RequestFailure, StoreTransport

@@ -6,17 +6,19 @@ an answer is an ``error`` of a kind in `REASONS`.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pyarrow as pa
+
 from graphquery.errors import GraphDataError
 from graphquery.federation.crossings.head import head_of
 from graphquery.federation.errors import FederationError, WireError
 from graphquery.federation.serving import evaluation as evaluating
-from graphquery.federation.serving import files as giving
 from graphquery.federation.serving import reachability as reaching
 from graphquery.federation.serving.disclosure import Disclosure
 from graphquery.federation.serving.site import Site
@@ -24,7 +26,35 @@ from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.requests import PROTOCOL, needed
 from graphquery.graph import ProvenanceGraph
 from graphquery.store import Store, StoreDamagedError, StoreError
+from graphquery.store.format import FORMAT_FILE, LOG
 from semiring.errors import LipstickError
+
+LARGEST = 1 << 24
+"""Bytes of a file that are given at once."""
+
+_ENTRY = re.compile(rf"{LOG}/\d{{20}}\.json")
+
+
+def file_reply(
+    site: Site, graph: object, header: Mapping[str, Any], tables: Mapping[str, pa.Table]
+) -> WireMessage:
+    """See :func:`graphquery.federation.wire.requests.file`."""
+    name, offset, size = header["name"], header["offset"], header["size"]
+    snapshot = site.snapshot
+    if not isinstance(name, str) or not isinstance(offset, int) or not isinstance(size, int):
+        raise WireError("A part of a file is given by its name, offset and size.")
+    if offset < 0 or not 0 <= size <= LARGEST:
+        raise WireError(f"Of a file, {LARGEST:,} bytes are given at once.")
+    total = sum(entry.size for entry in snapshot.files.values())
+    known = name == FORMAT_FILE or _ENTRY.fullmatch(name) or name in snapshot.files
+    if not known or not (snapshot.root / name).is_file():
+        return WireMessage({"there": False, "bytes": total})
+    with (snapshot.root / name).open("rb") as stream:
+        stream.seek(offset)
+        data = stream.read(size)
+    content = pa.table({"content": pa.array([data], pa.binary())})
+    return WireMessage({"there": True, "bytes": total}, {"content": content})
+
 
 REASONS = ("question", "refused", "behind", "damaged", "malformed", "failed")
 """Reasons for no answer: the question is wrong, disclosure forbids it, the store lacks the version,
@@ -47,7 +77,7 @@ _HANDLERS: Mapping[str, Handler] = {
     "remove": evaluating.remove,
     "evaluate": evaluating.evaluate,
     "names": evaluating.names,
-    "file": giving.file,
+    "file": file_reply,
 }
 _WITHOUT_GRAPH = frozenset({"boundary", "sketches", "file"})
 

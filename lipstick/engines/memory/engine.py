@@ -22,7 +22,7 @@ from lipstick.engines.memory.unions import UnionRows
 from lipstick.engines.memory.window_rows import WindowRows
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.analysis.char_comparison import padding
-from rewriter.analysis.shown_lists import shown_lists
+from rewriter.analysis.conditional import shown_lists
 from rewriter.blocks import Block, Kind, topological
 from rewriter.passes.split_generators import captured_name, is_written, split_generators
 from semiring.base import Array

@@ -7,9 +7,12 @@ members and deleted tokens.
 from __future__ import annotations
 
 from rewriter.emit.statements.capture import (
+    BEFORE,
+    Derivations,
     Groups,
     ViewOf,
     asked_groups_sql,
+    derivations,
     kept_groups_sql,
     lookup_sql,
     members_from_sources_sql,
@@ -32,7 +35,6 @@ from rewriter.emit.statements.queries import (
     pretty,
     rewritten_sql,
 )
-from rewriter.emit.statements.recursion import BEFORE, Derivations, derivations
 
 __all__ = [
     "BEFORE",

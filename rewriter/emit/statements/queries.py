@@ -182,7 +182,7 @@ def contributions_sql(
 def extents_sql(
     block: Block, views: ViewOf, rows: Mapping[str, str]
 ) -> tuple[str, tuple[Extent, ...]]:
-    """Return the statement of :func:`rewriter.emit.extents` over captured members and rows."""
+    """Return the statement of :func:`rewriter.emit.program` over captured members and rows."""
     of_windows = extents(block, CTE_TABLES)
     query = statement(block, of_windows.query, captured(views), captured_rows=rows)
     return text(query), of_windows.extents

@@ -19,9 +19,8 @@ from rewriter.frames.connect_plan.frame import (
     is_local_sort,
     sorted_before_draws,
 )
-from rewriter.frames.connect_plan.grouping import aggregate, unpivot
 from rewriter.frames.connect_plan.items import Item, kept_column, select, select_list
-from rewriter.frames.connect_plan.joins import join, lateral_join, set_operation
+from rewriter.frames.connect_plan.joins import aggregate, join, lateral_join, set_operation, unpivot
 from rewriter.frames.connect_plan.missing import filled, present, replaced
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of
 from rewriter.frames.writing import clauses

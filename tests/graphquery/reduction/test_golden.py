@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from benchmark_workflowgen.events.baseline import DependencyMatrix, accuracy
+from benchmark_workflowgen.events.accuracy import DependencyMatrix, accuracy
 from benchmark_workflowgen.events.published_reducer import (
     Flush,
     Published,

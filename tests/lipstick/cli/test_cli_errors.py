@@ -9,8 +9,8 @@ import pytest
 
 from graphquery import GraphDataError, UnknownNameError
 from graphquery.store import StoreDamagedError, StoreError
-from lipstick.cli.conditions import condition, conditions
 from lipstick.cli.errors import reported
+from lipstick.cli.graph import condition, conditions
 from semiring.errors import LipstickError
 
 

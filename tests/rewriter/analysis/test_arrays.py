@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewriter.analysis.conditional import conditional, fixed_length, varies
-from rewriter.analysis.shown_lists import shown_lists
+from rewriter.analysis.conditional import conditional, fixed_length, shown_lists, varies
 from tests.rewriter.lower.catalog import blocks
 
 LISTED = "(SELECT dealer, collect_list(price) AS l, collect_set(model) AS s FROM cars GROUP BY 1)"
