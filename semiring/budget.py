@@ -26,6 +26,9 @@ MEMORY_SHARE: Final = 0.5
 _LOOK: Final = 0.1
 """Seconds between two looks at the memory of the process."""
 
+_AGAIN: Final = 0.5
+"""Seconds after which a computation that did not end is ended again."""
+
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -156,11 +159,14 @@ class _Watch:
                     "Ask about fewer rows, or for samples where there are any."
                 )
             if reason is not None:
-                with self._lock:
-                    if not self._stopped.is_set():
-                        self.reason = reason
-                        _raise_in(self._asking, _BudgetSpent)
-                return
+                break
+        while not self._stopped.is_set():
+            with self._lock:
+                if not self._stopped.is_set():
+                    self.reason = reason
+                    _raise_in(self._asking, _BudgetSpent)
+            # Callbacks of the interpreter ignore exceptions: it is raised until it is noticed.
+            self._stopped.wait(_AGAIN)
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:

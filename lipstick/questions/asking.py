@@ -28,6 +28,9 @@ BUDGET: Final = 30.0
 _SILENT: Final = 2.0
 """Seconds after which progress is shown."""
 
+_USED: Final = 0.9
+"""The share of a budget after which answers are given, so that none comes too late."""
+
 Method: TypeAlias = Literal["auto", "exact", "sample"]
 """The method for hard questions: exact, sampling, or exact unless that is too hard."""
 
@@ -98,7 +101,7 @@ def answer_rows(
         for number, (row, make) in enumerate(rows):
             line(f"row {number + 1:,} of {len(rows):,}")
             left = remaining()
-            share = None if left is None else left / (len(rows) - number)
+            share = None if left is None else _USED * left / (len(rows) - number)
             try:
                 with within(share):
                     made = make()
@@ -123,7 +126,7 @@ def _answer(
         with suppress(ExactnessError), within(None if left is None else left / 2):
             return exact(made)
         left = remaining()
-    with within(None if left is None else 0.8 * left, enforced=False):
+    with within(None if left is None else _USED * left, enforced=False):
         return sampled(made)
 
 
