@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from semiring.analysis.attribution import banzhaf, sampled_shapley, shapley
-from semiring.analysis.circuit import Circuit, compile_annotation
+from semiring.analysis.circuit import Circuit
+from semiring.analysis.compilation import compile_annotation
 from semiring.analysis.moments import Moments, moments
 from semiring.analysis.probability import probability, sampled_probability
 from semiring.analysis.sampled_moments import sampled_moments

@@ -8,19 +8,21 @@ circuits); Owen, *Multilinear Extensions of Games*, 1972 (the integral).
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from semiring.analysis.circuit import DECISIONS, at_every, compile_annotation, quadrature
+from semiring.analysis.circuit import at_every, quadrature
+from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
 from semiring.analysis.presence import WORD, Presence, packed, unpacked
 from semiring.analysis.sampling import Estimate, hoeffding, words_needed
 from semiring.base import Array
 from semiring.budget import check_budget, spent
-from semiring.errors import ExactnessError
 from semiring.token import Token
 
-_INTEGRATED = 2_000
-"""Points of a quadrature are found in time that is cubic in their number."""
+_TOGETHER = 4096
+"""So many points of an integral are evaluated together."""
 
 
 def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, Estimate]:
@@ -34,20 +36,24 @@ def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
     Raises
     ------
     ExactnessError
-        When compiling needs more decisions, and of more than two thousand tuples; see
-        `sampled_shapley`.
+        When compiling needs more decisions; see `sampled_shapley`.
 
-    Cost: after compilation, n passes over the circuit for n tuples, exact up to rounding.
+    Cost: after compilation, n passes over the circuit for n tuples, exact up to rounding. Gates
+    that look alike are evaluated once.
     """
-    if len(annotation.tokens) > _INTEGRATED:
-        raise ExactnessError(
-            f"Exact Shapley values are computed of at most {_INTEGRATED:,} tuples, and a row "
-            f"depends on {len(annotation.tokens):,}.\nAsk for samples, method='sample'."
-        )
     circuit = compile_annotation(annotation, decisions)
     points, weights = quadrature(len(circuit.tokens))
-    influences = circuit.influences(at_every(circuit.tokens, points))
-    return {token: Estimate(float(np.sum(weights * value))) for token, value in influences.items()}
+    values: dict[Token, float] = dict.fromkeys(circuit.tokens, 0.0)
+    for start in range(0, len(points), _TOGETHER):
+        there, share = points[start : start + _TOGETHER], weights[start : start + _TOGETHER]
+        influences = circuit.influences(at_every(circuit.tokens, there), partial(_integral, share))
+        for token, value in influences.items():
+            values[token] += value
+    return {token: Estimate(value) for token, value in values.items()}
+
+
+def _integral(weights: Array, values: Array | float) -> float:
+    return float((weights * values).sum())
 
 
 def banzhaf(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, Estimate]:

@@ -8,10 +8,17 @@ chapter 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import gcd, lcm
 from typing import Any, TypeAlias
 
 from semiring.absorption import minimal
+from semiring.analysis.most import most
+from semiring.comparison import FLIPPED, compare_values
 from semiring.expression import (
     Atom,
     Compare,
@@ -27,7 +34,9 @@ from semiring.expression import (
 from semiring.polynomial import Polynomial
 from semiring.semirings.counting import Counting
 from semiring.semirings.expressions import Expressions
+from semiring.tensor import Tensor
 from semiring.token import Token
+from semiring.value import Value
 
 Annotation: TypeAlias = Polynomial | Expression
 
@@ -36,7 +45,53 @@ _COUNTING = Counting()
 _ABSORBING = 512
 """A disjunction of more members is not searched for members that others absorb."""
 
+_RANGE = 1 << 18
+"""A sum that may have more values is not taken apart."""
+
+_TRUE_OF: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
 FALSE, TRUE = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedSum:
+    """The condition that the weights of the functions that hold add up to a number in a relation.
+
+    Attributes
+    ----------
+    items
+        Functions, by number, with their weights.
+    op, bound
+        The relation.
+    some
+        One of the functions must hold, too.
+    """
+
+    items: frozenset[tuple[int, int]]
+    op: str
+    bound: Fraction
+    some: bool
+
+    def holds(self, total: int) -> bool:
+        """Return True if a sum is in the relation."""
+        return _TRUE_OF[self.op](total, self.bound)
+
+
+def _exact(value: Any) -> Fraction | None:
+    """Return an integer or a finite decimal as a fraction; None of other values."""
+    if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
+        return None
+    if isinstance(value, Decimal) and not value.is_finite():
+        return None
+    return Fraction(value)
 
 
 class Events:
@@ -45,10 +100,11 @@ class Events:
     Attributes
     ----------
     kinds
-        By number: ``false``, ``true``, ``token``, ``and``, ``or``, ``not``, or ``leaf`` for an
-        annotation that is only evaluated (a condition on aggregated values).
+        By number: ``false``, ``true``, ``token``, ``and``, ``or``, ``not``, ``sum`` for a condition
+        on a weighted sum of functions, or ``leaf`` for an annotation that is only evaluated
+        (another condition on aggregated values).
     parts
-        By number: the token, the set of numbers, the number, or the annotation.
+        By number: the token, the set of numbers, the number, the `WeightedSum`, or the annotation.
     tokens
         By number: the tokens that the function may depend on.
     """
@@ -84,6 +140,10 @@ class Events:
             return self.conjunction((left, self.negation(right)))
         if not annotation.tokens:
             return TRUE if annotation.evaluate(_COUNTING) else FALSE
+        if isinstance(annotation, Compare):
+            compared = self._compared(annotation)
+            if compared is not None:
+                return compared
         return self._node("leaf", annotation, annotation.tokens)
 
     def token(self, token: Token) -> int:
@@ -146,6 +206,117 @@ class Events:
             self.tokens.append(tokens)
         return self._known[key]
 
+    # -- conditions on aggregated values -------------------------------------------------------
+
+    def _compared(self, annotation: Compare) -> int | None:
+        """Return the function of a comparison of an aggregate with a constant; None: of others."""
+        op, tensor, bound = annotation.op, annotation.left, annotation.right
+        if not isinstance(tensor, Tensor):
+            op, tensor, bound = FLIPPED[op], annotation.right, annotation.left
+        if not isinstance(tensor, Tensor) or isinstance(bound, Value) or bound is None:
+            return None
+        if op not in _TRUE_OF:
+            return None
+        if tensor.monoid.name in ("MIN", "MAX"):
+            return self._extreme(tensor, op, bound)
+        if tensor.monoid.name in ("COUNT", "SUM"):
+            return self._total(tensor, op, bound)
+        return None
+
+    def _extreme(self, tensor: Tensor, op: str, bound: Any) -> int:
+        """Return where a MIN or MAX is in a relation to a constant."""
+        beyond = ">" if tensor.monoid.name == "MAX" else "<"
+
+        def some(wanted: str) -> int:
+            return self.disjunction(
+                self.of(k) for k, value in tensor.terms if compare_values(wanted, value, bound)
+            )
+
+        if op in (beyond, beyond + "="):
+            return some(op)
+        if op == "=":
+            return self.conjunction((some("="), self.negation(some(beyond))))
+        if op == "<>":
+            same = self.conjunction((some("="), self.negation(some(beyond))))
+            return self.conjunction((self._any(tensor), self.negation(same)))
+        within = self.negation(some(_NEGATED[op]))
+        return self.conjunction((self._any(tensor), within))
+
+    def _any(self, tensor: Tensor) -> int:
+        return self.disjunction(self.of(annotation) for annotation, _ in tensor.terms)
+
+    def _total(self, tensor: Tensor, op: str, bound: Any) -> int | None:
+        """Return where a COUNT or SUM of exact numbers is in a relation to a constant.
+
+        None where the numbers are not exact or have too large a range, and where a term may count
+        more than once.
+        """
+        counts = tensor.monoid.name == "COUNT"
+        weights: dict[int, Fraction] = {}
+        for annotation, value in tensor.terms:
+            number = Fraction(1) if counts else _exact(value)
+            counted = self.counted(annotation)
+            if number is None or counted is None:
+                return None
+            for event, n in counted:
+                weights[event] = weights.get(event, Fraction(0)) + n * number
+        limit = _exact(bound)
+        if limit is None:
+            return None
+        scale = lcm(*(weight.denominator for weight in weights.values()))
+        whole = {event: int(weight * scale) for event, weight in weights.items()}
+        unit = gcd(*whole.values()) or 1
+        whole = {event: weight // unit for event, weight in whole.items()}
+        if sum(map(abs, whole.values())) >= _RANGE:
+            return None
+        return self.weighted_sum(whole, op, limit * scale / unit, some=not counts)
+
+    def counted(self, annotation: Annotation) -> list[tuple[int, int]] | None:
+        """Return the functions that an annotation counts, with how often; None: it counts more."""
+        if isinstance(annotation, Polynomial):
+            return [
+                (self.conjunction(self.token(token) for token, _ in monomial), n)
+                for monomial, n in annotation.terms
+            ]
+        if any(most(summand) > 1 for summand, _ in annotation.terms):
+            return None
+        return [(self.of(summand), n) for summand, n in annotation.terms]
+
+    def weighted_sum(
+        self, weights: Mapping[int, int], op: str, bound: Fraction, *, some: bool
+    ) -> int:
+        """Return where the sum of the weights of the functions that hold is in a relation.
+
+        Parameters
+        ----------
+        some
+            One of the functions must hold, too: the SUM of no value is NULL.
+        """
+        total = weights.get(TRUE, 0)
+        some = some and TRUE not in weights
+        rest = {
+            event: weight
+            for event, weight in weights.items()
+            if event not in (TRUE, FALSE) and (weight or some)
+        }
+        bound -= total
+        holds = _TRUE_OF[op]
+        some = some and holds(0, bound)  # otherwise the relation says so itself
+        least = sum(min(weight, 0) for weight in rest.values())
+        largest = sum(max(weight, 0) for weight in rest.values())
+        if op in ("<", "<=", ">", ">=") and holds(least, bound) == holds(largest, bound):
+            if not holds(least, bound):
+                return FALSE
+            return self.disjunction(rest) if some else TRUE
+        if not rest:
+            return TRUE if holds(0, bound) and not some else FALSE
+        if op in (">", ">=") and all(
+            weight > 0 and holds(weight, bound) for weight in rest.values()
+        ):
+            return self.disjunction(rest)
+        tokens = frozenset().union(*(self.tokens[event] for event in rest))
+        return self._node("sum", WeightedSum(frozenset(rest.items()), op, bound, some), tokens)
+
     # -- conditioning ------------------------------------------------------------------------
 
     def given(self, event: int, token: Token, there: bool) -> int:
@@ -163,6 +334,12 @@ class Events:
             return TRUE if there else FALSE
         if kind == "not":
             return self.negation(self.given(part, token, there))
+        if kind == "sum":
+            weights: dict[int, int] = {}
+            for member, weight in part.items:
+                given = self.given(member, token, there)
+                weights[given] = weights.get(given, 0) + weight
+            return self.weighted_sum(weights, part.op, part.bound, some=part.some)
         if kind == "leaf":
             known = Polynomial.constant(int(there))
             values = {t: known if t == token else Polynomial.token(t) for t in part.tokens}

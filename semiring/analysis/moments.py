@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from semiring.analysis.averages import Summand, joint_of, quotient
-from semiring.analysis.circuit import DECISIONS, compile_annotation
+from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.distribution import distribution
 from semiring.analysis.events import Annotation, Events
 from semiring.analysis.evidence import (

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from semiring.analysis.events import Annotation
+from typing import TYPE_CHECKING
+
 from semiring.expression import Constant, Monus, Product, Sum
 from semiring.polynomial import Polynomial
+
+if TYPE_CHECKING:
+    from semiring.analysis.events import Annotation
 
 
 def most(annotation: Annotation) -> int:

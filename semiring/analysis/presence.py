@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from semiring.analysis.events import FALSE, TRUE, Annotation, Events
+from semiring.analysis.events import FALSE, TRUE, Annotation, Events, WeightedSum
 from semiring.base import Array
 from semiring.possible_worlds import PossibleWorlds
 from semiring.token import Token
@@ -48,12 +48,14 @@ class Presence:
         kind, part = self._events.kinds[event], self._events.parts[event]
         if kind in ("and", "or"):
             return sorted(part)
+        if kind == "sum":
+            return sorted(member for member, _ in part.items)
         return [part] if kind == "not" else []
 
     @property
     def monotone(self) -> bool:
         """True if the gates are monotone, so that no tuple's presence takes the result away."""
-        return all(self._events.kinds[event] not in ("not", "leaf") for event in self._gates)
+        return all(self._events.kinds[event] not in ("not", "sum", "leaf") for event in self._gates)
 
     def batches(self, size: int, each: int = 1) -> Iterator[int]:
         """Numbers that add up to `size`: how many words are to be evaluated at a time.
@@ -90,6 +92,8 @@ class Presence:
                 values[event] = ~values[part]
             elif kind == "leaf":
                 values[event] = packed(worlds.holds(part))
+            elif kind == "sum":
+                values[event] = packed(_in_relation(part, values, length))
             elif kind in ("and", "or"):
                 join = np.bitwise_and if kind == "and" else np.bitwise_or
                 values[event] = reduce(join, (values[part] for part in self._parts(event)))
@@ -120,6 +124,20 @@ class Presence:
                 join = np.maximum if kind == "and" else np.minimum
                 values[event] = reduce(join, (values[part] for part in self._parts(event)))
         return values[self._root]
+
+
+def _in_relation(condition: WeightedSum, values: Mapping[int, Array], length: int) -> Array:
+    """Return the worlds in which a weighted sum is in a relation."""
+    total = np.zeros(length * WORD, dtype=np.int64)
+    some = np.zeros(length * WORD, dtype=np.bool_)
+    for member, weight in condition.items:
+        holds = unpacked(values[member])
+        total += weight * holds
+        some |= holds
+    least, largest = int(total.min()), int(total.max())
+    holds_at = np.array([condition.holds(n) for n in range(least, largest + 1)], dtype=np.bool_)
+    related: Array = holds_at[total - least]
+    return related & some if condition.some else related
 
 
 def unpacked(words: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from semiring.analysis.circuit import DECISIONS, compile_annotation
+from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
 from semiring.analysis.evidence import (
     Blocks,

@@ -12,6 +12,8 @@ from math import comb, prod
 
 import numpy as np
 
+from semiring.analysis.compilation import compile_annotation
+from semiring.analysis.deletions import Deletions
 from semiring.analysis.events import Annotation
 from semiring.analysis.independence import connected_components
 from semiring.base import Semiring
@@ -27,6 +29,12 @@ Witness = frozenset[Token]
 
 STEPS = 100_000
 """The number of sets that a search may try by default."""
+_LISTED = 1000
+"""So many repairs are listed at most, of a row."""
+
+_LISTED_TUPLES = 20_000
+"""So many tuples are in these at most, if there are several."""
+
 _CHUNK = 4096
 """So many worlds are looked at together."""
 
@@ -68,13 +76,27 @@ def _in_order(sets: Iterable[Witness]) -> list[Witness]:
     return sorted(sets, key=lambda witness: (len(witness), sorted(witness)))
 
 
-def repairs(annotation: Annotation, steps: int = STEPS) -> list[Witness]:
+class Repairs(list[Witness]):
+    """The smallest sets of input tuples whose deletion removes a result.
+
+    Attributes
+    ----------
+    complete
+        True if all sets of least size are in the list. Otherwise there are more, as small.
+    """
+
+    def __init__(self, sets: Iterable[Witness], *, complete: bool = True) -> None:
+        super().__init__(_in_order(sets))
+        self.complete = complete
+
+
+def repairs(annotation: Annotation, steps: int = STEPS) -> Repairs:
     """The smallest sets of input tuples whose deletion removes a result: all of least size.
 
     Parameters
     ----------
     steps
-        How many sets are tried at most.
+        How many sets are tried at most, where the annotation is too hard to compile.
 
     Raises
     ------
@@ -82,9 +104,17 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> list[Witness]:
         When more sets would have to be tried. Finding the least size is NP-hard.
 
     Returns nothing where no deletion removes the result, and the empty set where it is not there.
+    Of more than a thousand sets, or large ones, some are returned, and ``complete`` is False.
     """
+    try:
+        deletions = Deletions(compile_annotation(annotation))
+        listed = max(1, min(_LISTED, _LISTED_TUPLES // (deletions.least or 1)))
+        smallest = deletions.smallest(listed)
+        return Repairs(smallest[:listed], complete=len(smallest) <= listed)
+    except ExactnessError:
+        check_budget()
     if _monotone(annotation):
-        return _in_order(hitting_sets(_minimal(annotation), steps))
+        return Repairs(hitting_sets(_minimal(annotation), steps))
     tokens = sorted(annotation.tokens)
     for size in range(len(tokens) + 1):
         smallest = [
@@ -93,8 +123,8 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> list[Witness]:
             if not there
         ]
         if smallest:
-            return _in_order(smallest)
-    return []
+            return Repairs(smallest)
+    return Repairs([])
 
 
 def _without(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from semiring import (
     COUNT,
+    MAX,
+    MIN,
     SUM,
     CapabilityError,
     ExactnessError,
@@ -47,14 +50,24 @@ positive = st.lists(st.lists(atoms, min_size=1, max_size=3), max_size=5).map(
 )
 tensors = st.builds(
     Tensor,
-    st.sampled_from([SUM, COUNT]),
-    st.lists(st.tuples(atoms, st.integers(-2, 3)), max_size=4),
+    st.sampled_from([SUM, COUNT, MIN, MAX]),
+    st.lists(
+        st.tuples(st.one_of(atoms, positive, positive.map(delta)), st.integers(-2, 3)), max_size=4
+    ),
+)
+compared = st.builds(
+    compare,
+    st.sampled_from(["=", "<>", "<", "<=", ">", ">="]),
+    tensors,
+    st.one_of(st.integers(-2, 3), st.just(Decimal("0.5"))),
 )
 annotations = st.one_of(
     positive,
     positive.map(delta),
     st.builds(lambda a, b: a * Expression.one().monus(delta(b)), positive, positive),
-    st.builds(lambda a, t, n: delta(a) * compare(">", t, n), positive, tensors, st.integers(-2, 3)),
+    compared,
+    st.builds(lambda a, c: delta(a) * c, positive, compared),
+    st.builds(lambda a, c: delta(a) * Expression.one().monus(c), positive, compared),
 )
 
 
@@ -255,10 +268,9 @@ def test_repairs_of_many_rows_are_found_part_by_part():
     assert repairs(delta(of_one)) == [frozenset({Token("z", 0)})]
     several = delta(Polynomial.sum([*x[:100], y[0] * z[0], y[1] * z[1]]))
     assert len(repairs(several)) == 4
-    with pytest.raises(
-        ExactnessError, match="have 3,000 tuples each, and there are more than 100,"
-    ):
-        repairs(delta(Polynomial.sum(a * b for a, b in zip(x, y, strict=True))))
+    either = repairs(delta(Polynomial.sum(a * b for a, b in zip(x, y, strict=True))))
+    assert not either.complete
+    assert {len(each) for each in either} == {3_000}
 
 
 def test_a_budget_ends_whatever_runs_in_it():
@@ -292,8 +304,6 @@ def test_questions_have_a_budget():
         fewer = sampled_probability(compared, 0.5, error=0.0005)
     assert fewer.samples
     assert fewer.error > 0.0005
-    with pytest.raises(ExactnessError, match="at most 2,000 tuples, and a row depends on 2,001"):
-        shapley(Polynomial.sum(Polynomial.token(Token("t", i)) for i in range(2_001)))
 
 
 def test_searches_are_bounded():
@@ -303,7 +313,7 @@ def test_searches_are_bounded():
     )
     assert len(repairs(annotation)) == 6
     with pytest.raises(ExactnessError, match="more than 10 sets"):
-        repairs(annotation, steps=10)
+        responsibility(compare(">", Tensor(COUNT, [(annotation, 1)]), 3), steps=10)
     with pytest.raises(CapabilityError, match="no set of tuples suffices"):
         witnesses(Expression.one().monus(delta(annotation)))
 

@@ -22,7 +22,7 @@ from semiring import (
     compare,
 )
 from semiring.analysis import moments, probability, repairs, responsibility, sampled_probability
-from semiring.analysis.circuit import compile_annotation
+from semiring.analysis.compilation import compile_annotation
 from semiring.comparison import compare_values
 from semiring.expression import condition, delta
 from semiring.possible_worlds import PossibleWorlds

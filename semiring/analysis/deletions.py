@@ -1,0 +1,276 @@
+"""The least deletions under which a compiled function is false.
+
+On a circuit whose parts share no tuple this is one pass in the semiring of minimum and plus, and a
+condition on a sum a knapsack. Sources: Darwiche, *Decomposable Negation Normal Form*, JACM 2001
+(minimal models); Kimelfeld, Ré, *Deletion Propagation* (PODS 2012), of which this is the case of
+one answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from semiring.analysis.circuit import Circuit, Gate
+from semiring.base import Array
+from semiring.budget import check_budget
+from semiring.errors import ExactnessError
+from semiring.token import Token
+
+Deleted = frozenset[Token]
+
+_NEVER = 1 << 40
+"""More deletions than there are tuples."""
+
+_CELLS = 1 << 27
+"""Partial sums of a knapsack that are held, at most."""
+
+
+class Deletions:
+    """The least number of deletions that bring about each value of each gate.
+
+    Attributes
+    ----------
+    false, true
+        By gate; of distributions nothing.
+    sums
+        By gate of a distribution: the least number of deletions for each sum.
+    """
+
+    def __init__(self, circuit: Circuit) -> None:
+        self._circuit = circuit
+        self._limit = 1
+        self.false: list[int] = []
+        self.true: list[int] = []
+        self.sums: list[Array | None] = []
+        for gate in circuit.gates:
+            self._add(gate)
+
+    @property
+    def least(self) -> int | None:
+        """The least number of deletions under which the function is false; None: it never is."""
+        return None if self.false[-1] >= _NEVER else self.false[-1]
+
+    def smallest(self, limit: int) -> list[Deleted]:
+        """Return the sets of deletions of least size; one more than the limit if there are more."""
+        if self.least is None:
+            return []
+        self._limit = limit
+        return self._some(self._sets(len(self._circuit.gates) - 1, holds=False))
+
+    def _some(self, sets: Iterable[Deleted]) -> list[Deleted]:
+        return list(dict.fromkeys(islice(sets, self._limit + 1)))
+
+    # -- sizes -------------------------------------------------------------------------------
+
+    def _add(self, gate: Gate) -> None:
+        check_budget()
+        false, true, sums = _NEVER, _NEVER, None
+        inner = gate.children
+        if gate.kind == "constant":
+            false, true = (_NEVER, 0) if gate.value else (0, _NEVER)
+        elif gate.kind == "token":
+            false, true = 1, 0
+        elif gate.kind == "not":
+            false, true = self.true[inner[0]], self.false[inner[0]]
+        elif gate.kind == "and":
+            false, true = min(self.false[c] for c in inner), sum(self.true[c] for c in inner)
+        elif gate.kind == "or":
+            false, true = sum(self.false[c] for c in inner), min(self.true[c] for c in inner)
+        elif gate.kind == "decision":
+            high, low = inner
+            false = min(self.false[high], 1 + self.false[low])
+            true = min(self.true[high], 1 + self.true[low])
+        elif gate.kind == "compare":
+            false, true = self._compared(gate)
+        else:
+            sums = self._distribution(gate)
+        self.false.append(min(false, _NEVER))
+        self.true.append(min(true, _NEVER))
+        self.sums.append(sums)
+
+    def _compared(self, gate: Gate) -> tuple[int, int]:
+        sums = self._of(gate.children[0])
+        related = np.array(gate.sums[: len(sums)], dtype=np.bool_)
+        false = int(sums[~related].min(initial=_NEVER))
+        true = int(sums[related].min(initial=_NEVER))
+        if len(gate.children) > 1:
+            false = min(false, self.false[gate.children[1]])
+            if true or self.true[gate.children[1]]:
+                raise ExactnessError("Deletions by which a sum comes to hold are not searched for.")
+        return false, true
+
+    def _of(self, gate: int) -> Array:
+        sums = self.sums[gate]
+        assert sums is not None
+        return sums
+
+    def _distribution(self, gate: Gate) -> Array:
+        inner = gate.children
+        if gate.kind == "point":
+            return _at({gate.at: 0}, gate.at + 1)
+        if gate.kind == "step":
+            false, true = self.false[inner[0]], self.true[inner[0]]
+            if gate.complement:
+                false, true = true, false
+            return _at({0: min(false, true) if not gate.at else false, gate.at: true}, gate.at + 1)
+        if gate.kind == "mixture":
+            high, low = self._of(inner[0]), self._of(inner[1])
+            least = np.full(max(len(high), len(low)), _NEVER, dtype=np.int64)
+            least[: len(high)] = high
+            least[: len(low)] = np.minimum(least[: len(low)], low + 1)
+            return least
+        total = self._of(inner[0])
+        for child in inner[1:]:
+            check_budget()
+            total = _combined(total, self._of(child), gate.cap)
+        return total
+
+    # -- sets --------------------------------------------------------------------------------
+
+    def _sets(self, number: int, *, holds: bool) -> Iterator[Deleted]:
+        """Yield least sets under which a gate has a value."""
+        check_budget()
+        gate = self._circuit.gates[number]
+        inner = gate.children
+        if gate.kind in ("constant", "token"):
+            yield frozenset() if holds or gate.token is None else frozenset((gate.token,))
+        elif gate.kind == "not":
+            yield from self._sets(inner[0], holds=not holds)
+        elif gate.kind in ("and", "or"):
+            if holds == (gate.kind == "and"):
+                yield from self._products([partial(self._sets, c, holds=holds) for c in inner])
+                return
+            sizes = self.true if holds else self.false
+            least = min(sizes[child] for child in inner)
+            for child in inner:
+                if sizes[child] == least:
+                    yield from self._sets(child, holds=holds)
+        elif gate.kind == "decision":
+            sizes = self.true if holds else self.false
+            high, low = inner
+            if sizes[high] == sizes[number]:
+                yield from self._sets(high, holds=holds)
+            if sizes[low] + 1 == sizes[number]:
+                yield from _with(gate, self._sets(low, holds=holds))
+        else:
+            yield from self._comparing(number, gate, holds=holds)
+
+    def _comparing(self, number: int, gate: Gate, *, holds: bool) -> Iterator[Deleted]:
+        least = self.true[number] if holds else self.false[number]
+        sums = self._of(gate.children[0])
+        for total in np.flatnonzero(sums == least).tolist():
+            if gate.sums[total] == holds:
+                yield from self._summing(gate.children[0], total)
+        if len(gate.children) > 1 and not holds and self.false[gate.children[1]] == least:
+            yield from self._sets(gate.children[1], holds=False)
+
+    def _summing(self, number: int, total: int) -> Iterator[Deleted]:
+        """Yield least sets under which a sum is a number."""
+        check_budget()
+        gate = self._circuit.gates[number]
+        inner = gate.children
+        if gate.kind == "point":
+            yield frozenset()
+        elif gate.kind == "step":
+            least = int(self._of(number)[total])
+            for holds in (True, False):
+                size = self.true[inner[0]] if holds else self.false[inner[0]]
+                if size == least and (not gate.at or (total > 0) == (holds != gate.complement)):
+                    yield from self._sets(inner[0], holds=holds)
+        elif gate.kind == "mixture":
+            high, low = self._of(inner[0]), self._of(inner[1])
+            least = int(self._of(number)[total])
+            if total < len(high) and high[total] == least:
+                yield from self._summing(inner[0], total)
+            if total < len(low) and low[total] + 1 == least:
+                yield from _with(gate, self._summing(inner[1], total))
+        else:
+            prefixes = self._prefixes(gate)
+            for ways in self._ways(gate, prefixes, total):
+                parts = zip(inner, ways, strict=True)
+                yield from self._products([partial(self._summing, *part) for part in parts])
+
+    def _prefixes(self, gate: Gate) -> list[Array]:
+        """Return the least deletions for the sums of the first children, of each number of them."""
+        if len(gate.children) * (gate.cap + 1) > _CELLS:
+            raise ExactnessError("A sum has too many values for its least deletions to be listed.")
+        prefixes = [self._of(gate.children[0])]
+        for child in gate.children[1:]:
+            prefixes.append(_combined(prefixes[-1], self._of(child), gate.cap))
+        return prefixes
+
+    def _ways(self, gate: Gate, prefixes: Sequence[Array], total: int) -> Iterator[list[int]]:
+        """Yield what each child of a convolution adds to a sum, for least deletions in all."""
+        stack: list[tuple[int, int, tuple[int, Any] | None]] = [
+            (len(gate.children) - 1, total, None)
+        ]
+        while stack:
+            check_budget()
+            place, left, after = stack.pop()
+            if place == 0:
+                found, link = [left], after
+                while link is not None:
+                    found.append(link[0])
+                    link = link[1]
+                yield found
+                continue
+            own, before = self._of(gate.children[place]), prefixes[place - 1]
+            least = prefixes[place][left]
+            for at in np.flatnonzero(own < _NEVER).tolist():
+                if left == gate.cap:
+                    rests = np.arange(max(left - at, 0), len(before))
+                elif 0 <= left - at < len(before):
+                    rests = np.array([left - at])
+                else:
+                    continue
+                for rest in rests[before[rests] + own[at] == least].tolist():
+                    stack.append((place - 1, rest, (at, after)))
+
+    def _products(self, parts: Sequence[Callable[[], Iterator[Deleted]]]) -> Iterator[Deleted]:
+        """Yield unions of a set of each part, the first of each before any other."""
+        lists = [self._some(part()) for part in parts]
+        if not all(lists):
+            return
+        several = [sets for sets in lists if len(sets) > 1]
+        fixed = frozenset[Token]().union(*(sets[0] for sets in lists if len(sets) == 1))
+        places = [0] * len(several)
+        while True:
+            yield fixed.union(*(sets[at] for sets, at in zip(several, places, strict=True)))
+            for number, sets in enumerate(several):
+                places[number] += 1
+                if places[number] < len(sets):
+                    break
+                places[number] = 0
+            else:
+                return
+
+
+def _with(gate: Gate, sets: Iterable[Deleted]) -> Iterator[Deleted]:
+    assert gate.token is not None
+    for deleted in sets:
+        yield deleted | {gate.token}
+
+
+def _at(sizes: dict[int, int], length: int) -> Array:
+    least = np.full(length, _NEVER, dtype=np.int64)
+    for place, size in sizes.items():
+        least[place] = min(size, least[place])
+    return least
+
+
+def _combined(a: Array, b: Array, cap: int) -> Array:
+    """Return the least deletions for the sums of two parts."""
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    least = np.full(len(a) + len(b) - 1, _NEVER, dtype=np.int64)
+    for place in np.flatnonzero(shorter < _NEVER).tolist():
+        reached = least[place : place + len(longer)]
+        np.minimum(reached, longer + shorter[place], out=reached)
+    if len(least) > cap + 1:
+        least[cap] = least[cap:].min()
+        least = least[: cap + 1]
+    return least
