@@ -11,14 +11,16 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from semiring.errors import ExactnessError
+
+T = TypeVar("T")
 
 MEMORY_SHARE: Final = 0.5
 """The share of the machine's free memory that one question may take."""
@@ -26,7 +28,7 @@ MEMORY_SHARE: Final = 0.5
 _LOOK: Final = 0.1
 """Seconds between two looks at the memory of the process."""
 
-_AGAIN: Final = 0.5
+_AGAIN: Final = 2.0
 """Seconds after which a computation that did not end is ended again."""
 
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -46,42 +48,53 @@ _current: ContextVar[_Budget | None] = ContextVar("current", default=None)
 
 
 @contextmanager
-def within(seconds: float | None, *, enforced: bool = True) -> Iterator[None]:
-    """Let the computation inside take so many seconds; None: as many as those around allow.
+def within(seconds: float | None) -> Iterator[None]:
+    """Let searches inside take so many seconds; None: as many as those around allow.
 
-    A budget inside of another one ends with it at the latest.
+    They look at :func:`spent` or :func:`check_budget` as they go. A budget inside of another one
+    ends with it at the latest.
+    """
+    token = _current.set(_inner(seconds))
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
-    Parameters
-    ----------
-    enforced
-        End the computation when the budget is spent. Otherwise it looks at :func:`spent` itself.
+
+def call_within(seconds: float | None, function: Callable[[], T]) -> T:
+    """Call a function, and end the call when it has taken so many seconds; None: never.
 
     Raises
     ------
     ExactnessError
-        When the budget is spent, or the computation takes more than half of the free memory.
+        When the budget is spent, or the call takes more than half of the free memory.
     """
-    around, own = _current.get(), None
-    if seconds is not None:
-        own = _Budget(time.monotonic() + seconds, seconds)
-    budgets = [budget for budget in (around, own) if budget is not None]
-    budget = min(budgets, key=lambda each: each.ends) if budgets else None
-    token = _current.set(budget)
-    watch = _Watch(budget) if enforced and budget is not None and budget is own else None
+    budget = _inner(seconds)
+    if seconds is None or budget is None:
+        return function()
+    watch, token = _Watch(budget), _current.set(budget)
+    # A context manager would not do: the exception may come when its exit has not begun.
     try:
         try:
-            if watch is not None:
-                watch.start()
-            yield
+            watch.start()
+            return function()
         finally:
-            if watch is not None:
-                watch.stop()
+            watch.stop()
     except _BudgetSpent:
-        if watch is None or watch.reason is None:
+        watch.stop()
+        if watch.reason is None:  # it is that of a budget around
             raise
         raise ExactnessError(watch.reason) from None
     finally:
         _current.reset(token)
+
+
+def _inner(seconds: float | None) -> _Budget | None:
+    around = _current.get()
+    if seconds is None:
+        return around
+    own = _Budget(time.monotonic() + seconds, seconds)
+    return own if around is None or own.ends < around.ends else around
 
 
 def spent() -> bool:

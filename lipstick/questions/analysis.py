@@ -25,7 +25,7 @@ from semiring.analysis import (
     shapley,
     witnesses,
 )
-from semiring.budget import remaining, within
+from semiring.budget import call_within, remaining
 from semiring.door import checked
 from semiring.errors import ExactnessError, ValuationError
 from semiring.expression import Expression, sum_of
@@ -75,8 +75,8 @@ class Analyses(ABC):
                 rows = capture.memory.deferred_annotations(limit)
                 if rows:
                     left = remaining()
-                    with suppress(ExactnessError), within(left and left / len(rows)):
-                        rows[0][1]()  # which says whether annotations need Spark
+                    with suppress(ExactnessError):  # it says whether annotations need Spark
+                        call_within(left and left / len(rows), rows[0][1])
                 return rows
         annotated = capture.polynomials(limit, potential=potential)
         return [(row, partial(_same, k)) for row, k in annotated]

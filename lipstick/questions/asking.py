@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from lipstick.display.progress_line import progress
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import NeedsSparkError
-from semiring.budget import remaining, within
+from semiring.budget import call_within, remaining, within
 from semiring.errors import ExactnessError
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                     if not has_budget:
                         return method(*args, **kwargs)
                     _ = getattr(args[0], "_captured", None)
-                    with within(_seconds(kwargs.get("budget", BUDGET))):
-                        return method(*args, **kwargs)
+                    seconds = _seconds(kwargs.get("budget", BUDGET))
+                    return call_within(seconds, partial(method, *args, **kwargs))
                 except KeyboardInterrupt:
                     forget_connection()
                     raise
@@ -103,30 +103,30 @@ def answer_rows(
             left = remaining()
             share = None if left is None else _USED * left / (len(rows) - number)
             try:
-                with within(share):
-                    made = make()
-                    answers.append((row, _answer(made, method, exact, sampled)))
+                answer = call_within(share, partial(_answer, make, method, exact, sampled))
             except ExactnessError:
                 if unknown is None or method == "exact":
                     raise
-                answers.append((row, unknown()))
+                answer = unknown()
+            answers.append((row, answer))
     return answers
 
 
 def _answer(
-    made: Any,
+    make: Callable[[], Any],
     method: Method,
     exact: Callable[[Any], T],
     sampled: Callable[[Any], T] | None,
 ) -> T:
+    made = make()
     if method == "exact" or sampled is None:
         return exact(made)
     left = remaining()
     if method != "sample":
-        with suppress(ExactnessError), within(None if left is None else left / 2):
-            return exact(made)
+        with suppress(ExactnessError):
+            return call_within(None if left is None else left / 2, partial(exact, made))
         left = remaining()
-    with within(None if left is None else _USED * left, enforced=False):
+    with within(None if left is None else _USED * left):
         return sampled(made)
 
 

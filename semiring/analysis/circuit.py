@@ -193,7 +193,8 @@ class _Classes:
         if gate.kind == "compare":
             if role == 1:
                 return slope
-            return _column(gate.sums[: len(values[child])], slope) * slope
+            truth = _column(gate.sums[: len(values[child])], values[child][0])
+            return truth * slope
         if gate.kind == "step":
             there, absent = slope[gate.at], slope[0]
             return absent - there if gate.complement else there - absent
@@ -261,6 +262,15 @@ def _column(numbers: Iterable[Any], like: Any) -> Array:
     return column.reshape(column.shape + (1,) * np.ndim(like))
 
 
+def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return two distributions, the one without the other's further axes with them."""
+    if np.ndim(a) == np.ndim(b) or np.ndim(a) == 0 or np.ndim(b) == 0:
+        return a, b
+    if np.ndim(a) < np.ndim(b):
+        return _column(a, b[0]), b
+    return a, _column(b, a[0])
+
+
 def _like(sums: Array, weight: Any) -> Array:
     """Return a distribution with the axes of a weight."""
     return sums if np.ndim(sums) > np.ndim(weight) else _column(sums, weight)
@@ -268,6 +278,7 @@ def _like(sums: Array, weight: Any) -> Array:
 
 def _plus(a: Any, b: Any) -> Any:
     """Return a sum, of distributions of other lengths too."""
+    a, b = _aligned(a, b)
     if np.ndim(a) == 0 or np.ndim(b) == 0 or len(a) == len(b):
         return a + b
     longer, shorter = (a, b) if len(a) > len(b) else (b, a)
@@ -301,8 +312,7 @@ def _power(sums: Array, n: int, cap: int) -> Array:
 
 def _convolve(a: Array, b: Array, cap: int) -> Array:
     """Return the distribution of a sum of two; sums above a cap are counted as the cap."""
-    if np.ndim(a) != np.ndim(b):
-        a, b = (_column(x, y[0]) if np.ndim(x) < np.ndim(y) else x for x, y in ((a, b), (b, a)))
+    a, b = _aligned(a, b)
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
     shape = np.broadcast_shapes(a.shape[1:], b.shape[1:])
     length = len(a) + len(b) - 1
@@ -320,10 +330,15 @@ def _convolve(a: Array, b: Array, cap: int) -> Array:
 
 def _correlated(slope: Array, rest: Array, length: int, cap: int) -> Array:
     """Return the slope of one part of a convolution, from that of the whole and the other parts."""
-    reached = np.minimum(np.arange(length)[:, None] + np.arange(len(rest))[None, :], cap)
-    passed = np.zeros((length, *np.shape(slope)[1:]))
-    for place in range(length):
-        passed[place] = (slope[reached[place]] * rest).sum(axis=0)
+    slope, rest = _aligned(slope, rest)
+    passed = np.zeros((length, *np.broadcast_shapes(slope.shape[1:], rest.shape[1:])))
+    if length <= len(rest):
+        for place in range(length):
+            reached = np.minimum(np.arange(place, place + len(rest)), cap)
+            passed[place] = (slope[reached] * rest).sum(axis=0)
+        return passed
+    for place in range(len(rest)):
+        passed += slope[np.minimum(np.arange(place, place + length), cap)] * rest[place]
     return passed
 
 
