@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 import pyarrow as pa
 
 from lipstick.questions.analysis import Analyses
-from lipstick.questions.asking import answered_here, question
+from lipstick.questions.asking import BUDGET, answered_here, question
 from lipstick.questions.scenarios import Each, Given, resolve_scenarios
 from lipstick.questions.updates import resolve_update, resolve_updates
 from lipstick.tables.origins import A, expanded
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lipstick.engines.memory.scenarios import Scenarios, Updates
     from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.engines.memory.whatif_many import WhatIfMany
+    from lipstick.questions.why.answer import Explanation
 
 T = TypeVar("T")
 
@@ -269,6 +270,84 @@ class Questions(Analyses, Generic[T]):
             return self._captured.memory.what_if_updated_many(
                 self._updates(scenarios, strict=strict)
             )
+
+    # -- explanations ----------------------------------------------------------------------
+
+    def why(
+        self,
+        column: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        *,
+        than: Mapping[str, Any] | float | None = None,
+        too: Literal["high", "low"] | None = None,
+        limit: int = 5,
+        conditions: int = 3,
+        columns: Mapping[str, Sequence[str]] | None = None,
+        sources: Mapping[str, pa.Table] | None = None,
+        budget: float | None = BUDGET,
+        progress: Callable[[str], None] | None = None,
+    ) -> Explanation:
+        """Explain a value, a difference, or a failed check by predicates over the input.
+
+        Parameters
+        ----------
+        column
+            A column of numbers or moments, whose value is explained; one of truth values, a
+            condition that should hold; None: the query is a check, whose rows must not be there.
+        where
+            The values of columns that name the row of the value; of a check, the rows to be
+            explained (None: all).
+        than
+            The number that is wanted; or the values of columns that name another row, to whose
+            value the difference is explained.
+        too
+            The side on which the value is wrong, ``"high"`` or ``"low"``; None: any move counts.
+        limit, conditions
+            The number of predicates, and of the conditions in one of them, at most.
+        columns
+            Per relation the columns that conditions may be on; of relations that are left out all,
+            but those that are aggregated, compared with constants by WHERE, or keys of the value's
+            grouping: conditions on these would repeat the query.
+        sources
+            Rows of relations, with their keys, that are used in place of their sources.
+        budget
+            Seconds; when they are spent, the best predicates found until then are returned.
+        progress
+            Called with a line of text as the search goes on.
+
+        Returns
+        -------
+        Explanation
+            ``causes`` are conjunctions of conditions on the columns of an input relation, scored by
+            the effect of deleting the tuples that satisfy them, for how many these are. Each effect
+            is exact: of a what-if. ``top`` has single tuples.
+
+        Raises
+        ------
+        CaptureError
+            For columns that are not there or have no numbers, for rows that are not there or are
+            several, and where only Spark computes the answer after a deletion.
+        SourceChangedError
+            When a source is not what it was when the query was captured.
+
+        Sources' columns are read from local Parquet files, or by Spark; without either the columns
+        of keys alone have conditions.
+        """
+        from lipstick.questions.why.pipeline import explain
+
+        return explain(
+            self._captured,
+            column,
+            where,
+            than=than,
+            too=too,
+            limit=limit,
+            conditions=conditions,
+            columns=columns,
+            sources=sources,
+            budget=budget,
+            progress=progress,
+        )
 
     # -- what is supposed, by tokens -------------------------------------------------------
 

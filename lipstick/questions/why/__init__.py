@@ -1,0 +1,12 @@
+"""Explanations of values, differences and checks by the rows and the predicates behind them.
+
+`pipeline.py` shows the way: `measure.py` has the number to be moved and its value in scenarios;
+`sources.py` reads the columns of the input relations beside the tokens of the capture, and
+`columns.py` makes conditions on them; `effects.py`, over `partials.py`, computes the effects of
+many conditions at once; `search.py` finds the predicates worth showing, and `answer.py` shows
+them, each with the exact effect of its own what-if. `rows.py` ranks single tuples.
+
+Sources: Wu, Madden, *Scorpion: Explaining Away Outliers in Aggregate Queries*, PVLDB 6(8), 2013;
+Roy, Suciu, *A Formal Approach to Finding Explanations for Database Queries*, SIGMOD 2014; Abuzaid
+et al., *DIFF: A Relational Interface for Large-Scale Data Explanation*, PVLDB 12(4), 2019.
+"""

@@ -1,0 +1,219 @@
+"""Explanations as users see them: predicates and rows with the exact effects of their what-ifs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.errors import CaptureError
+from lipstick.questions.why.columns import Predicate, shown
+from lipstick.questions.why.measure import Measure
+from lipstick.questions.why.sources import SourceRows
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.engines.memory.whatif import MemoryWhatIf
+    from lipstick.questions.what_if import WhatIf
+
+WhatIfOf = Callable[[dict[str, Any]], "WhatIf | MemoryWhatIf"]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A predicate whose tuples explain what was asked about.
+
+    Attributes
+    ----------
+    relation, text, sql
+        The relation, and the condition on its rows for people and as Spark SQL.
+    rows
+        The number of rows of the relation that satisfy it.
+    before, after
+        The measure, and what it is without these rows, exactly.
+    score
+        The gain beyond that of deleting as many rows at random, relative to its deviation.
+    """
+
+    relation: str
+    text: str
+    sql: str
+    conditions: int
+    rows: int
+    before: float
+    after: float
+    score: float
+    keys: pa.Table
+    _subject: str
+    _what_if: WhatIfOf
+
+    @property
+    def effect(self) -> float:
+        """The difference that deleting these rows makes."""
+        return self.after - self.before
+
+    def what_if(self) -> WhatIf | MemoryWhatIf:
+        """Return the answer without these rows: their keys are deleted."""
+        return self._what_if({self.relation: self.keys})
+
+    @property
+    def sentence(self) -> str:
+        """Return by how much leaving these rows out moves what."""
+        number = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
+        return (
+            f"Without the {number} of {self.relation} where {self.text}, {self._subject} would be "
+            f"{shown_number(self.after)} instead of {shown_number(self.before)}."
+        )
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def shown_number(number: float) -> str:
+    """Return a number for people, whole ones without a point."""
+    if np.isnan(number):
+        return "gone"
+    if float(number).is_integer() and abs(number) < 1e15:
+        return f"{int(number):,}"
+    return f"{number:,.6g}"
+
+
+@checked
+class Explanation:
+    """The causes of a value, a difference or a failed check.
+
+    Attributes
+    ----------
+    question
+        The question as a sentence.
+    before
+        The measure: a value, a difference, the distance of a condition from being true, or a
+        number of rows.
+    causes
+        The predicates, best first.
+    complete
+        True if the search ended before its budget did; False: these are the best found until then.
+    notes
+        The limits of the answer.
+    """
+
+    def __init__(
+        self,
+        measure: Measure,
+        sources: dict[str, SourceRows],
+        question: str,
+        causes: Sequence[Cause],
+        what_if: WhatIfOf,
+        complete: bool,
+        notes: Sequence[str],
+    ) -> None:
+        self._measure = measure
+        self._sources = sources
+        self._what_if = what_if
+        self.question = question
+        self.before = measure.before
+        self.causes = tuple(causes)
+        self.complete = complete
+        self.notes = tuple(notes)
+
+    @property
+    def table(self) -> pa.Table:
+        """The predicates: relation, predicate, sql, rows, before, after, effect, score."""
+        causes = self.causes
+        return pa.table(
+            {
+                "relation": pa.array([c.relation for c in causes], pa.string()),
+                "predicate": pa.array([c.text for c in causes], pa.string()),
+                "sql": pa.array([c.sql for c in causes], pa.string()),
+                "rows": pa.array([c.rows for c in causes], pa.int64()),
+                "before": pa.array([c.before for c in causes], pa.float64()),
+                "after": pa.array([c.after for c in causes], pa.float64()),
+                "effect": pa.array([c.effect for c in causes], pa.float64()),
+                "score": pa.array([c.score for c in causes], pa.float64()),
+            }
+        )
+
+    def top(self, limit: int = 10, relation: str | None = None) -> pa.Table:
+        """Return the tuples whose deletion, each alone, moves the measure most.
+
+        Parameters
+        ----------
+        relation
+            The relation of the tuples; None: the only one that the query reads.
+
+        Returns
+        -------
+        pa.Table
+            The rows of the relation with their columns, then ``_after`` and ``_effect``; those
+            that bring the measure nearer to what it should be come first, by how much they do.
+
+        Raises
+        ------
+        CaptureError
+            When the query reads no such relation, or several and none is named.
+        """
+        from lipstick.questions.why.rows import top_rows
+
+        return top_rows(self._measure, self._source(relation), limit)
+
+    def _source(self, relation: str | None) -> SourceRows:
+        names = list(self._sources)
+        if relation is None and len(names) == 1:
+            return self._sources[names[0]]
+        chosen = [n for n in names if relation is not None and n.lower() == relation.lower()]
+        if not chosen:
+            problem = "Several relations are read" if relation is None else f"No {relation!r}"
+            raise CaptureError(
+                f"{problem}: name one of {', '.join(sorted(names))}, whose tuples are meant."
+            )
+        return self._sources[chosen[0]]
+
+    @property
+    def sentences(self) -> list[str]:
+        """One sentence per predicate."""
+        return [cause.sentence for cause in self.causes]
+
+    def __str__(self) -> str:
+        lines = [self.question]
+        lines += [f"{i}. {text}" for i, text in enumerate(self.sentences, start=1)]
+        if not self.causes:
+            lines.append("No condition on the columns of its inputs explains it.")
+        if not self.complete:
+            lines.append("The budget was spent: these are the best found until then.")
+        return "\n".join([*lines, *self.notes])
+
+    __repr__ = __str__
+
+
+def cause(
+    measure: Measure,
+    source: SourceRows,
+    predicate: Predicate,
+    rows: Any,
+    after: float,
+    score: float,
+    subject: str,
+    what_if: WhatIfOf,
+) -> Cause:
+    """Return a predicate with its exact effect as it is shown."""
+    return Cause(
+        predicate.relation,
+        predicate.text,
+        predicate.sql,
+        len(predicate.conditions),
+        len(rows),
+        measure.before,
+        after,
+        score,
+        source.tokens.take(pa.array(rows)),
+        subject,
+        what_if,
+    )
+
+
+def described(values: dict[str, Any]) -> str:
+    """Return the conditions that name a row."""
+    return ", ".join(f"{name} = {shown(value)}" for name, value in values.items())

@@ -1,0 +1,443 @@
+"""The measure without the rows of each of many codes, computed for all codes of a column at once.
+
+SUM, COUNT, AVG, MIN, MAX, COUNT(DISTINCT) and what is computed from them have partial aggregates
+by code: one pass over the members gives the measure without each code, and without each run of
+codes. Other queries have a scenario per code, evaluated in bulk. Numbers here decide what is worth
+showing; what is shown is measured by its own what-if.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.keys import distinct
+from lipstick.engines.memory.member_rows import MemberRows
+from lipstick.engines.memory.reach import lineage, tokens
+from lipstick.engines.memory.window_rows import WindowRows
+from lipstick.errors import NeedsSparkError
+from lipstick.questions.why.measure import Measure, as_numbers, is_measurable
+from lipstick.questions.why.partials import (
+    DistinctCount,
+    PartialAggregate,
+    PartialExtreme,
+    Partials,
+    PartialSum,
+)
+from lipstick.questions.why.sources import SourceRows
+from rewriter.blocks import GROUP
+from rewriter.interpret import FailedError, Interpreted, UninterpretableError, from_arrow, interpret
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """The measure without the rows of some codes, and how many rows these are.
+
+    Attributes
+    ----------
+    numbers
+        NaN where the value is gone.
+    first, last
+        The runs of codes.
+    """
+
+    numbers: Array
+    counts: Array
+    first: Array
+    last: Array
+
+
+class SearchEffects(ABC):
+    """Deletions of rows of one relation and their effects on a measure.
+
+    Attributes
+    ----------
+    total
+        The number of rows, or of members made of them, among which conditions choose.
+    """
+
+    total: int
+
+    @abstractmethod
+    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        """Return the effects of deleting the rows of each code.
+
+        Parameters
+        ----------
+        codes
+            Per row of the relation, or of `rows`; -1: no code.
+        rows
+            Sorted positions of the rows that may be deleted; None: all.
+        """
+
+    @abstractmethod
+    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        """Return the effects of deleting the rows of each run of codes but the whole one."""
+
+    @abstractmethod
+    def concerned(self, inside: Array) -> Array:
+        """Return the rows, or members, that conditions choose, given a Boolean per row."""
+
+
+def effects_on(measure: Measure, source: SourceRows) -> SearchEffects | None:
+    """Return the effects of deleting rows of a relation; None: the query has no tuple of it."""
+    root = measure.engine.root
+    rows = measure.engine.rows(root.name)
+    scans = [number for number, token in enumerate(root.tokens) if token.relation == source.name]
+    simple = (
+        isinstance(rows, GroupRows | MemberRows)
+        and not isinstance(rows, WindowRows)
+        and rows.members.alone
+        and len(scans) == 1
+        and len(measure.engine.blocks) == 1
+        and not (root.limited or root.copies or root.sets or root.difference)
+    )
+    if simple:
+        try:
+            if isinstance(rows, MemberRows) and measure.is_check:
+                return _CheckedRows(measure, source, rows, scans[0])
+            if isinstance(rows, GroupRows) and measure.is_check:
+                return _CheckedGroups(measure, source, rows, scans[0])
+            if isinstance(rows, GroupRows):
+                return _GroupValues(measure, source, rows, scans[0])
+        except (UninterpretableError, FailedError, NeedsSparkError, pa.ArrowException):
+            pass  # What partial aggregates do not have, scenarios do.
+    bulk = _Scenarios(measure, source)
+    return bulk if len(bulk.tokens) else None
+
+
+def pairs_of(count: int) -> tuple[Array, Array]:
+    """Return the first and last codes of all runs of codes but the whole one."""
+    first, last = np.triu_indices(count)
+    keep = ~((first == 0) & (last == count - 1))
+    return first[keep], last[keep]
+
+
+def _single(numbers: Array, counts: Array) -> Without:
+    every = np.arange(len(numbers))
+    return Without(numbers, counts, every, every)
+
+
+# -- one value of a grouping, or two -------------------------------------------------------------
+
+
+class _GroupValues(SearchEffects):
+    """Effects on the value of one group, or on the difference of two, by partial aggregates."""
+
+    def __init__(self, measure: Measure, source: SourceRows, rows: GroupRows, scan: int) -> None:
+        self._measure = measure
+        self._rows = rows
+        assert measure.positions is not None
+        self._groups = len(measure.positions)
+        members, owners = rows.grouping.members_of(measure.positions)
+        if rows.members.base_alive is not None:
+            there = rows.members.base_alive[members]
+            members, owners = members[there], owners[there]
+        self._owner = owners
+        self._source_row = source.rows_of(rows.members, scan)[members]
+        self.total = len(members)
+        self._formulas = formulas(measure, rows)
+        names = {name for f in self._formulas for alias, name in f.columns if alias == GROUP}
+        self._aggregates = {
+            name: aggregate(rows, name, members) for name in names if name in rows.calls
+        }
+        self._keys = {name: rows.base.take(name, measure.positions) for name in names} | {}
+        self._item = _places(self._source_row, len(source))
+        check = self._of(self._partials(np.zeros(0, np.int64), np.zeros(0, np.int64), 1).singles())
+        close = np.isclose(check[0], measure.before, rtol=1e-6, equal_nan=True)
+        if not (close or measure.sides is not None):
+            raise UninterpretableError(str(measure.column))
+
+    def _items(self, codes: Array, rows: Array | None) -> tuple[Array, Array]:
+        """Return the members of coded rows, and their codes."""
+        if rows is not None and self._item is not None:
+            items = self._item[rows]
+            chosen = (items >= 0) & (codes >= 0)
+            return items[chosen], codes[chosen]
+        if rows is not None:
+            whole = np.full(int(self._source_row.max(initial=0)) + 1, -1, dtype=np.int64)
+            fits = rows < len(whole)
+            whole[rows[fits]] = codes[fits]
+            codes = whole
+        of_items = np.where(self._source_row >= 0, codes[self._source_row], -1)
+        items = np.flatnonzero(of_items >= 0)
+        return items, of_items[items]
+
+    def _partials(self, items: Array, codes: Array, count: int) -> Partials:
+        return Partials(self._aggregates, self._owner, self._groups, items, codes, count)
+
+    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        items, codes = self._items(codes, rows)
+        numbers = self._of(self._partials(items, codes, count).singles())
+        return _single(numbers, np.bincount(codes, minlength=count))
+
+    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        items, codes = self._items(codes, rows)
+        first, last = pairs_of(count)
+        numbers = self._of(self._partials(items, codes, count).runs(first, last))
+        ends = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=count))])
+        return Without(numbers, ends[last + 1] - ends[first], first, last)
+
+    def concerned(self, inside: Array) -> Array:
+        chosen: Array = np.where(self._source_row >= 0, inside[self._source_row], False)
+        return chosen
+
+    def _of(self, values: dict[str, Array]) -> Array:
+        """Return the measure, given aggregates per group and code."""
+        members = values[""]
+        parts = []
+        for group in range(self._groups):
+            length = members.shape[1]
+            columns = {name: v[group] for name, v in values.items()}
+            numbers = [self._evaluated(f, columns, group, length) for f in self._formulas]
+            if len(numbers) == 2:
+                number = self._measure.distance(numbers[0], numbers[1])
+            elif self._measure.is_condition:
+                number = 1.0 - np.nan_to_num(numbers[0])
+            else:
+                number = numbers[0]
+            if self._rows.block.keys:
+                number = np.where(members[group] > 0, number, np.nan)
+            parts.append(number)
+        return parts[0] if len(parts) == 1 else parts[0] - parts[1]
+
+    def _evaluated(
+        self, formula: Interpreted, columns: dict[str, Array], group: int, length: int
+    ) -> Array:
+        if formula.column is not None and formula.column[1] in columns:
+            return columns[formula.column[1]]
+
+        def resolve(_: str, name: str) -> object:
+            if name in columns:
+                values = columns[name]
+                array = pa.array(values, mask=np.isnan(values)).cast(
+                    self._rows.type(name), safe=False
+                )
+            else:
+                array = self._keys[name].take(pa.array(np.full(length, group)))
+            return from_arrow(array)
+
+        try:
+            return as_numbers(formula.evaluate(resolve).to_arrow(length))  # type: ignore[arg-type]
+        except FailedError as error:
+            raise UninterpretableError(formula.text) from error
+
+
+def formulas(measure: Measure, rows: GroupRows) -> list[Interpreted]:
+    """Return the scalars over a group that a measure is computed from.
+
+    Raises
+    ------
+    UninterpretableError
+        Where they read other blocks.
+    """
+    if measure.sides is not None:
+        return [measure.sides.left, measure.sides.right]
+    scalar = next(o.scalar for o in measure.engine.root.outputs if o.name == measure.column)
+    formula = interpret(scalar)
+    if any(alias != GROUP for alias, _ in formula.columns):
+        raise UninterpretableError(formula.text)
+    return [formula]
+
+
+def aggregate(rows: GroupRows, name: str, members: Array) -> PartialAggregate:
+    """Return an aggregate of a grouping over some members.
+
+    Raises
+    ------
+    UninterpretableError
+        For aggregates without partial ones.
+    """
+    call = rows.calls[name]
+    resolve = rows.members.resolve(members, rows.members.base)
+    columns = [a.evaluate(resolve).to_arrow(len(members)) for a in call.arguments]
+    if call.function == "COUNT":
+        valid = np.ones(len(members), dtype=np.bool_)
+        for column in columns:
+            valid &= column.is_valid().to_numpy(zero_copy_only=False)
+        if not call.distinct:
+            return PartialSum("COUNT", valid.astype(np.float64), valid)
+        codes, _ = distinct(columns, len(members))
+        return DistinctCount(np.where(valid, codes, -1))
+    if call.function is None or call.distinct or not is_measurable(columns[0].type):
+        raise UninterpretableError(call.text)
+    numbers = as_numbers(columns[0])
+    valid = ~np.isnan(numbers)
+    if call.function in ("SUM", "AVG"):
+        return PartialSum(call.function, np.where(valid, numbers, 0.0), valid)
+    return PartialExtreme(numbers, least=call.function == "MIN")
+
+
+def _places(rows: Array, length: int) -> Array | None:
+    """Return the member of each row; None where some row is in several."""
+    known = rows[rows >= 0]
+    places = np.full(length, -1, dtype=np.int64)
+    places[known] = np.flatnonzero(rows >= 0)
+    return places if int((places >= 0).sum()) == len(known) else None
+
+
+# -- numbers of rows -----------------------------------------------------------------------------
+
+
+class _Checked(SearchEffects):
+    """Effects on the number of rows of an answer; all rows of the source may be chosen."""
+
+    def __init__(self, measure: Measure, source: SourceRows) -> None:
+        self._measure = measure
+        self.total = len(source)
+        root = measure.engine.base(measure.engine.root.name)
+        chosen = measure.positions
+        self._positions = np.flatnonzero(root.present) if chosen is None else chosen
+
+    @abstractmethod
+    def _removed(self, codes: Array, count: int, rows: Array | None) -> Array:
+        """Return the number of rows of the answer that are lost with each code."""
+
+    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        counts = np.bincount(codes[codes >= 0], minlength=count)
+        return _single(self._measure.before - self._removed(codes, count, rows), counts)
+
+    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        first, last = pairs_of(count)
+        counts = np.bincount(codes[codes >= 0], minlength=count)
+        removed = self._removed(codes, count, rows)
+        n, m = (np.concatenate([[0], np.cumsum(each)]) for each in (counts, removed))
+        numbers = self._measure.before - (m[last + 1] - m[first])
+        return Without(numbers, n[last + 1] - n[first], first, last)
+
+    def concerned(self, inside: Array) -> Array:
+        return inside
+
+
+class _CheckedRows(_Checked):
+    """Effects on the number of members."""
+
+    def __init__(self, measure: Measure, source: SourceRows, rows: MemberRows, scan: int) -> None:
+        super().__init__(measure, source)
+        of_member = source.rows_of(rows.members, scan)[self._positions]
+        self._weights = np.bincount(of_member[of_member >= 0], minlength=len(source)).astype(float)
+
+    def _removed(self, codes: Array, count: int, rows: Array | None) -> Array:
+        weights = self._weights if rows is None else self._weights[rows]
+        chosen = (codes >= 0) & (weights > 0)
+        return np.bincount(codes[chosen], weights[chosen], minlength=count)
+
+
+class _CheckedGroups(_Checked):
+    """Effects on the number of groups that pass HAVING."""
+
+    def __init__(self, measure: Measure, source: SourceRows, rows: GroupRows, scan: int) -> None:
+        super().__init__(measure, source)
+        self._rows = rows
+        members, self._owner = rows.grouping.members_of(self._positions)
+        if rows.members.base_alive is not None:
+            there = rows.members.base_alive[members]
+            members, self._owner = members[there], self._owner[there]
+        self._source_row = source.rows_of(rows.members, scan)[members]
+        self._length = len(source)
+        self._having = tuple(map(interpret, rows.block.having))
+        columns = {column for condition in self._having for column in condition.columns}
+        if any(alias != GROUP for alias, _ in columns):
+            raise UninterpretableError("HAVING")
+        self._aggregates: dict[str, PartialSum] = {}
+        for _, name in columns:
+            if name in rows.calls:
+                partial = aggregate(rows, name, members)
+                if not isinstance(partial, PartialSum):
+                    raise UninterpretableError(rows.calls[name].text)
+                self._aggregates[name] = partial
+        self._keys = {name: rows.base.take(name, self._positions) for _, name in columns}
+        groups = len(self._positions)
+        self._members = np.bincount(self._owner, minlength=groups)
+        self._totals = {
+            name: each.totals(self._owner, groups) for name, each in self._aggregates.items()
+        }
+
+    def _removed(self, codes: Array, count: int, rows: Array | None) -> Array:
+        if rows is not None:
+            whole = np.full(self._length, -1, dtype=np.int64)
+            whole[rows] = codes
+            codes = whole
+        of_members = np.where(self._source_row >= 0, codes[self._source_row], -1)
+        chosen = np.flatnonzero(of_members >= 0)
+        keys = self._owner[chosen] * count + of_members[chosen]
+        pairs, places = np.unique(keys, return_inverse=True)
+        groups, lost_codes = pairs // count, pairs % count
+        left = self._members[groups] - np.bincount(places, minlength=len(pairs))
+        columns = {}
+        for name, partial in self._aggregates.items():
+            sums, counts = partial.subset(chosen).totals(places, len(pairs))
+            of_groups = self._totals[name]
+            columns[name] = partial.value(
+                of_groups[0][groups] - sums, of_groups[1][groups] - counts
+            )
+
+        def resolve(_: str, name: str) -> object:
+            if name not in columns:
+                return from_arrow(self._keys[name].take(pa.array(groups)))
+            values = columns[name]
+            array = pa.array(values, mask=np.isnan(values)).cast(self._rows.type(name), safe=False)
+            return from_arrow(array)
+
+        gone = left == 0 if self._rows.block.keys else np.zeros(len(pairs), dtype=np.bool_)
+        for condition in self._having:
+            vector = condition.evaluate(resolve)  # type: ignore[arg-type]
+            holds = vector.to_arrow(len(pairs)).fill_null(False).to_numpy(zero_copy_only=False)
+            gone |= ~holds
+        return np.bincount(lost_codes[gone], minlength=count)
+
+
+# -- any query -----------------------------------------------------------------------------------
+
+
+class _Scenarios(SearchEffects):
+    """Effects on any query, by a scenario per code; a run has the sum of its codes' effects."""
+
+    def __init__(self, measure: Measure, source: SourceRows) -> None:
+        self._measure = measure
+        self._source = source
+        engine = measure.engine
+        captured = np.zeros(len(source), dtype=np.bool_)
+        found = source.find(tokens(engine, source.name))
+        captured[found[found >= 0]] = True
+        self._captured = captured
+        self._universe = np.ones(len(source), dtype=np.bool_)
+        if not measure.is_check:
+            assert measure.positions is not None
+            among = lineage(engine, measure.positions).get(source.name)
+            found = np.zeros(0, np.int64) if among is None else source.find(among)
+            self._universe = np.zeros(len(source), dtype=np.bool_)
+            self._universe[found[found >= 0]] = True
+        self.total = int(self._universe.sum())
+        self.tokens = np.flatnonzero(captured)
+
+    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        rows = np.arange(len(self._source)) if rows is None else rows
+        among = (codes >= 0) & self._universe[rows]
+        counts = np.bincount(codes[among], minlength=count)
+        deleted = (codes >= 0) & self._captured[rows] & self._universe[rows]
+        order = np.argsort(codes[deleted], kind="stable")
+        chosen = rows[deleted][order]
+        numbers = self._measure.of_deletions(
+            self._source.name,
+            self._source.tokens.take(pa.array(chosen)),
+            codes[deleted][order].astype(np.int64),
+            count,
+        )
+        return _single(numbers, counts)
+
+    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        single = self.singles(codes, count, rows)
+        first, last = pairs_of(count)
+        moved = np.nan_to_num(single.numbers - self._measure.before)
+        n, m = (np.concatenate([[0], np.cumsum(each)]) for each in (single.counts, moved))
+        numbers = self._measure.before + (m[last + 1] - m[first])
+        return Without(numbers, n[last + 1] - n[first], first, last)
+
+    def concerned(self, inside: Array) -> Array:
+        return inside & self._universe

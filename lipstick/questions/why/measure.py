@@ -1,0 +1,285 @@
+"""The number to be explained, and what becomes of it in many scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.places import pack, positions_of, scenarios_of
+from lipstick.engines.memory.scenarios import Deleted
+from lipstick.engines.memory.state import State
+from lipstick.errors import CaptureError
+from rewriter.blocks import GROUP
+from rewriter.interpret import Comparison, UninterpretableError, comparison, from_arrow
+from semiring.base import Array
+
+Direction: TypeAlias = Literal["high", "low"]
+"""The side on which a value is wrong."""
+
+_DELETIONS = 1 << 22
+"""Deleted tuples of scenarios that are evaluated together."""
+
+_COMPARISONS = ("<", "<=", ">", ">=", "=")
+"""The comparisons whose distance from being true is measured."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that depends on the input, and its distance from the number that is wanted.
+
+    Attributes
+    ----------
+    column
+        The output of the value or of the condition; None: the number of rows is measured.
+    positions
+        Rows of the answer: one for a value, two for a difference, the counted ones for a number of
+        rows; None: all rows count, new ones included.
+    expected
+        The value that is wanted; None: none is.
+    direction
+        The side on which a value is wrong if none is expected; None: any move counts.
+    """
+
+    engine: Engine
+    column: str | None
+    positions: Array | None
+    expected: float | None = None
+    direction: Direction | None = None
+
+    # -- what is measured ------------------------------------------------------------------
+
+    @property
+    def is_check(self) -> bool:
+        """True if rows are counted that must not be there."""
+        return self.column is None
+
+    @cached_property
+    def is_condition(self) -> bool:
+        """True if the value is a truth value, to be made true."""
+        return self.column is not None and pa.types.is_boolean(self._column_type)
+
+    @cached_property
+    def sides(self) -> Comparison | None:
+        """The comparison of numbers that a condition is, of a grouping; None: it is another one."""
+        rows = self.engine.rows(self.engine.root.name)
+        if not (self.is_condition and isinstance(rows, GroupRows)):
+            return None
+        scalar = next(o.scalar for o in self.engine.root.outputs if o.name == self.column)
+        sides = comparison(scalar)
+        if sides is None or sides.op not in _COMPARISONS:
+            return None
+        if any(alias != GROUP for side in (sides.left, sides.right) for alias, _ in side.columns):
+            return None
+        state = rows.base
+        assert self.positions is not None
+        try:
+            for side in (sides.left, sides.right):
+                kind = self._side(side, state, self.positions[:1]).type
+                if not (pa.types.is_integer(kind) or _fractional(kind)):
+                    return None
+        except (UninterpretableError, CaptureError):
+            return None
+        return sides
+
+    @cached_property
+    def _column_type(self) -> pa.DataType:
+        base = self.engine.base(self.engine.root.name)
+        assert self.column is not None
+        return base.take(self.column, np.zeros(0, dtype=np.int64)).type
+
+    @cached_property
+    def before(self) -> float:
+        """The number without any deletion."""
+        return float(self.of_state(self.engine.base(self.engine.root.name), 1)[0])
+
+    def gap(self, numbers: Array) -> Array:
+        """Return the distances of numbers from what they should be; NaN for vanished values."""
+        if self.is_check or self.is_condition:
+            return numbers
+        if self.expected is not None:
+            return np.abs(numbers - self.expected)
+        if self.direction == "high":
+            return numbers
+        if self.direction == "low":
+            return -numbers
+        return -np.abs(numbers - self.before)
+
+    def gain(self, numbers: Array) -> Array:
+        """Return by how much numbers are nearer to what they should be than without deletion."""
+        gained: Array = self.gap(np.array([self.before]))[0] - self.gap(numbers)
+        return gained
+
+    # -- in scenarios ----------------------------------------------------------------------
+
+    def of_deletions(self, relation: str, tokens: pa.Table, scenarios: Array, count: int) -> Array:
+        """Return the number in each of some scenarios that delete tuples of one relation, exactly.
+
+        Parameters
+        ----------
+        tokens, scenarios
+            The tokens of deleted tuples, and the sorted numbers of their scenarios.
+
+        Raises
+        ------
+        CaptureError
+            As a what-if does.
+        """
+        parts, first = [], 0
+        ends = np.searchsorted(scenarios, np.arange(count), side="right")
+        deleted = Deleted(tokens, scenarios)
+        while first < count:
+            start = int(ends[first - 1]) if first else 0
+            last = max(int(np.searchsorted(ends, start + _DELETIONS, side="right")), first + 1)
+            piece = deleted.slice(first, last)
+            moved = Deleted(piece.tokens, piece.scenarios - first)
+            states = self.engine.states({relation: moved})
+            parts.append(self.of_state(states[self.engine.root.name], last - first))
+            first = last
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def of_state(self, state: State, count: int) -> Array:
+        """Return the number in each of the scenarios of a state."""
+        if self.is_check:
+            return self._rows(state, count)
+        assert self.positions is not None
+        if self.sides is not None:
+            return self._distances(state, count, self.positions)
+        values = [self._values(state, count, int(p)) for p in self.positions]
+        return values[0] if len(values) == 1 else values[0] - values[1]
+
+    def _rows(self, state: State, count: int) -> Array:
+        base = self.engine.base(self.engine.root.name)
+        flipped = state.flipped
+        chosen = base.present
+        if self.positions is not None:
+            flipped = flipped[np.isin(positions_of(flipped), self.positions)]
+            chosen = chosen[self.positions]
+        was = np.append(base.present, False)[np.minimum(positions_of(flipped), base.size)]
+        change = np.where(was, -1.0, 1.0)
+        moved = np.bincount(scenarios_of(flipped), weights=change, minlength=count)
+        return float(np.count_nonzero(chosen)) + moved[:count]
+
+    def _values(self, state: State, count: int, position: int) -> Array:
+        assert self.column is not None
+        places = pack(np.arange(count, dtype=np.int64), np.full(count, position))
+        there = state.there(places)
+        values = np.full(count, np.nan)
+        taken = state.take(self.column, places[there])
+        if self.is_condition:
+            values[there] = 1.0 - taken.fill_null(False).to_numpy(zero_copy_only=False)
+        else:
+            values[there] = as_numbers(taken)
+        return values
+
+    def _distances(self, state: State, count: int, positions: Array) -> Array:
+        """Return how far a comparison is from being true; where it is true 0, and only there."""
+        assert self.sides is not None
+        places = pack(np.arange(count, dtype=np.int64), np.full(count, positions[0]))
+        there = state.there(places)
+        distances = np.full(count, np.nan)
+        left, right = (
+            as_numbers(self._side(side, state, places[there]))
+            for side in (self.sides.left, self.sides.right)
+        )
+        distances[there] = self.distance(left, right)
+        assert self.column is not None
+        taken = state.take(self.column, places[there]).fill_null(False)
+        holds = taken.to_numpy(zero_copy_only=False)
+        least = np.finfo(np.float64).tiny
+        distances[there] = np.where(holds, 0.0, np.maximum(distances[there], least))
+        return distances
+
+    def distance(self, left: Array, right: Array) -> Array:
+        """Return the distances of a comparison of numbers from being true."""
+        assert self.sides is not None
+        difference: Array = left - right
+        if self.sides.op == "=":
+            return np.abs(difference)
+        return np.maximum(difference if self.sides.op.startswith("<") else -difference, 0.0)
+
+    def _side(self, side: Any, state: State, places: Array) -> pa.Array:
+        vector = side.evaluate(lambda _, name: from_arrow(state.take(name, places)))
+        return vector.to_arrow(len(places))
+
+    def deleted_in(self, state: State, count: int) -> Array:
+        """Return a Boolean array: the scenarios in which the value's row is not there."""
+        assert self.positions is not None
+        places = pack(np.arange(count, dtype=np.int64), np.full(count, self.positions[0]))
+        return ~state.there(places)
+
+
+def _fractional(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def is_measurable(kind: pa.DataType) -> bool:
+    """Return True if values of a type are numbers, or moments, whose differences are."""
+    moments = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+    return bool(pa.types.is_integer(kind) or _fractional(kind) or moments)
+
+
+def as_numbers(array: pa.Array) -> Array:
+    """Return values as float64, NULL as NaN; dates in days, moments in seconds."""
+    kind = array.type
+    if pa.types.is_null(kind):
+        return np.full(len(array), np.nan)
+    unit = 1.0
+    if pa.types.is_date32(kind):
+        array = array.cast(pa.int32())
+    elif pa.types.is_timestamp(kind):
+        unit = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
+        array = array.cast(pa.int64())
+    elif pa.types.is_boolean(kind):
+        array = array.cast(pa.int8())
+    numbers: Array = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return numbers / unit if unit != 1.0 else numbers
+
+
+def rows_with(answer: pa.Table, values: Mapping[str, Any]) -> Array:
+    """Return the places of rows of an answer that have some values; None: NULL.
+
+    Raises
+    ------
+    CaptureError
+        For a column that the answer does not have, and values of another type.
+    """
+    chosen = np.ones(answer.num_rows, dtype=np.bool_)
+    for name, value in values.items():
+        column = answer.column(column_of(answer.column_names, name)).combine_chunks()
+        if value is None:
+            matching = column.is_null()
+        else:
+            try:
+                matching = pc.equal(column, pa.scalar(value).cast(column.type)).fill_null(False)
+            except pa.ArrowException as error:
+                raise CaptureError(
+                    f"The column {name!r} of the answer is of type {column.type}, and is compared "
+                    f"with {value!r}: {error}"
+                ) from error
+        chosen &= matching.to_numpy(zero_copy_only=False)
+    return np.flatnonzero(chosen)
+
+
+def column_of(names: Sequence[str], name: str) -> int:
+    """Return the place of the one column of a name, in any case.
+
+    Raises
+    ------
+    CaptureError
+        When there is none, or several.
+    """
+    places = [i for i, known in enumerate(names) if known.lower() == name.lower()]
+    if len(places) != 1:
+        problem = "several columns" if places else "no column"
+        raise CaptureError(
+            f"The answer has {problem} {name!r}.\nIts columns are: {', '.join(names)}."
+        )
+    return places[0]

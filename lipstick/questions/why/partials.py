@@ -1,0 +1,225 @@
+"""Partial aggregates by group and code, and the aggregates without the members of codes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCells:
+    """Members of codes, by the cell of group and code that they are in.
+
+    Attributes
+    ----------
+    items
+        The coded members.
+    cells
+        The cell of each: the group's number times `count`, plus the code.
+    outside
+        Boolean array over all members: those without a code.
+    owner
+        The group of all members.
+    """
+
+    items: Array
+    cells: Array
+    outside: Array
+    owner: Array
+    groups: int
+    count: int
+
+
+class PartialAggregate(ABC):
+    """An aggregate of members in groups."""
+
+    @abstractmethod
+    def singles(self, cells: GroupCells) -> Array:
+        """Return its values per group and code, without the members of the code."""
+
+    @abstractmethod
+    def runs(self, cells: GroupCells, first: Array, last: Array) -> Array:
+        """Return its values per group and run of codes, without the members of the run."""
+
+
+@dataclass(frozen=True)
+class PartialSum(PartialAggregate):
+    """SUM, COUNT or AVG.
+
+    Attributes
+    ----------
+    weights
+        The values, 0 for NULL.
+    valid
+        Boolean array: the values that are not NULL.
+    """
+
+    function: str
+    weights: Array
+    valid: Array
+
+    def totals(self, places: Array, count: int) -> tuple[Array, Array]:
+        """Return sums and numbers of values by place."""
+        counts = np.bincount(places, self.valid, minlength=count)
+        if self.function == "COUNT":
+            return counts, counts
+        return np.bincount(places, self.weights, minlength=count), counts
+
+    def subset(self, items: Array) -> PartialSum:
+        """Return the aggregate of some members."""
+        return PartialSum(self.function, self.weights[items], self.valid[items])
+
+    def value(self, sums: Array, counts: Array) -> Array:
+        """Return the values, given sums and numbers of values; NULL is NaN."""
+        if self.function == "COUNT":
+            return counts
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = sums / counts if self.function == "AVG" else sums
+        return np.where(counts > 0.5, values, np.nan)
+
+    def _parts(self, cells: GroupCells) -> tuple[Array, Array, Array, Array]:
+        sums, counts = self.totals(cells.owner, cells.groups)
+        size = cells.groups * cells.count
+        lost, numbers = self.subset(cells.items).totals(cells.cells, size)
+        shape = cells.groups, cells.count
+        return sums[:, None], counts[:, None], lost.reshape(shape), numbers.reshape(shape)
+
+    def singles(self, cells: GroupCells) -> Array:
+        sums, counts, lost, numbers = self._parts(cells)
+        return self.value(sums - lost, counts - numbers)
+
+    def runs(self, cells: GroupCells, first: Array, last: Array) -> Array:
+        sums, counts, lost, numbers = self._parts(cells)
+        lost, numbers = _run(lost, first, last), _run(numbers, first, last)
+        return self.value(sums - lost, counts - numbers)
+
+
+def _run(parts: Array, first: Array, last: Array) -> Array:
+    ends = np.pad(np.cumsum(parts, axis=1), ((0, 0), (1, 0)))
+    sums: Array = ends[:, last + 1] - ends[:, first]
+    return sums
+
+
+@dataclass(frozen=True)
+class PartialExtreme(PartialAggregate):
+    """MIN or MAX of numbers; NaN is NULL."""
+
+    numbers: Array
+    least: bool
+
+    def _parts(self, cells: GroupCells) -> tuple[Array, Array]:
+        """Return the smallest numbers, of MAX negated, per cell and of members without code."""
+        numbers = self.numbers if self.least else -self.numbers
+        numbers = np.where(np.isnan(numbers), np.inf, numbers)
+        by_cell = np.full(cells.groups * cells.count, np.inf)
+        np.minimum.at(by_cell, cells.cells, numbers[cells.items])
+        rest = np.full(cells.groups, np.inf)
+        np.minimum.at(rest, cells.owner[cells.outside], numbers[cells.outside])
+        return by_cell.reshape(cells.groups, cells.count), rest[:, None]
+
+    def _value(self, numbers: Array) -> Array:
+        numbers = np.where(np.isinf(numbers), np.nan, numbers)
+        return numbers if self.least else -numbers
+
+    def singles(self, cells: GroupCells) -> Array:
+        every = np.arange(cells.count)
+        return self.runs(cells, every, every)
+
+    def runs(self, cells: GroupCells, first: Array, last: Array) -> Array:
+        by_cell, rest = self._parts(cells)
+        pad = np.full((cells.groups, 1), np.inf)
+        before = np.minimum.accumulate(np.hstack([pad, by_cell]), axis=1)
+        after = np.minimum.accumulate(np.hstack([by_cell, pad])[:, ::-1], axis=1)[:, ::-1]
+        left = np.minimum(before[:, first], after[:, last + 1])
+        return self._value(np.minimum(left, rest))
+
+
+@dataclass(frozen=True)
+class DistinctCount(PartialAggregate):
+    """COUNT(DISTINCT): members have the number of their value, -1 for NULL."""
+
+    values: Array
+
+    def singles(self, cells: GroupCells) -> Array:
+        every = np.arange(cells.count)
+        least, most, total = self._spans(cells)
+        counts = np.zeros((cells.groups, cells.count))
+        for group in range(cells.groups):
+            lost = least[group] == most[group]
+            counts[group] = np.bincount(least[group][lost], minlength=cells.count)[every]
+        return total[:, None] - counts
+
+    def runs(self, cells: GroupCells, first: Array, last: Array) -> Array:
+        least, most, total = self._spans(cells)
+        counts = np.zeros((cells.groups, len(first)))
+        for group in range(cells.groups):
+            lost = most[group] < cells.count
+            keys = least[group][lost] * cells.count + most[group][lost]
+            table = np.bincount(keys, minlength=cells.count**2).reshape(cells.count, cells.count)
+            # ValueColumn whose codes all lie within a run.
+            table = np.cumsum(np.cumsum(table[::-1], axis=0)[::-1], axis=1)
+            counts[group] = table[first, last]
+        return total[:, None] - counts
+
+    def _spans(self, cells: GroupCells) -> tuple[list[Array], list[Array], Array]:
+        """Return the least and greatest code of each value of each group; without codes none."""
+        size = int(self.values.max(initial=-1)) + 1
+        least, most, totals = [], [], []
+        for group in range(cells.groups):
+            mine = (cells.owner == group) & (self.values >= 0)
+            there = np.zeros(size, dtype=np.bool_)
+            there[self.values[mine]] = True
+            low = np.full(size, cells.count, dtype=np.int64)
+            high = np.full(size, -1, dtype=np.int64)
+            chosen = mine[cells.items]
+            values = self.values[cells.items[chosen]]
+            codes = cells.cells[chosen] % cells.count
+            np.minimum.at(low, values, codes)
+            np.maximum.at(high, values, codes)
+            high[self.values[mine & cells.outside]] = cells.count
+            touched = there & (high >= 0) & (low < cells.count)
+            least.append(low[touched])
+            most.append(high[touched])
+            totals.append(int(there.sum()))
+        return least, most, np.array(totals, dtype=np.float64)
+
+
+class Partials:
+    """Aggregates of groups without the members of codes.
+
+    Parameters
+    ----------
+    owner, groups
+        The group of all members, and the number of groups.
+    items, codes, count
+        The coded members, their codes, and the number of codes.
+    """
+
+    def __init__(
+        self,
+        aggregates: Mapping[str, PartialAggregate],
+        owner: Array,
+        groups: int,
+        items: Array,
+        codes: Array,
+        count: int,
+    ) -> None:
+        outside = np.ones(len(owner), dtype=np.bool_)
+        outside[items] = False
+        self._cells = GroupCells(items, owner[items] * count + codes, outside, owner, groups, count)
+        every = np.ones(len(owner), dtype=np.bool_)
+        # The number of members is an aggregate without a name.
+        self._aggregates = {"": PartialSum("COUNT", every, every), **aggregates}
+
+    def singles(self) -> dict[str, Array]:
+        """Return all aggregates, per group and code."""
+        return {name: each.singles(self._cells) for name, each in self._aggregates.items()}
+
+    def runs(self, first: Array, last: Array) -> dict[str, Array]:
+        """Return all aggregates, per group and run of codes."""
+        return {name: e.runs(self._cells, first, last) for name, e in self._aggregates.items()}

@@ -1,0 +1,240 @@
+"""From what people ask to a measure, and from predicates back to an explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.display.progress_line import progress as progress_line
+from lipstick.errors import CaptureError, TrackingError
+from lipstick.questions.why.answer import Explanation, cause, described, shown_number
+from lipstick.questions.why.columns import RelationColumns, shown
+from lipstick.questions.why.effects import effects_on
+from lipstick.questions.why.measure import (
+    Direction,
+    Measure,
+    column_of,
+    is_measurable,
+    rows_with,
+)
+from lipstick.questions.why.search import CandidatePredicate, PredicateSearch, choose
+from lipstick.questions.why.sources import SourceRows, decided_columns, read_sources
+from semiring.budget import spent, within
+from semiring.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+
+
+def explain(
+    capture: Capture,
+    column: str | None,
+    where: Mapping[str, Any] | None,
+    *,
+    than: Mapping[str, Any] | float | None,
+    too: Direction | None,
+    limit: int,
+    conditions: int,
+    columns: Mapping[str, Sequence[str]] | None,
+    sources: Mapping[str, pa.Table] | None,
+    budget: float | None,
+    progress: Callable[[str], None] | None,
+) -> Explanation:
+    """Return an explanation; see :meth:`lipstick.Capture.why`."""
+    if limit < 1 or conditions < 1:
+        raise ArgumentError("limit and conditions are 1 or more.")
+    measure, subject = measured(capture, column, where or {}, than, too)
+    read = read_sources(capture, sources or {})
+    wanted = _wanted(measure, read, columns or {})
+    with progress_line(after=2.0) as line, within(budget, enforced=False):
+        chosen = _searched(measure, read, wanted, conditions, limit, progress or line)
+        complete = not spent()
+    causes = []
+    for name, candidates in _by_relation(chosen).items():
+        after = _exact(measure, read[name], candidates)
+        for candidate, number in zip(candidates, after, strict=True):
+            causes.append(
+                (
+                    chosen.index(candidate),
+                    cause(
+                        measure,
+                        read[name],
+                        candidate.predicate,
+                        candidate.rows,
+                        float(number),
+                        candidate.score,
+                        subject,
+                        capture.what_if,
+                    ),
+                )
+            )
+    notes = [
+        f"The rows of {name} were not read: conditions on it are on its key alone."
+        for name, rows in read.items()
+        if not rows.whole
+    ]
+    return Explanation(
+        measure,
+        {name: read[name] for name in read},
+        _question(measure, subject),
+        [each for _, each in sorted(causes, key=lambda pair: pair[0])],
+        capture.what_if,
+        complete,
+        notes,
+    )
+
+
+def _searched(
+    measure: Measure,
+    read: Mapping[str, SourceRows],
+    wanted: Mapping[str, Collection[str]],
+    conditions: int,
+    limit: int,
+    progress: Callable[[str], None],
+) -> list[CandidatePredicate]:
+    searches: dict[str, PredicateSearch] = {}
+    candidates: list[CandidatePredicate] = []
+    for name, rows in read.items():
+        if not len(rows):
+            continue
+        effects = effects_on(measure, rows)
+        if effects is None:
+            continue
+        others = [other for other in read.values() if other is not rows]
+        relation = RelationColumns(rows, others, wanted[name])
+        searches[name] = PredicateSearch(measure, relation, effects, conditions, progress)
+        candidates += searches[name].run()
+    return choose(candidates, searches, limit)
+
+
+def _wanted(
+    measure: Measure, read: Mapping[str, SourceRows], columns: Mapping[str, Sequence[str]]
+) -> dict[str, frozenset[str]]:
+    """Return the columns of each relation that conditions may be on.
+
+    Raises
+    ------
+    TrackingError
+        For relations and columns that there are not.
+    """
+    named = {name.lower(): names for name, names in columns.items()}
+    decided = decided_columns(measure.engine, keys=not measure.is_check)
+    wanted = {}
+    for name, rows in read.items():
+        known = {column for column in rows.record.columns if column in rows.table.column_names}
+        chosen = named.pop(name.lower(), None)
+        if chosen is None:
+            wanted[name] = frozenset(known - decided.get(name, set()))
+            continue
+        if missing := [column for column in chosen if column not in known]:
+            raise TrackingError(
+                f"{name!r} has no column {missing[0]!r} for conditions.\n"
+                f"It has: {', '.join(sorted(known))}."
+            )
+        wanted[name] = frozenset(chosen)
+    if named:
+        raise TrackingError(
+            f"The query reads no relation {next(iter(named))!r} with tokens.\n"
+            f"It reads: {', '.join(sorted(read)) or 'none'}."
+        )
+    return wanted
+
+
+def _by_relation(candidates: list[CandidatePredicate]) -> dict[str, list[CandidatePredicate]]:
+    by_relation: dict[str, list[CandidatePredicate]] = {}
+    for candidate in candidates:
+        by_relation.setdefault(candidate.predicate.relation, []).append(candidate)
+    return by_relation
+
+
+def _exact(measure: Measure, source: SourceRows, candidates: list[CandidatePredicate]) -> Any:
+    """Return the measure without the rows of each predicate, from the capture."""
+    rows = np.concatenate([candidate.rows for candidate in candidates])
+    owners = np.repeat(np.arange(len(candidates)), [len(c.rows) for c in candidates])
+    tokens = source.tokens.take(pa.array(rows))
+    return measure.of_deletions(source.name, tokens, owners, len(candidates))
+
+
+def measured(
+    capture: Capture,
+    column: str | None,
+    where: Mapping[str, Any],
+    than: Mapping[str, Any] | float | None,
+    too: Direction | None,
+) -> tuple[Measure, str]:
+    """Return what a question measures, and its name in sentences.
+
+    Raises
+    ------
+    CaptureError
+        As :meth:`lipstick.Capture.why`.
+    """
+    engine = capture.memory.engine
+    if engine.root.copies:
+        raise CaptureError(
+            "Rows of EXCEPT ALL and INTERSECT ALL are there several times, and are not explained."
+        )
+    answer = capture.memory.answer()
+    ordered = engine.base(engine.root.name).ordered
+    rows = rows_with(answer, where)
+    if column is None:
+        if than is not None or too is not None:
+            raise ArgumentError("than and too are about a value: name its column.")
+        if not len(rows):
+            found = f" with {described(dict(where))}" if where else ""
+            raise CaptureError(f"The answer has no row{found}: there is nothing to explain.")
+        positions = ordered[rows] if where else None
+        named = f" with {described(dict(where))}" if where else ""
+        return Measure(engine, None, positions), f"the number of rows{named}"
+    place = column_of(answer.column_names, column)
+    kind = answer.schema.field(place).type
+    if not (is_measurable(kind) or pa.types.is_boolean(kind)):
+        raise CaptureError(
+            f"The column {column!r} is of type {kind}: numbers, moments and truth values are "
+            "explained.\nLeave out the column to explain that rows are there."
+        )
+    output = engine.root.outputs[place].name
+    positions = ordered[[_only(rows, where)]]
+    subject = answer.column_names[place] + (f" of {described(dict(where))}" if where else "")
+    expected = None
+    if isinstance(than, Mapping):
+        other = _only(rows_with(answer, than), than)
+        positions = np.append(positions, ordered[other])
+        subject = f"the difference of {subject} and of {described(dict(than))}"
+        expected = None if too else 0.0
+    elif than is not None:
+        expected = float(than)
+    measure = Measure(engine, output, positions, expected, too)
+    if measure.is_condition:
+        if than is not None or too is not None:
+            raise ArgumentError("A condition should hold: than and too are about numbers.")
+        subject = f"the distance of {subject} from being true"
+    if np.isnan(measure.before):
+        raise CaptureError(f"{subject} is NULL: there is no number to explain.")
+    if measure.is_condition and measure.before == 0:
+        raise CaptureError(f"{column} is true: there is nothing to explain.")
+    return measure, subject
+
+
+def _only(rows: Any, where: Mapping[str, Any]) -> int:
+    if len(rows) != 1:
+        named = f" with {described(dict(where))}" if where else ""
+        raise CaptureError(
+            f"The answer has {len(rows)} rows{named}: name one by the values of its columns, "
+            "where={...}."
+        )
+    return int(rows[0])
+
+
+def _question(measure: Measure, subject: str) -> str:
+    number = shown_number(measure.before)
+    if measure.is_check:
+        return f"Why is {subject} {number}, and not 0?"
+    if measure.expected is not None:
+        return f"Why is {subject} {number}, and not {shown(measure.expected)}?"
+    if measure.direction is not None:
+        return f"Why is {subject} {number}, which is too {measure.direction}?"
+    return f"Why is {subject} {number}?"

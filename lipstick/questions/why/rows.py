@@ -1,0 +1,43 @@
+"""Single tuples whose deletion moves a measure most, in bounded memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.questions.why.effects import effects_on
+from lipstick.questions.why.measure import Measure
+from lipstick.questions.why.sources import SourceRows
+
+_AT_ONCE = 1 << 18
+"""Tuples that are left out one by one together."""
+
+
+def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
+    """Return the rows whose deletion, each alone, gains most, with their effects.
+
+    Cost: one pass over the members where the measure has partial aggregates, else a scenario per
+    tuple; of each part of the relation only the best rows stay in memory.
+    """
+    effects = effects_on(measure, source)
+    best, gains = np.zeros(0, dtype=np.int64), np.zeros(0)
+    for start in range(0, len(source) if effects is not None else 0, _AT_ONCE):
+        rows = np.arange(start, min(start + _AT_ONCE, len(source)))
+        assert effects is not None
+        without = effects.singles(np.arange(len(rows)), len(rows), rows)
+        gained = measure.gain(without.numbers)
+        moved = np.flatnonzero((without.numbers != measure.before) & ~np.isnan(gained))
+        best = np.concatenate([best, rows[moved]])
+        gains = np.concatenate([gains, gained[moved]])
+        if len(best) > limit:
+            kept = np.argpartition(-gains, limit - 1)[:limit]
+            best, gains = best[kept], gains[kept]
+    best = best[np.lexsort([best, -gains])]
+    after = np.zeros(0)
+    if len(best):
+        # Exactly: from the capture, a what-if each.
+        tokens = source.tokens.take(pa.array(best))
+        after = measure.of_deletions(source.name, tokens, np.arange(len(best)), len(best))
+    table = source.table.take(pa.array(best))
+    table = table.append_column("_after", pa.array(after, pa.float64()))
+    return table.append_column("_effect", pa.array(after - measure.before, pa.float64()))

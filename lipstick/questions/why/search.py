@@ -1,0 +1,332 @@
+"""The search for predicates whose tuples explain a measure: a bounded lattice of conjunctions.
+
+A predicate is scored by what deleting its tuples gains beyond deleting as many at random, for what
+is removed: divided by the root of their number, to which the deviation of a random gain is
+proportional. This is the influence of Scorpion with the exponent ½, less what chance gains.
+Conditions come first, each column at once; conjunctions of two and three extend the best ones. Of
+predicates that explain the same, the simplest stays: after each choice, the others are scored by
+what they gain in addition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+
+from lipstick.questions.why.columns import (
+    ColumnBins,
+    ColumnCondition,
+    Predicate,
+    RelationColumns,
+    ValueColumn,
+)
+from lipstick.questions.why.effects import SearchEffects, Without
+from lipstick.questions.why.measure import Measure
+from semiring.base import Array
+from semiring.budget import spent
+
+_PER_COLUMN = 4
+"""Conditions of a column that are looked at further."""
+
+_BEAM = 12
+"""Predicates that are extended by a further condition."""
+
+_BETTER = 1.05
+"""A conjunction scores so much higher than what it extends, or it is left out."""
+
+_MOST = 0.6
+"""The share of the rows that an explanation may leave out."""
+
+_POOL = 60
+"""Candidates for the list that is shown."""
+
+_ALIKE = 0.9
+"""The share of common rows from which only the simpler of two predicates is shown."""
+
+
+@dataclass(frozen=True)
+class CandidatePredicate:
+    """A predicate with its score.
+
+    Attributes
+    ----------
+    rows
+        Sorted positions of the rows of its relation that satisfy it.
+    number, count
+        The measure without them, and how many rows or members of the explained they are.
+    complexity
+        The number of conditions; those on keys, which say little, count for more.
+    """
+
+    predicate: Predicate
+    rows: Array = field(repr=False)
+    number: float
+    count: int
+    score: float
+    complexity: float
+
+
+class GainScores:
+    """The scores of deletions from one relation, against random deletions of as many rows."""
+
+    def __init__(self, measure: Measure, effects: SearchEffects, length: int) -> None:
+        self._measure = measure
+        self._effects = effects
+        half = np.random.default_rng(0).permutation(length) < length // 2
+        codes = np.where(half, 0, -1)
+        without = effects.singles(codes, 1)
+        share = without.counts[0] / max(effects.total, 1)
+        number = without.numbers[0]
+        is_known = share > 0 and not np.isnan(number)
+        self._slope = (number - measure.before) / share if is_known else 0.0
+
+    def of(self, without: Without, before: float | None = None, taken: int = 0) -> Array:
+        """Return scores; of deletions in addition to others, given the measure without these.
+
+        Parameters
+        ----------
+        before, taken
+            The measure without the rows that are deleted already, and their number.
+        """
+        base = self._measure.before if before is None else before
+        gap = self._measure.gap
+        total = max(self._effects.total, 1)
+        counts = without.counts - taken
+        share = np.clip(counts / total, 0.0, 1.0)
+        at_random = gap(base + self._slope * share)
+        now = gap(np.array([base]))[0]
+        gained = np.minimum(now, at_random) - gap(without.numbers)
+        scores = gained * (1.0 - share) / np.sqrt(counts + 1.0)
+        usable = (counts > 0) & (without.counts <= _MOST * total) & ~np.isnan(scores)
+        return np.where(usable, scores, -np.inf)
+
+
+class PredicateSearch:
+    """A search in one relation.
+
+    Parameters
+    ----------
+    conditions
+        The number of conditions in a predicate at most.
+    """
+
+    def __init__(
+        self,
+        measure: Measure,
+        columns: RelationColumns,
+        effects: SearchEffects,
+        conditions: int,
+        progress: Callable[[str], None],
+    ) -> None:
+        self._measure = measure
+        self._columns = columns
+        self._effects = effects
+        self._conditions = conditions
+        self._progress = progress
+        self.relation = columns.rows.name
+        self.scores = GainScores(measure, effects, len(columns.rows))
+
+    def run(self) -> list[CandidatePredicate]:
+        """Return candidates, best first; fewer than all if the budget is spent."""
+        found = self._extended(None)
+        level = _best(found, _BEAM)
+        for _ in range(1, self._conditions):
+            more: list[CandidatePredicate] = []
+            for parent in level:
+                if spent():
+                    break
+                children = self._extended(parent)
+                more += [c for c in children if c.score > parent.score * _BETTER]
+            if not more:
+                break
+            level = _best(more, _BEAM)
+            found += more
+        return _best(found, _POOL)
+
+    def _extended(self, parent: CandidatePredicate | None) -> list[CandidatePredicate]:
+        """Return the best predicates with one more condition than a parent has."""
+        found: list[CandidatePredicate] = []
+        used = {c.column for c in parent.predicate.conditions} if parent else set[str]()
+        rows = None if parent is None else parent.rows
+        for values in self._columns.equalities:
+            if values.name not in used and not (found and spent()):
+                found += self._equalities(values, parent, rows)
+        for numbers in self._columns.ranges:
+            if numbers.name in used or (found and spent()):
+                continue
+            bins = numbers.whole if rows is None else numbers.bins(rows)
+            found += self._ranges(bins, parent, rows)
+        if parent is None:
+            columns = len(self._columns.equalities) + len(self._columns.ranges)
+            self._progress(f"{self.relation}: {columns} columns, {len(found)} conditions")
+        return found
+
+    def _equalities(
+        self, values: ValueColumn, parent: CandidatePredicate | None, rows: Array | None
+    ) -> Iterator[CandidatePredicate]:
+        codes = values.codes if rows is None else values.codes[rows]
+        without = self._effects.singles(codes, values.count, rows)
+        scores = self.scores.of(without)
+        for code in _highest(scores):
+            places = np.flatnonzero(codes == code)
+            chosen = places if rows is None else rows[places]
+            yield self._candidate(parent, values.condition(code), chosen, without, code, scores)
+
+    def _ranges(
+        self, bins: ColumnBins, parent: CandidatePredicate | None, rows: Array | None
+    ) -> Iterator[CandidatePredicate]:
+        if bins.count < 2:
+            return
+        codes = bins.codes if rows is None else bins.codes[rows]
+        without = self._effects.runs(codes, bins.count, rows)
+        scores = self.scores.of(without)
+        ranges = []
+        for run in islice(_highest(scores), 2):
+            first, last = int(without.first[run]), int(without.last[run])
+            ranges.append((bins, first, last, without, run, scores))
+            finer = self._finer(bins, first, last, rows)
+            if finer is not None:
+                ranges.append(finer)
+        for its, first, last, effect, run, its_scores in ranges:
+            codes = its.codes if rows is None else its.codes[rows]
+            inside = np.zeros(len(its.codes), dtype=np.bool_)
+            places = np.flatnonzero((codes >= first) & (codes <= last))
+            chosen = places if rows is None else rows[places]
+            if not len(chosen):
+                continue
+            inside[chosen] = True
+            condition = its.numbers.condition(inside)
+            yield self._candidate(parent, condition, chosen, effect, run, its_scores)
+
+    def _finer(
+        self, bins: ColumnBins, first: int, last: int, rows: Array | None
+    ) -> tuple[ColumnBins, int, int, Without, int, Array] | None:
+        """Return the best range between finer cuts near the ends of a range."""
+        if bins.count < 20:
+            return None
+        low = bins.cuts[first]
+        high = bins.cuts[last + 1] if last + 1 < bins.count else bins.cuts[last]
+        fine = bins.numbers.bins(rows, (float(low), float(high)))
+        if fine.count < 2:
+            return None
+        codes = fine.codes if rows is None else fine.codes[rows]
+        without = self._effects.runs(codes, fine.count, rows)
+        scores = self.scores.of(without)
+        run = int(scores.argmax())
+        return fine, int(without.first[run]), int(without.last[run]), without, run, scores
+
+    def marginal(self, candidate: CandidatePredicate, chosen: list[CandidatePredicate]) -> float:
+        """Return the score of a predicate in addition to others of its relation."""
+        others = [c.rows for c in chosen if c.predicate.relation == self.relation]
+        if not others:
+            return candidate.score
+        before = np.unique(np.concatenate(others))
+        first = self._without(before)
+        both = self._without(np.union1d(before, candidate.rows))
+        if np.isnan(first.numbers[0]):
+            return -np.inf
+        added = float(self.scores.of(both, float(first.numbers[0]), int(first.counts[0]))[0])
+        return min(added, candidate.score)
+
+    def _without(self, rows: Array) -> Without:
+        return self._effects.singles(np.zeros(len(rows), dtype=np.int64), 1, rows)
+
+    def _candidate(
+        self,
+        parent: CandidatePredicate | None,
+        condition: ColumnCondition,
+        rows: Array,
+        without: Without,
+        place: int,
+        scores: Array,
+    ) -> CandidatePredicate:
+        before = () if parent is None else parent.predicate.conditions
+        conditions = (*before, condition)
+        keys = sum(each.column in self._columns.rows.record.token for each in conditions)
+        return CandidatePredicate(
+            Predicate(self.relation, conditions),
+            rows,
+            float(without.numbers[place]),
+            int(without.counts[place]),
+            float(scores[place]),
+            len(conditions) + keys / 2,
+        )
+
+
+def _highest(scores: Array) -> Iterator[int]:
+    """Yield the places of the highest scores that are gains."""
+    few = min(_PER_COLUMN, len(scores))
+    places = np.argpartition(-scores, few - 1)[:few]
+    for place in places[np.argsort(-scores[places], kind="stable")].tolist():
+        if scores[place] > 0:
+            yield place
+
+
+def _best(candidates: list[CandidatePredicate], most: int) -> list[CandidatePredicate]:
+    """Return the best candidates; only the simplest of several with the same rows."""
+    ranked = sorted(candidates, key=lambda c: (-c.score, c.complexity))
+    seen: set[tuple[int, int]] = set()
+    best = []
+    for candidate in sorted(ranked[: 4 * most], key=lambda c: c.complexity):
+        signature = len(candidate.rows), hash(candidate.rows.tobytes())
+        if signature not in seen:
+            seen.add(signature)
+            best.append(candidate)
+    return sorted(best, key=lambda c: (-c.score, c.complexity))[:most]
+
+
+def choose(
+    candidates: list[CandidatePredicate], searches: Mapping[str, PredicateSearch], limit: int
+) -> list[CandidatePredicate]:
+    """Return those to be shown: each the best by what it gains beyond the ones before it.
+
+    Where nothing gains any more, alternatives follow that have most rows of their own.
+    """
+    left = _best(candidates, _POOL)
+    chosen: list[CandidatePredicate] = []
+    while left and len(chosen) < limit:
+        scored = [(searches[c.predicate.relation].marginal(c, chosen), c) for c in left]
+        best_score, best = max(scored, key=lambda pair: pair[0])
+        if not best_score > 0 or (chosen and best_score < chosen[0].score / 20):
+            break
+        best = _simplest(best, best_score, scored)
+        chosen.append(best)
+        left = [c for c in left if c is not best and not _is_same(c, best)]
+        if spent():
+            break
+    for candidate in left:
+        if len(chosen) >= limit:
+            break
+        if all(_overlap(candidate, other) < 0.5 for other in chosen):
+            chosen.append(candidate)
+    return chosen
+
+
+def _simplest(
+    best: CandidatePredicate, score: float, scored: list[tuple[float, CandidatePredicate]]
+) -> CandidatePredicate:
+    """Return the simplest candidate with nearly the same rows and score."""
+    alike = [
+        (c.complexity, -each, number, c)
+        for number, (each, c) in enumerate(scored)
+        if each * _BETTER >= score and _is_same(c, best)
+    ]
+    return min(alike)[3] if alike else best
+
+
+def _is_same(one: CandidatePredicate, other: CandidatePredicate) -> bool:
+    return _overlap(one, other) >= _ALIKE
+
+
+def _overlap(one: CandidatePredicate, other: CandidatePredicate) -> float:
+    """Return the number of common rows as a share of all rows of two predicates."""
+    if one.predicate.relation != other.predicate.relation:
+        return 0.0
+    small, large = sorted((one.rows, other.rows), key=len)
+    if not len(large) or len(small) < 0.4 * len(large):
+        return 0.0
+    common = len(np.intersect1d(small, large, assume_unique=True))
+    return common / (len(small) + len(large) - common)

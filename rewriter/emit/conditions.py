@@ -1,0 +1,69 @@
+"""Conditions on single columns as Spark SQL, for predicates that are found rather than written."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from rewriter.dialect import emit
+
+
+def equality_sql(column: str, value: Any) -> str:
+    """Return ``column = value``, or ``column IS NULL`` for None."""
+    named = _column(column)
+    if value is None:
+        return _sql(exp.Is(this=named, expression=exp.null()))
+    if isinstance(value, bool):
+        return _sql(named if value else exp.Not(this=named))
+    return _sql(exp.EQ(this=named, expression=_literal(value)))
+
+
+def range_sql(column: str, least: Any, most: Any) -> str:
+    """Return ``least <= column AND column <= most``; a bound that is None is left out."""
+    bounds: list[exp.Expr] = []
+    if least is not None:
+        bounds.append(exp.GTE(this=_column(column), expression=_literal(least)))
+    if most is not None:
+        bounds.append(exp.LTE(this=_column(column), expression=_literal(most)))
+    return _sql(exp.and_(*bounds))
+
+
+def membership_sql(column: str, relation: str, key: str, *, negated: bool) -> str:
+    """Return ``column IN (SELECT key FROM relation)``, or its negation with EXISTS' meaning."""
+    inner = exp.select(_column(key)).from_(exp.to_table(relation, dialect="spark"))
+    found: exp.Expr = exp.In(this=_column(column), query=exp.Subquery(this=inner))
+    return _sql(exp.Not(this=found) if negated else found)
+
+
+def conjunction_sql(conditions: Sequence[str]) -> str:
+    """Return the conjunction of conditions that the functions above return."""
+    return " AND ".join(conditions)
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(name, quoted=True)
+
+
+def _literal(value: Any) -> exp.Expr:
+    """Return a value of Python as a literal of exactly its type and value."""
+    if isinstance(value, str):
+        return exp.Literal.string(value)
+    if isinstance(value, int):
+        return exp.convert(value)
+    if isinstance(value, float):
+        return exp.cast(exp.Literal.string(repr(value)), "double")
+    if isinstance(value, Decimal):
+        return exp.Literal.number(f"{value:f}")
+    if isinstance(value, dt.datetime):
+        kind = "timestamp_ntz" if value.tzinfo is None else "timestamp"
+        return exp.cast(exp.Literal.string(value.isoformat(" ")), kind, dialect="spark")
+    assert isinstance(value, dt.date), type(value)
+    return exp.cast(exp.Literal.string(value.isoformat()), "date")
+
+
+def _sql(condition: exp.Expr) -> str:
+    return emit(condition, pretty=False)

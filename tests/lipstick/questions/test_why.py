@@ -1,0 +1,225 @@
+"""Explanations: planted causes are found, and each suggestion does what it says."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.capture.capture import Capture
+from lipstick.errors import CaptureError, TrackingError
+from semiring.errors import ArgumentError
+from tests.oracle.database import Database, Relation
+from tests.oracle.written import write_capture
+from tests.planted.scoreboard import run
+
+_SIZE = 600
+
+
+def _database() -> Database:
+    rng = np.random.default_rng(7)
+    zone = np.array(["a", "b", "c"])[np.arange(_SIZE) % 3]
+    day = np.arange(_SIZE) // 20
+    amount = np.round(rng.uniform(5, 15, _SIZE), 2)
+    wrong = (zone == "b") & (day >= 10) & (day <= 14)
+    amount[wrong] *= 10
+    rides = pa.table(
+        {
+            "id": np.arange(_SIZE),
+            "zone": zone,
+            "day": day,
+            "driver": np.arange(_SIZE) % 7,
+            "note": pa.array(["late" if w else None for w in rng.random(_SIZE) < 0.3]),
+            "amount": amount,
+        }
+    )
+    schema = "id bigint, zone string, day bigint, driver bigint, note string, amount double"
+    drivers = pa.table({"driver": np.arange(6), "team": ["x", "y"] * 3})
+    return Database(
+        {
+            "rides": Relation("rides", ("id",), schema, rides),
+            "drivers": Relation("drivers", ("driver",), "driver bigint, team string", drivers),
+        }
+    )
+
+
+def _ask(sql: str, folder: Path, *args: Any, **kwargs: Any) -> Any:
+    database = _database()
+    capture = write_capture(sql, database, folder / "capture")
+    read = capture.manifest.relations
+    tables = {n: r.data for n, r in database.relations.items() if n in read}
+    return capture.why(*args, sources=tables, **kwargs)
+
+
+def test_most_planted_errors_are_found_and_every_suggestion_does_what_it_says() -> None:
+    outcomes = [run(seed, 3_000) for seed in (0, 13, 26, 33)]
+    assert sum(outcome.found > 0 for outcome in outcomes) >= 3
+    assert sum(outcome.baseline for outcome in outcomes) <= 3
+
+
+def test_a_value_is_explained_by_the_rows_that_raise_it(tmp_path: Path) -> None:
+    said = _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v", too="high")
+    first = said.causes[0]
+    assert set(first.text.split(" and ")) == {"day from 10 to 14", "zone = 'b'"}
+    assert first.rows == 33
+    assert first.what_if().df.column("v")[0].as_py() == pytest.approx(first.after)
+    assert first.sentence.startswith("Without the 33 rows of rides where")
+    assert said.complete
+    assert said.table.column("sql")[0].as_py() == first.sql
+
+
+def test_the_tuples_that_move_a_value_most_come_first(tmp_path: Path) -> None:
+    said = _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v", too="high")
+    top = said.top(5)
+    largest = sorted(_database().relations["rides"].data.column("amount").to_pylist())[::-1]
+    assert top.column("amount").to_pylist() == largest[:5]
+    assert all(effect < 0 for effect in top.column("_effect").to_pylist())
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM rides WHERE amount > 20",
+        "SELECT zone, day, count(*) AS n FROM rides GROUP BY zone, day HAVING avg(amount) > 20",
+        "SELECT zone, day, max(amount) AS m FROM rides GROUP BY zone, day HAVING max(amount) > 20",
+        "SELECT r.id FROM rides r JOIN drivers d ON r.driver = d.driver WHERE amount > 20",
+    ],
+)
+def test_a_check_is_explained_by_the_rows_that_fail_it(sql: str, tmp_path: Path) -> None:
+    said = _ask(sql, tmp_path)
+    first = said.causes[0]
+    assert {"zone = 'b'", "day from 10 to 14"} <= set(first.text.split(" and ")), first.text
+    assert first.after == 0
+    assert first.what_if().df.num_rows == 0
+
+
+def test_rows_without_a_partner_are_those_that_are_not_in_the_other_relation(
+    tmp_path: Path,
+) -> None:
+    sql = (
+        "SELECT r.id FROM rides r LEFT JOIN drivers d ON r.driver = d.driver WHERE d.driver IS NULL"
+    )
+    said = _ask(sql, tmp_path)
+    assert {cause.text for cause in said.causes} & {"driver = 6", "driver is not in drivers"}
+    assert said.causes[0].after == 0
+
+
+def test_the_difference_of_two_values_is_explained(tmp_path: Path) -> None:
+    sql = "SELECT zone, avg(amount) AS v FROM rides GROUP BY zone"
+    said = _ask(sql, tmp_path, "v", {"zone": "b"}, than={"zone": "a"})
+    assert said.causes[0].text == "day from 10 to 14"
+    assert abs(said.causes[0].after) < abs(said.before)
+    near = _ask(sql, tmp_path / "2", "v", {"zone": "b"}, than=10.0)
+    assert near.causes[0].text == "day from 10 to 14"
+
+
+@pytest.mark.parametrize(
+    ("sql", "ask"),
+    [
+        ("SELECT count(DISTINCT driver) AS v FROM rides", {"than": 6}),
+        ("SELECT percentile(amount, 0.99) AS v FROM rides", {"too": "high"}),
+        ("SELECT max(amount) AS v FROM rides", {"too": "high"}),
+        ("SELECT sum(amount) / count(*) AS v FROM rides", {"too": "high"}),
+        ("SELECT max(a) AS v FROM (SELECT zone, avg(amount) AS a FROM rides GROUP BY zone)", {}),
+        ("SELECT avg(amount) < 12 AS v FROM rides", {}),
+        ("SELECT avg(amount) < 12 AND count(*) > 0 AS v FROM rides", {}),
+    ],
+)
+def test_effects_are_those_of_what_ifs(sql: str, ask: dict[str, Any], tmp_path: Path) -> None:
+    said = _ask(sql, tmp_path, "v", **ask)
+    assert said.causes
+    for cause in said.causes:
+        value = cause.what_if().df.column("v")[0].as_py()
+        if isinstance(value, bool):
+            assert value == (cause.after == 0)
+        else:
+            assert value == pytest.approx(cause.after)
+
+
+def test_a_spent_budget_is_said(tmp_path: Path) -> None:
+    said = _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v", too="high", budget=0.0)
+    assert not said.complete
+    assert "The budget was spent" in str(said)
+
+
+def test_without_sources_conditions_are_on_keys(tmp_path: Path) -> None:
+    capture = write_capture("SELECT avg(amount) AS v FROM rides", _database(), tmp_path / "c")
+    said = capture.why("v", too="high")
+    assert all(cause.text.startswith("id ") for cause in said.causes)
+    assert "were not read" in str(said)
+
+
+def _capture(folder: Path) -> Capture:
+    sql = "SELECT zone, max(note) AS note, avg(amount) AS v FROM rides GROUP BY zone"
+    return write_capture(sql, _database(), folder / "capture")
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "error", "message"),
+    [
+        (("w",), {}, CaptureError, "no column 'w'"),
+        (("v",), {}, CaptureError, "The answer has 3 rows"),
+        (("note", {"zone": "a"}), {}, CaptureError, "numbers, moments and truth values"),
+        (("v", {"zone": "z"}), {}, CaptureError, "0 rows with zone = 'z'"),
+        (("v", {"v": "x"}), {}, CaptureError, "is compared with 'x'"),
+        ((None, {"zone": "z"}), {}, CaptureError, "there is nothing to explain"),
+        ((), {"too": "high"}, ArgumentError, "name its column"),
+        (("v", {"zone": "a"}), {"limit": 0}, ArgumentError, "1 or more"),
+        (("v", {"zone": "a"}), {"sources": {"x": pa.table({})}}, TrackingError, "no relation 'x'"),
+        (
+            ("v", {"zone": "a"}),
+            {"sources": {"rides": pa.table({"zone": ["a"]})}},
+            TrackingError,
+            "no column 'id'",
+        ),
+        (("v", {"zone": "a"}), {"columns": {"rides": ["x"]}}, TrackingError, "no column 'x'"),
+        (("v", {"zone": "a"}), {"columns": {"x": ["x"]}}, TrackingError, "no relation 'x'"),
+    ],
+)
+def test_questions_that_cannot_be_asked(
+    args: Any, kwargs: Any, error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=message):
+        _capture(tmp_path).why(*args, **kwargs)
+
+
+@pytest.mark.engines("memory")
+def test_conditions_mean_in_spark_what_they_mean_here(
+    ls: lipstick.Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    size = 120
+    zone = dt.UTC
+    instants = [dt.datetime(2024, 3, 1, tzinfo=zone) + dt.timedelta(hours=i) for i in range(size)]
+    rows = pa.table(
+        {
+            "id": pa.array(range(size), pa.int64()),
+            "text": ["it's", "back\\slash", 'q"', None] * (size // 4),
+            "price": pa.array([Decimal(i) / 4 for i in range(size)], pa.decimal128(10, 2)),
+            "ratio": pa.array([i / 7 for i in range(size - 1)] + [float("nan")]),
+            "single": pa.array([i / 3 for i in range(size)], pa.float32()),
+            "day": pa.array([dt.date(2024, 1, 1) + dt.timedelta(days=i) for i in range(size)]),
+            "at": pa.array(instants, pa.timestamp("us", "UTC")),
+            "local": pa.array([i.replace(tzinfo=None) for i in instants], pa.timestamp("us")),
+            "flag": [i % 5 == 0 for i in range(size)],
+            "v": pa.array([1000 if i > 100 else i for i in range(size)], pa.int64()),
+        }
+    )
+    ls.track("t", spark.createDataFrame(rows), key="id")
+    q = ls.sql("SELECT sum(v) AS v FROM t")
+    causes = [
+        cause
+        for column in rows.column_names[:-1]
+        for cause in q.why("v", columns={"t": [column]}, limit=2).causes
+    ]
+    view = spark.table(q.relations["t"].view)
+    chosen = [f"collect_list(CASE WHEN {c.sql} THEN id END)" for c in causes]
+    for cause, keys in zip(causes, view.selectExpr(*chosen).head() or (), strict=True):
+        assert sorted(keys) == sorted(cause.keys.column("id").to_pylist()), cause.sql
+    assert cause.what_if().df.collect()[0]["v"] == cause.after
