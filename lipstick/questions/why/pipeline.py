@@ -49,7 +49,7 @@ def explain(
     measure, subject = measured(capture, column, where or {}, than, too)
     read = read_sources(capture, sources or {})
     wanted = _wanted(measure, read, columns or {})
-    with progress_line(after=2.0) as line, within(budget, enforced=False):
+    with progress_line(after=2.0) as line, within(budget):
         chosen = _searched(measure, read, wanted, conditions, limit, progress or line)
         complete = not spent()
     causes = []
