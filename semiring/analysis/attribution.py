@@ -21,7 +21,7 @@ from semiring.base import Array
 from semiring.budget import check_budget, spent
 from semiring.token import Token
 
-_TOGETHER = 4096
+_TOGETHER = 1024
 """So many points of an integral are evaluated together."""
 
 

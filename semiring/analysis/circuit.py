@@ -8,15 +8,21 @@ Queries on a Probabilistic Database*, VLDB Journal 18, 2009 (distributions of su
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from semiring.base import Array
 from semiring.token import Token
+
+_FEW = 8
+"""The distributions of so many parts are convolved by their definition."""
 
 Shape: TypeAlias = "tuple[tuple[int, int], ...]"
 """The children of a gate as classes with multiplicities."""
@@ -155,7 +161,9 @@ class _Classes:
                 for above, role in received[number]:
                     step = (above, role, own)
                     if step not in passed:
-                        passed[step] = self._slope(owners[above], slopes[above], role, own, values)
+                        passed.update(
+                            self._slopes(owners[above], above, slopes[above], own, values)
+                        )
                     slope = _plus(slope, passed[step])
                 slopes.append(slope)
                 owners.append(own)
@@ -179,6 +187,22 @@ class _Classes:
         difference = _plus(values[high], -1.0 * values[low])
         return (slope[: len(difference)] * difference).sum(axis=0)
 
+    def _slopes(
+        self, own: int, context: int, slope: Any, child: int, values: Sequence[Any]
+    ) -> dict[tuple[int, int, int], Any]:
+        """Return the slopes that a class passes to a child, or to all children of a sum."""
+        gate, shape = self._gates[own], self._shapes[own]
+        if gate.kind == "convolution":
+            parts = [(values[c], n) for c, n in shape]
+            slopes = _slopes_of_parts(slope, parts, gate.cap)
+            return {(context, 0, c): s for (c, _), s in zip(shape, slopes, strict=True)}
+        roles = {role for role, (c, _) in enumerate(shape) if c == child}
+        if gate.kind in ("and", "or"):
+            roles = {0}
+        return {
+            (context, role, child): self._slope(own, slope, role, child, values) for role in roles
+        }
+
     def _slope(self, own: int, slope: Any, role: int, child: int, values: Sequence[Any]) -> Any:
         """Return the slope that a class passes to one of its children."""
         gate, shape = self._gates[own], self._shapes[own]
@@ -195,13 +219,9 @@ class _Classes:
                 return slope
             truth = _column(gate.sums[: len(values[child])], values[child][0])
             return truth * slope
-        if gate.kind == "step":
-            there, absent = slope[gate.at], slope[0]
-            return absent - there if gate.complement else there - absent
-        assert gate.kind == "convolution"
-        others = [(values[c], n - (c == child)) for c, n in shape]
-        rest = _convolved([(value, n) for value, n in others if n], gate.cap, slope)
-        return _correlated(slope, rest, len(values[child]), gate.cap)
+        assert gate.kind == "step"
+        there, absent = slope[gate.at], slope[0]
+        return absent - there if gate.complement else there - absent
 
 
 def _value(gate: Gate, inner: Sequence[tuple[Any, int]], weight: Any) -> Any:
@@ -233,7 +253,7 @@ def _value(gate: Gate, inner: Sequence[tuple[Any, int]], weight: Any) -> Any:
     if gate.kind == "mixture":
         high, low = (_like(value, weight) for value, _ in inner)
         return _plus(weight * high, (1 - weight) * low)
-    return _convolved(inner, gate.cap, None)
+    return _convolved(inner, gate.cap)
 
 
 def _joined(kind: str, inner: Sequence[tuple[Any, int]]) -> Any:
@@ -287,15 +307,59 @@ def _plus(a: Any, b: Any) -> Any:
     return total
 
 
-def _convolved(parts: Sequence[tuple[Array, int]], cap: int, like: Any) -> Array:
+def _convolved(parts: Sequence[tuple[Array, int]], cap: int) -> Array:
     """Return the distribution of the sum of independent ones, each as often as it says."""
+    if any(np.ndim(sums) > 1 for sums, _ in parts) and sum(n for _, n in parts) > _FEW:
+        length = sum(n * (len(sums) - 1) for sums, n in parts) + 1
+        spectra = _spectra(parts, length)
+        whole = prod(spectrum**n for spectrum, (_, n) in zip(spectra, parts, strict=True))
+        return _capped(np.maximum(np.fft.irfft(whole, length, axis=0), 0.0), cap)
     powers = [_power(sums, n, cap) for sums, n in parts]
-    if not powers:
-        return _column([1.0], 0.0 if like is None else like[0])
     while len(powers) > 1:
         powers.sort(key=len, reverse=True)
         powers.append(_convolve(powers.pop(), powers.pop(), cap))
     return powers[0]
+
+
+def _spectra(parts: Sequence[tuple[Array, int]], length: int) -> list[Array]:
+    """Return the Fourier transforms of distributions, with as many axes each."""
+    axes = max(np.ndim(sums) for sums, _ in parts)
+    spectra = [np.fft.rfft(sums, length, axis=0) for sums, _ in parts]
+    return [s.reshape(s.shape + (1,) * (axes - s.ndim)) for s in spectra]
+
+
+def _slopes_of_parts(slope: Array, parts: Sequence[tuple[Array, int]], cap: int) -> list[Array]:
+    """Return the slope of each part of a convolution from that of the whole.
+
+    It is correlated with the distribution of all other parts, by Fourier transforms.
+    """
+    length = sum(n * (len(sums) - 1) for sums, n in parts) + 1
+    spectra = _spectra(parts, length)
+    reached = slope[np.minimum(np.arange(length), min(cap, len(slope) - 1))]
+    axes = max(spectra[0].ndim, reached.ndim)
+    whole, *spectra = (
+        s.reshape(s.shape + (1,) * (axes - s.ndim))
+        for s in (np.fft.rfft(reached, axis=0), *spectra)
+    )
+    powers = [s**n for s, (_, n) in zip(spectra, parts, strict=True)]
+    one = np.ones((1,) * axes, dtype=np.complex128)
+    before = list(accumulate(powers[:-1], operator.mul, initial=one))
+    after = list(accumulate(powers[:0:-1], operator.mul, initial=one))
+    slopes = []
+    for number, (sums, n) in enumerate(parts):
+        others = before[number] * after[len(parts) - 1 - number] * spectra[number] ** (n - 1)
+        slopes.append(_first(whole * np.conj(others), length, len(sums)))
+    return slopes
+
+
+def _first(spectrum: Array, length: int, count: int) -> Array:
+    """Return the first numbers of an inverse Fourier transform of real numbers."""
+    if count > _FEW:
+        return np.fft.irfft(spectrum, length, axis=0)[:count]
+    frequencies = np.arange(len(spectrum))
+    twice = np.where((frequencies == 0) | (2 * frequencies == length), 1.0, 2.0) / length
+    angles = 2j * np.pi * np.outer(np.arange(count), frequencies) / length
+    return np.real(np.tensordot(np.exp(angles) * twice, spectrum, axes=1))
 
 
 def _power(sums: Array, n: int, cap: int) -> Array:
@@ -322,24 +386,15 @@ def _convolve(a: Array, b: Array, cap: int) -> Array:
             total[place : place + len(longer)] += longer * shorter[place]
     else:
         total[:] = np.convolve(longer, shorter)
-    if length > cap + 1:
-        total[cap] += total[cap + 1 :].sum(axis=0)
-        total = total[: cap + 1]
-    return total
+    return _capped(total, cap)
 
 
-def _correlated(slope: Array, rest: Array, length: int, cap: int) -> Array:
-    """Return the slope of one part of a convolution, from that of the whole and the other parts."""
-    slope, rest = _aligned(slope, rest)
-    passed = np.zeros((length, *np.broadcast_shapes(slope.shape[1:], rest.shape[1:])))
-    if length <= len(rest):
-        for place in range(length):
-            reached = np.minimum(np.arange(place, place + len(rest)), cap)
-            passed[place] = (slope[reached] * rest).sum(axis=0)
-        return passed
-    for place in range(len(rest)):
-        passed += slope[np.minimum(np.arange(place, place + length), cap)] * rest[place]
-    return passed
+def _capped(sums: Array, cap: int) -> Array:
+    if len(sums) <= cap + 1:
+        return sums
+    capped = np.array(sums[: cap + 1])
+    capped[cap] += sums[cap + 1 :].sum(axis=0)
+    return capped
 
 
 # -- weights -------------------------------------------------------------------------------------

@@ -80,6 +80,11 @@ class WeightedSum:
     bound: Fraction
     some: bool
 
+    @property
+    def monotone(self) -> bool:
+        """True if a sum in the relation stays in it when further functions hold."""
+        return self.op in (">", ">=") and all(weight > 0 for _, weight in self.items)
+
     def holds(self, total: int) -> bool:
         """Return True if a sum is in the relation."""
         return _TRUE_OF[self.op](total, self.bound)

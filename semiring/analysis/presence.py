@@ -55,7 +55,12 @@ class Presence:
     @property
     def monotone(self) -> bool:
         """True if the gates are monotone, so that no tuple's presence takes the result away."""
-        return all(self._events.kinds[event] not in ("not", "sum", "leaf") for event in self._gates)
+        return all(
+            self._events.parts[event].monotone
+            if self._events.kinds[event] == "sum"
+            else self._events.kinds[event] not in ("not", "leaf")
+            for event in self._gates
+        )
 
     def batches(self, size: int, each: int = 1) -> Iterator[int]:
         """Numbers that add up to `size`: how many words are to be evaluated at a time.
@@ -120,6 +125,8 @@ class Presence:
             kind, part = self._events.kinds[event], self._events.parts[event]
             if kind == "token":
                 values[event] = times[part]
+            elif kind == "sum":
+                values[event] = _reached(part, values)
             elif kind in ("and", "or"):
                 join = np.maximum if kind == "and" else np.minimum
                 values[event] = reduce(join, (values[part] for part in self._parts(event)))
@@ -138,6 +145,20 @@ def _in_relation(condition: WeightedSum, values: Mapping[int, Array], length: in
     holds_at = np.array([condition.holds(n) for n in range(least, largest + 1)], dtype=np.bool_)
     related: Array = holds_at[total - least]
     return related & some if condition.some else related
+
+
+def _reached(condition: WeightedSum, values: Mapping[int, Array]) -> Array:
+    """Return when a sum of weights that arrive one by one comes into a monotone relation."""
+    items = sorted(condition.items)
+    times = np.stack([values[member] for member, _ in items])
+    order = np.argsort(times, axis=0)
+    total = np.cumsum(np.array([weight for _, weight in items])[order], axis=0)
+    needed = next(n for n in range(sum(weight for _, weight in items) + 1) if condition.holds(n))
+    first = (total < needed).sum(axis=0)
+    reached: Array = np.take_along_axis(
+        np.take_along_axis(times, order, axis=0), first[None, :], axis=0
+    )[0]
+    return reached
 
 
 def unpacked(words: Array) -> Array:

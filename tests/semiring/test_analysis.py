@@ -39,6 +39,7 @@ from semiring.analysis import (
 )
 from semiring.analysis.sampling import hoeffding, random_words
 from semiring.budget import call_within, spent, within
+from semiring.expression import sum_of
 from semiring.semirings import Counting
 
 TOKENS = [Token("r", name) for name in "abcde"]
@@ -331,3 +332,28 @@ def test_random_bits_have_their_weight(weight):
     assert bits.mean(axis=1) == pytest.approx([0.5, weight, 1.0], abs=wrong)
     if weight in (0.0, 1.0):
         assert bits[1].min() == bits[1].max() == weight
+
+
+def test_a_threshold_of_many_parts_is_exact_and_sampled():
+    """Of 20 parts, each its own tuple and one of two, more than 15: by symmetry, and by orders."""
+    parts = [
+        Polynomial.token(Token("c", i))
+        * delta(Polynomial.token(Token("o", 2 * i)) + Polynomial.token(Token("o", 2 * i + 1)))
+        for i in range(20)
+    ]
+    many = delta(sum_of((Expression.of(k), 1) for k in parts)) * compare(
+        ">", Tensor(COUNT, [(k, 1) for k in parts]), 15
+    )
+    chance = 0.9 * (1 - 0.1 * 0.1)
+    tail = sum(math.comb(20, k) * chance**k * (1 - chance) ** (20 - k) for k in range(16, 21))
+    assert float(probability(many, 0.9)) == pytest.approx(tail, rel=1e-12)
+    shares = shapley(many)
+    assert sum(map(float, shares.values())) == pytest.approx(1.0, abs=1e-12)
+    assert len({round(float(share), 12) for share in shares.values()}) == 2
+    drawn = sampled_shapley(many, 0.05, 0.9999)
+    assert all(abs(float(drawn[t]) - float(share)) <= 0.05 for t, share in shares.items())
+    removed = repairs(many)
+    assert not removed.complete
+    for deleted in removed:
+        assert len(deleted) == 5
+        assert not holds(many, {token: token not in deleted for token in many.tokens})
