@@ -7,7 +7,7 @@ of the tokens in a commutative semiring K extends to one homomorphism N[X] → K
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from semiring.base import Semiring, TokenValuation, token_values
@@ -116,6 +116,19 @@ class Polynomial:
     def terms(self) -> tuple[tuple[Monomial, int], ...]:
         """Monomials with their positive coefficients, in canonical order."""
         return self._terms
+
+    @property
+    def size(self) -> int:
+        """The number of monomials."""
+        return len(self._terms)
+
+    def _first(self, limit: int | None) -> Sequence[tuple[Monomial, int]]:
+        """Return the first monomials, in canonical order, with their coefficients."""
+        return self._terms[:limit]
+
+    def summands_apart(self, limit: int | None = None) -> list[Polynomial]:
+        """Return the first monomials with their coefficients, each as a polynomial; None: all."""
+        return [Polynomial({monomial: n}) for monomial, n in self._first(limit)]
 
     @property
     def tokens(self) -> frozenset[Token]:
@@ -313,8 +326,8 @@ class Polynomial:
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
         """The text of the first `limit` terms, saying how many are left out; None: of all."""
-        shown = [term_text(monomial, n) for monomial, n in self._terms[:limit]]
-        hidden = len(self._terms) - len(shown)
+        shown = [term_text(monomial, n) for monomial, n in self._first(limit)]
+        hidden = self.size - len(shown)
         return join_terms([*shown, left_out(hidden)] if hidden else shown, None)
 
     def __str__(self) -> str:
@@ -327,8 +340,8 @@ class Polynomial:
         return html_code(self.truncated())
 
     def _repr_latex_(self) -> str:
-        shown = [term_latex(monomial, n) for monomial, n in self._terms[:REPR_TERMS]]
-        hidden = len(self._terms) - len(shown)
+        shown = [term_latex(monomial, n) for monomial, n in self._first(REPR_TERMS)]
+        hidden = self.size - len(shown)
         if hidden:
             shown.append(r"\ldots\ (" + str(hidden) + r"\ \text{more})")
         return "$" + (" + ".join(shown) or "0") + "$"

@@ -46,11 +46,10 @@ class Tensor(Value):
     'cars:C2⊗1 + cars:C3⊗1'
     """
 
-    __slots__ = ("_key", "_monoid", "_terms")
+    __slots__ = ("_monoid", "_terms")
 
     _monoid: Monoid
     _terms: tuple[tuple[Annotation, Any], ...]
-    _key: tuple[Any, ...]
 
     def __init__(self, monoid: Monoid, terms: Iterable[tuple[Annotation, Any]] = ()) -> None:
         merged: dict[tuple[Any, ...], tuple[list[Annotation], Any]] = {}
@@ -66,7 +65,6 @@ class Tensor(Value):
         kept = [item for item in kept if not item[1].is_zero]
         object.__setattr__(self, "_monoid", monoid)
         object.__setattr__(self, "_terms", tuple((k, v) for _, k, v in kept))
-        object.__setattr__(self, "_key", tuple((key, k) for key, k, _ in kept))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Tensor, (self._monoid, self._terms))
@@ -84,9 +82,12 @@ class Tensor(Value):
     @property
     def simple_tensors(self) -> tuple[tuple[Annotation, Any], ...]:
         """The terms with their annotations' summands apart: k⊗v with k not a sum."""
-        return tuple(
-            (summand, value) for annotation, value in self._terms for summand in _split(annotation)
-        )
+        return tuple(simple_tensors(self._terms, None))
+
+    @property
+    def size(self) -> int:
+        """The number of simple tensors."""
+        return len(self.simple_tensors)
 
     @property
     def tokens(self) -> frozenset[Token]:
@@ -114,10 +115,13 @@ class Tensor(Value):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tensor):
             return NotImplemented
-        return self._monoid == other._monoid and self._key == other._key
+        return self._monoid == other._monoid and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self._monoid, self._key))
+        return hash((self._monoid, self._key()))
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple((order_key(value), k) for k, value in self._terms)
 
     @property
     def sort_key(self) -> tuple[Any, ...]:
@@ -192,7 +196,7 @@ class Tensor(Value):
         all.
         """
         simple = self.simple_tensors
-        shown = [_simple_text(k, v, limit) for k, v in simple[:limit]]
+        shown = [simple_text(k, v, limit) for k, v in simple[:limit]]
         hidden = len(simple) - len(shown)
         return join_terms([*shown, left_out(hidden)] if hidden else shown, None)
 
@@ -213,13 +217,21 @@ def _total(annotations: list[Annotation]) -> Annotation:
     return sum_of((Expression.of(annotation), 1) for annotation in annotations)
 
 
-def _split(annotation: Annotation) -> list[Annotation]:
-    if isinstance(annotation, Polynomial):
-        return [Polynomial({monomial: n}) for monomial, n in annotation.terms]
-    return [summand * n for summand, n in annotation.terms]
+def simple_tensors(
+    terms: Iterable[tuple[Annotation, Any]], limit: int | None
+) -> list[tuple[Annotation, Any]]:
+    """Return the first terms with their annotations' summands apart; None: all."""
+    simple: list[tuple[Annotation, Any]] = []
+    for annotation, value in terms:
+        left = None if limit is None else limit - len(simple)
+        if left is not None and left <= 0:
+            break
+        simple += ((summand, value) for summand in annotation.summands_apart(left))
+    return simple
 
 
-def _simple_text(annotation: Annotation, value: Any, limit: int | None) -> str:
+def simple_text(annotation: Annotation, value: Any, limit: int | None) -> str:
+    """Return the text of a simple tensor."""
     text = annotation.truncated(limit)
     if " + " in text or "⊖" in text:
         bare = annotation if isinstance(annotation, Polynomial) else annotation.is_factor

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from semiring.base import Array, Semiring, TokenValuation, token_values
 from semiring.polynomial import Polynomial
@@ -42,6 +42,11 @@ class Value(ABC):
     @abstractmethod
     def tokens(self) -> frozenset[Token]:
         """The tokens that occur."""
+
+    @property
+    def has_tokens(self) -> bool:
+        """True if some token occurs."""
+        return bool(self.tokens)
 
     @property
     @abstractmethod
@@ -112,29 +117,38 @@ class Compound(Value):
     _key: tuple[Any, ...]
     _tokens: frozenset[Token]
 
-    def _set(self, kind: str, parts: Iterable[Any], **fields: Any) -> None:
-        """Set the fields of a value under construction.
+    _label: ClassVar[str]
+    """The name of the class in sort keys."""
 
-        Parameters
-        ----------
-        kind
-            A text that distinguishes values with the same parts.
-        parts
-            The annotations and operands.
-        """
-        made_of = list(parts)
+    def _set(self, **fields: Any) -> None:
+        """Set the fields of a value under construction."""
         for name, value in fields.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "_tokens", tokens_of(made_of))
-        object.__setattr__(self, "_key", (f"~{type(self).__name__}", digest(kind, *made_of)))
+
+    @property
+    def _kind(self) -> str:
+        """A text that distinguishes values with the same parts."""
+        return ""
+
+    @abstractmethod
+    def _parts(self) -> Iterable[Any]:
+        """Return the annotations and operands."""
 
     @property
     def tokens(self) -> frozenset[Token]:
-        return self._tokens
+        try:
+            return self._tokens
+        except AttributeError:
+            self._set(_tokens=tokens_of(self._parts()))
+            return self._tokens
 
     @property
     def sort_key(self) -> tuple[Any, ...]:
-        return self._key
+        try:
+            return self._key
+        except AttributeError:
+            self._set(_key=(f"~{self._label}", digest(self._kind, *self._parts())))
+            return self._key
 
 
 # -- operands --------------------------------------------------------------------------------
@@ -142,7 +156,7 @@ class Compound(Value):
 
 def known(operand: Operand) -> Operand:
     """Return the plain value of an operand in which no token occurs; others as they are."""
-    if isinstance(operand, Value) and not operand.tokens:
+    if isinstance(operand, Value) and not operand.has_tokens:
         from semiring.possible_worlds import PossibleWorlds
 
         return operand.in_worlds(PossibleWorlds({}, 1))[0]

@@ -32,8 +32,10 @@ class Compare(Expression):
     is_truth_value = True
 
     def __init__(self, op: str, left: Operand, right: Operand) -> None:
-        key = (self.rank, op, *(operand_key(side) for side in (left, right)))
-        init(self, op=op, left=left, right=right, _key=key)
+        init(self, op=op, left=left, right=right)
+
+    def _make_key(self) -> tuple[Any, ...]:
+        return (self.rank, self.op, *(operand_key(side) for side in (self.left, self.right)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Compare, (self.op, self.left, self.right))

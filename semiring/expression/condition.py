@@ -28,7 +28,10 @@ class Condition(Expression):
     is_truth_value = True
 
     def __init__(self, value: Value) -> None:
-        init(self, value=value, _key=(self.rank, value.sort_key))
+        init(self, value=value)
+
+    def _make_key(self) -> tuple[Any, ...]:
+        return (self.rank, self.value.sort_key)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Condition, (self.value,))

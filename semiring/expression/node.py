@@ -34,8 +34,16 @@ class Node(ABC):
 
     @property
     def sort_key(self) -> tuple[Any, ...]:
-        """The key of equality and of the canonical order."""
-        return self._key
+        """The key of equality and of the canonical order, made when it is first asked for."""
+        try:
+            return self._key
+        except AttributeError:
+            key = self._make_key()
+            object.__setattr__(self, "_key", key)
+            return key
+
+    def _make_key(self) -> tuple[Any, ...]:
+        return (self.rank, *(child.sort_key for child in self.children))
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -153,14 +161,16 @@ class Node(ABC):
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Node):
-            return self is other or (hash(self) == hash(other) and self._key == other._key)
+            if self is other:
+                return True
+            return hash(self) == hash(other) and self.sort_key == other.sort_key
         return NotImplemented
 
     def __hash__(self) -> int:
         try:
             return self._hash
         except AttributeError:
-            object.__setattr__(self, "_hash", hash(self._key))
+            object.__setattr__(self, "_hash", hash(self.sort_key))
             return self._hash
 
 

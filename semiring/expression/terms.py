@@ -8,7 +8,7 @@ that does not commute with evaluation ((x + y) ⊖ x at x = y = 1 in B).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from math import gcd
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -112,11 +112,7 @@ class Expression(Node):
     def __mul__(self, other: Operand) -> Expression:
         if isinstance(other, Tensor):
             return NotImplemented
-        right = Expression.of(other)
-        if self.is_prime and right.is_prime and self != right:
-            first, second = (self, right) if self.sort_key < right.sort_key else (right, self)
-            return Product(((first, 1), (second, 1)))
-        return product_of(((self, 1), (right, 1)))
+        return product_of(((self, 1), (Expression.of(other), 1)))
 
     def __rmul__(self, other: Operand) -> Expression:
         return self * other
@@ -133,6 +129,14 @@ class Expression(Node):
         """The summands with their multiplicities."""
         return ((self, 1),)
 
+    def _first(self, limit: int | None) -> Sequence[tuple[Expression, int]]:
+        """Return the first summands, in canonical order, with their multiplicities."""
+        return self.terms[:limit]
+
+    def summands_apart(self, limit: int | None = None) -> list[Expression]:
+        """Return the first summands with their multiplicities, each as an expression; None: all."""
+        return [summand * n for summand, n in self._first(limit)]
+
 
 Operand: TypeAlias = Expression | Polynomial | Token | int
 
@@ -148,7 +152,10 @@ class Constant(Expression):
     def __init__(self, n: int) -> None:
         if not isinstance(n, int) or n < 0:
             raise AnnotationError(f"constants of annotations are non-negative integers: {n!r}")
-        init(self, n=n, _key=(self.rank, n))
+        init(self, n=n)
+
+    def _make_key(self) -> tuple[Any, ...]:
+        return (self.rank, self.n)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Constant, (self.n,))
@@ -186,7 +193,10 @@ class Atom(Expression):
     rank = 1
 
     def __init__(self, token: Token) -> None:
-        init(self, of_token=token, _key=(self.rank, token.sort_key))
+        init(self, of_token=token)
+
+    def _make_key(self) -> tuple[Any, ...]:
+        return (self.rank, self.of_token.sort_key)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Atom, (self.of_token,))
@@ -227,8 +237,10 @@ class Product(Expression):
     is_prime = False
 
     def __init__(self, factors: tuple[tuple[Expression, int], ...]) -> None:
-        key = (self.rank, tuple((factor.sort_key, n) for factor, n in factors))
-        init(self, factors=factors, _key=key)
+        init(self, factors=factors)
+
+    def _make_key(self) -> tuple[Any, ...]:
+        return (self.rank, tuple((factor.sort_key, n) for factor, n in self.factors))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Product, (self.factors,))
@@ -275,8 +287,10 @@ class Sum(Expression):
     is_prime = False
 
     def __init__(self, summands: tuple[tuple[Expression, int], ...]) -> None:
-        key = (self.rank, tuple((summand.sort_key, n) for summand, n in summands))
-        init(self, summands=summands, _key=key)
+        init(self, summands=summands)
+
+    def _make_key(self) -> tuple[Any, ...]:
+        return (self.rank, tuple((summand.sort_key, n) for summand, n in self.summands))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Sum, (self.summands,))
@@ -286,12 +300,17 @@ class Sum(Expression):
         return self.summands
 
     @property
+    def size(self) -> int:
+        """The number of different summands."""
+        return len(self.summands)
+
+    @property
     def children(self) -> tuple[Expression, ...]:
         return tuple(summand for summand, _ in self.summands)
 
     @property
     def is_factor(self) -> bool:
-        return len(self.summands) == 1
+        return self.size == 1
 
     def _polynomial(self) -> Polynomial:
         return Polynomial.sum(summand._polynomial() * n for summand, n in self.summands)
@@ -306,13 +325,13 @@ class Sum(Expression):
 
     def _text(self, style: Style, limit: int | None) -> str:
         shown = []
-        for summand, n in self.summands[:limit]:
+        for summand, n in self._first(limit):
             if isinstance(summand, Constant):
                 shown.append(str(n * summand.n))
             else:
                 text = summand._factor_text(style, limit)
                 shown.append(text if n == 1 else f"{n}{style.dot}{text}")
-        hidden = len(self.summands) - len(shown)
+        hidden = self.size - len(shown)
         if hidden:
             shown.append(style.word(left_out(hidden)))
         return join_terms(shown, None)
@@ -331,7 +350,7 @@ class Delta(Expression):
     rank = 4
 
     def __init__(self, operand: Expression) -> None:
-        init(self, operand=operand, _key=(self.rank, operand.sort_key))
+        init(self, operand=operand)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Delta, (self.operand,))
@@ -369,7 +388,7 @@ class Monus(Expression):
     rank = 5
 
     def __init__(self, left: Expression, right: Expression) -> None:
-        init(self, left=left, right=right, _key=(self.rank, left.sort_key, right.sort_key))
+        init(self, left=left, right=right)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Monus, (self.left, self.right))
@@ -477,18 +496,3 @@ def _monomial(monomial: Monomial, coefficient: int) -> Expression:
     single = not more and power == 1
     result = Atom(token) if single else Product(tuple((Atom(t), n) for t, n in monomial))
     return Sum(((result, coefficient),)) if coefficient > 1 else result
-
-
-def delta(annotation: Operand) -> Expression:
-    """δ of any annotation."""
-    return Expression.of(annotation).delta()
-
-
-def monus(left: Operand, right: Operand) -> Expression:
-    """left ⊖ right of any annotations."""
-    return Expression.of(left).monus(right)
-
-
-def simplify(annotation: Expression | Polynomial) -> Expression | Polynomial:
-    """A polynomial where the annotation is one, else the expression."""
-    return annotation.to_polynomial() if annotation.is_polynomial else annotation

@@ -44,11 +44,11 @@ class Expressions(Semiring[Annotation]):
         return simplify(a + b)
 
     def times(self, a: Annotation, b: Annotation) -> Annotation:
-        if type(a) is Polynomial:
-            if type(b) is Polynomial:
+        if isinstance(a, Polynomial):
+            if isinstance(b, Polynomial):
                 return a * b
             a, b = b, a
-        if type(b) is Polynomial and b.is_one:
+        if isinstance(b, Polynomial) and b.is_one:
             return a
         return _formal(a * b)
 

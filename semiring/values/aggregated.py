@@ -56,6 +56,7 @@ class Aggregated(Compound):
     """
 
     __slots__ = ("function", "terms")
+    _label = "Aggregated"
     function: AggregateFunction
     terms: tuple[tuple[Annotation, tuple[Operand, ...]], ...]
 
@@ -65,11 +66,25 @@ class Aggregated(Compound):
         terms: Iterable[tuple[Annotation, Sequence[Operand]]],
     ) -> None:
         rows = tuple((k, tuple(map(known, row))) for k, row in terms if not k.is_zero)
-        parts = (part for k, row in rows for part in (k, len(row), *row))
-        self._set(function.name, parts, function=function, terms=rows)
+        self._set(function=function, terms=rows)
+
+    @property
+    def _kind(self) -> str:
+        return self.function.name
+
+    def _parts(self) -> Iterable[Any]:
+        return (part for k, row in self.terms for part in (k, len(row), *row))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Aggregated, (self.function, self.terms))
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.terms)
+
+    def _first(self, limit: int | None) -> Sequence[tuple[Annotation, tuple[Operand, ...]]]:
+        return self.terms[:limit]
 
     def in_worlds(self, worlds: PossibleWorlds) -> Array:
         bags: list[list[Arguments]] = [[] for _ in range(worlds.length)]
@@ -90,8 +105,8 @@ class Aggregated(Compound):
         return known(Aggregated(self.function, rows))
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
-        shown = [_term_text(k, row, limit) for k, row in self.terms[:limit]]
-        hidden = len(self.terms) - len(shown)
+        shown = [_term_text(k, row, limit) for k, row in self._first(limit)]
+        hidden = self.size - len(shown)
         inside = " + ".join([*shown, *([left_out(hidden)] if hidden else [])]) or "0"
         return f"{self.function.name}({inside})"
 

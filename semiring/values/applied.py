@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from semiring.base import Array
@@ -45,12 +45,23 @@ class Applied(Compound):
     """A function applied to operands, some of them formal; built by `applied`."""
 
     __slots__ = ("function", "operands")
+    _label = "Applied"
     function: Function
     operands: tuple[Operand, ...]
 
     def __init__(self, function: Function, operands: Sequence[Operand]) -> None:
-        parts = tuple(operands)
-        self._set(function.name, parts, function=function, operands=parts)
+        self._set(function=function, operands=tuple(operands))
+
+    @property
+    def _kind(self) -> str:
+        return self.function.name
+
+    def _parts(self) -> Iterable[Any]:
+        return self.operands
+
+    @property
+    def has_tokens(self) -> bool:
+        return any(isinstance(part, Value) and part.has_tokens for part in self.operands)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Applied, (self.function, self.operands))

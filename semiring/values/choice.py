@@ -33,11 +33,14 @@ class Choice(Compound):
     """
 
     __slots__ = ("alternatives",)
+    _label = "Choice"
     alternatives: tuple[tuple[Annotation, Operand], ...]
 
     def __init__(self, alternatives: Iterable[tuple[Annotation, Operand]]) -> None:
-        pairs = tuple(alternatives)
-        self._set("", (part for pair in pairs for part in pair), alternatives=pairs)
+        self._set(alternatives=tuple(alternatives))
+
+    def _parts(self) -> Iterable[Any]:
+        return (part for pair in self.alternatives for part in pair)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Choice, (self.alternatives,))

@@ -64,16 +64,49 @@ class WindowRows:
         the arguments.
     """
 
-    __slots__ = ("digest", "function", "rows", "tokens")
+    __slots__ = ("_digest", "_tokens", "function", "rows")
 
     def __init__(
         self, function: WindowFunction, rows: Iterable[tuple[Annotation, Sequence[Operand]]]
     ) -> None:
         self.function = function
         self.rows = tuple((k, tuple(map(known, row))) for k, row in rows)
-        parts = [part for k, row in self.rows for part in (k, len(row), *row)]
-        self.tokens = tokens_of(parts)
-        self.digest = digest(function.name, *parts)
+        self._tokens: frozenset[Token] | None = None
+        self._digest: str | None = None
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        """The tokens that occur."""
+        if self._tokens is None:
+            self._tokens = tokens_of(self._parts())
+        return self._tokens
+
+    @property
+    def has_tokens(self) -> bool:
+        """True if some token occurs."""
+        return bool(self.tokens)
+
+    @property
+    def digest(self) -> str:
+        """A text that is the same for equal functions of equal rows alone."""
+        if self._digest is None:
+            self._digest = digest(self.function.name, *self._parts())
+        return self._digest
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.rows)
+
+    def annotation(self, place: int) -> Annotation:
+        """Return the annotation of a row."""
+        return self.rows[place][0]
+
+    def _first(self, limit: int | None) -> Sequence[tuple[Annotation, tuple[Operand, ...]]]:
+        return self.rows[:limit]
+
+    def _parts(self) -> list[Any]:
+        return [part for k, row in self.rows for part in (k, len(row), *row)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (WindowRows, (self.function, self.rows))
@@ -127,6 +160,10 @@ class Windowed(Value):
         return self.among.tokens
 
     @property
+    def has_tokens(self) -> bool:
+        return self.among.has_tokens
+
+    @property
     def sort_key(self) -> tuple[Any, ...]:
         return ("~windowed", self.among.digest, self.place)
 
@@ -145,10 +182,9 @@ class Windowed(Value):
         return known(Windowed(WindowRows(self.among.function, kept), position))
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
-        rows = self.among.rows
         few = limit if limit is None else min(limit, _NAMED)
-        own_annotation = rows[self.place][0].truncated(limit)
-        shown = [k.truncated(few) for k, _ in rows[:few]]
-        hidden = len(rows) - len(shown)
+        own_annotation = self.among.annotation(self.place).truncated(limit)
+        shown = [k.truncated(few) for k, _ in self.among._first(few)]
+        hidden = self.among.size - len(shown)
         among = "; ".join([*shown, *([left_out(hidden)] if hidden else [])])
         return f"{self.among.function.label} of {own_annotation} among ({among})"

@@ -134,9 +134,10 @@ class Members:
 
     def is_stable(self, scalar: Interpreted) -> bool:
         """Return True if no deletion changes the value of a scalar while its member is there."""
-        return all(self._is_stable(alias, name) for alias, name in scalar.columns)
+        return all(self.is_stable_column(alias, name) for alias, name in scalar.columns)
 
-    def _is_stable(self, alias: str, name: str) -> bool:
+    def is_stable_column(self, alias: str, name: str) -> bool:
+        """Return True if no deletion changes a column while its member is there."""
         if alias in (MEMBER, EXPANDED):
             return True
         lookup = self._by_alias.get(alias)

@@ -23,6 +23,7 @@ from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.blocks import Block
 from semiring.arrow import decoded
 from semiring.base import Array
+from semiring.segments import ascending
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,9 @@ def reach(
         if name not in wanted:
             continue
         block, rows = engine.blocks[name], engine.rows(name)
-        chosen = _ascending(wanted[name])
+        chosen = ascending(np.concatenate(wanted[name]))
         if further is not None:
-            chosen = _ascending([chosen, further(rows)])
+            chosen = ascending(np.concatenate([chosen, further(rows)]))
         elif scalars and isinstance(rows, WindowRows):
             chosen = rows.deciding(chosen)
         members, owners = _members(rows, chosen, potential)
@@ -131,17 +132,6 @@ def reach(
                     everything = _everything(engine.rows(lookup.block.name))
                     wanted.setdefault(lookup.block.name, []).append(everything)
     return reached
-
-
-def _ascending(parts: list[Array]) -> Array:
-    """Some positions, ascending and each once."""
-    ordered: Array = np.concatenate(parts)
-    if bool((ordered[1:] > ordered[:-1]).all()):
-        return ordered
-    # np.unique hashes, which takes ten times as long for positions that are nearly sorted.
-    ordered.sort()
-    first: Array = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    return ordered[first]
 
 
 def _everything(rows: Rows) -> Array:

@@ -172,7 +172,7 @@ def annotation(memory: Memory, at: Array) -> Polynomial | Expression:
 
     See :meth:`lipstick.Capture.polynomials` for the whole.
     """
-    return memory.formal.tuples.uncut(memory.engine.root.name, at)[0]
+    return memory.formal.uncut(memory.engine.root.name, at)[0]
 
 
 def _decided(root: Block) -> list[str]:

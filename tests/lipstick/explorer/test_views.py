@@ -47,7 +47,7 @@ def test_why_has_the_tokens_of_the_annotation(capture: Open, name: str) -> None:
         at = opened.memory.engine.base(opened.manifest.root.name).ordered[
             row_number : row_number + 1
         ]
-        (annotation,) = opened.memory.formal.tuples.uncut(opened.manifest.root.name, at)
+        (annotation,) = opened.memory.formal.uncut(opened.manifest.root.name, at)
         # Conditions are cut short: their tokens are those of the row's inputs all the same.
         listed = {
             (each["relation"], label) for each in answer["inputs"] for label in each["labels"]

@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.formal.aggregates import Aggregates
-from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation
 from lipstick.engines.memory.formal.checked import check, switched_on
 from lipstick.engines.memory.formal.columns import Columns
+from lipstick.engines.memory.formal.conditions import Conditions
 from lipstick.engines.memory.formal.cuts import Cuts
 from lipstick.engines.memory.formal.domains import Domains
 from lipstick.engines.memory.formal.elements import Elements
@@ -28,19 +28,21 @@ from lipstick.engines.memory.formal.functions import typed_values
 from lipstick.engines.memory.formal.matches import Matches
 from lipstick.engines.memory.formal.possible import is_possible
 from lipstick.engines.memory.formal.tensors import column_number
+from lipstick.engines.memory.formal.tokens import Annotation, TokenNumbers
 from lipstick.engines.memory.formal.tuples import Tuples
 from lipstick.engines.memory.formal.windows import Windows
 from lipstick.engines.memory.store import every
 from rewriter.analysis.conditional import shown_joins
 from rewriter.blocks import Block
 from semiring.base import Array
+from semiring.circuit import Circuit, Reading
+from semiring.circuit.values import choices
 from semiring.monoid import MAX
 from semiring.polynomial import Polynomial
 from semiring.tensor import Tensor
 from semiring.value import Operand, Value
-from semiring.values import choice
 
-__all__ = ["ALGEBRA", "Annotation", "Formal", "PotentialRow"]
+__all__ = ["Annotation", "Formal", "PotentialRow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,10 @@ class Formal:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.tokens = TokenNumbers(engine)
+        self.circuit = Circuit(len(self.tokens))
+        self.reading = Reading(self.circuit, self.tokens.tokens)
+        self.conditions = Conditions(self.circuit)
         self.domains = Domains(self)
         self.tuples = Tuples(self)
         self.columns = Columns(self)
@@ -91,11 +97,11 @@ class Formal:
         key = (block.name, name)
         if key not in self._scalars:
             places = every(self.domains.size(block.name))
-            annotations = self.tuples.of(block.name, places)
-            there = [index for index, k in enumerate(annotations) if not k.is_zero]
-            values = self.columns.column(block.name, name, np.array(there, dtype=np.int64))
-            pairs = zip((annotations[index] for index in there), values, strict=True)
-            self._scalars[key] = choice(pairs)
+            gates = self.tuples.of(block.name, places)
+            there = np.flatnonzero(gates)
+            values = self.columns.column(block.name, name, there)
+            one = np.array([0, len(there)])
+            (self._scalars[key],) = choices(self.reading, gates[there], values, one)
         return self._scalars[key]
 
     # -- the answer --------------------------------------------------------------------------
@@ -105,11 +111,13 @@ class Formal:
 
         A row of a LEFT JOIN with its partner is another one than the row without.
         """
-        row_annotations = []
-        for position in positions.tolist():
-            alternatives = self._alternatives(self.engine.root.name, position)
-            now = [k for k, matched in alternatives if self._is_now(position, matched)]
-            row_annotations.append(now[0])
+        name = self.engine.root.name
+        gates = self.circuit.zeros(len(positions))
+        places = {position: place for place, position in enumerate(positions.tolist())}
+        for chosen, matched in self._now_matched(positions):
+            of_rows = self._gates(name, chosen, matched)
+            gates[[places[position] for position in chosen.tolist()]] = of_rows
+        row_annotations = self.reading.annotations(gates)
         if switched_on():
             check(self, positions, row_annotations)
         return row_annotations
@@ -126,12 +134,18 @@ class Formal:
         base = self.engine.base(root)
         ordered = base.ordered.tolist()
         there = set(ordered)
-        absent = (p for p in range(self.domains.size(root)) if p not in there)
-        for position in (*ordered, *absent):
-            for annotation, matched in self._alternatives(root, position):
+        absent = [p for p in range(self.domains.size(root)) if p not in there]
+        positions = np.array([*ordered, *absent], dtype=np.int64)
+        alternatives = [
+            (self._gates(root, positions, matched), matched) for matched in self._choices()
+        ]
+        for place, position in enumerate(positions.tolist()):
+            for gates, matched in alternatives:
+                annotation = self.reading.annotation(int(gates[place]))
                 if annotation.is_zero or not is_possible(annotation):
                     continue
-                present = position in there and self._is_now(position, matched)
+                at = positions[[place]]
+                present = position in there and bool(self._is_now(at, matched)[0])
                 now = self._now(position) if present else (None,) * len(self.engine.root.outputs)
                 yield PotentialRow(self._values(position, matched), annotation, present, now)
 
@@ -152,33 +166,34 @@ class Formal:
             values.append(value)
         return tuple(values)
 
-    def _alternatives(self, name: str, position: int) -> list[tuple[Annotation, dict[str, bool]]]:
-        """The rows that a tuple of the root is: with partners of LEFT JOINs whose columns it
-        shows, and without."""
-        at = np.array([position], dtype=np.int64)
+    def _choices(self) -> list[dict[str, bool]]:
+        """The ways of having partners of the LEFT JOINs whose columns the answer shows, or none."""
         read = self._read_joins()
-        if not read:
-            return [(self.tuples.of(name, at)[0], {})]
-        alternatives = []
-        for chosen in product((True, False), repeat=len(read)):
-            matched = dict(zip(read, chosen, strict=True))
-            (annotation,) = self.tuples.members(name, at, matched)
-            alternatives.append((annotation, matched))
-        return alternatives
+        chosen = product((True, False), repeat=len(read))
+        return [dict(zip(read, choice, strict=True)) for choice in chosen]
+
+    def _gates(self, name: str, positions: Array, matched: dict[str, bool]) -> Array:
+        if not matched:
+            return self.tuples.of(name, positions)
+        return self.tuples.members(name, positions, matched)
+
+    def uncut(self, name: str, positions: Array) -> list[Annotation]:
+        """The annotations of tuples of a block before LIMIT."""
+        return self.reading.annotations(self.tuples.uncut(name, positions))
 
     def _read_joins(self) -> list[str]:
         """The outer joins of the root whose columns the answer shows."""
         return sorted(shown_joins(self.engine.root))
 
-    def _is_now(self, position: int, matched: dict[str, bool]) -> bool:
-        """Return True if a row of the answer has these partners, and lacks the others, now."""
+    def _is_now(self, positions: Array, matched: dict[str, bool]) -> Array:
+        """Boolean array: the rows of the answer that have these partners now, and lack others."""
+        held = np.ones(len(positions), dtype=np.bool_)
         members = self.domains.members(self.engine.root.name) if matched else None
-        at = np.array([position], dtype=np.int64)
         for alias, wanted in matched.items():
             assert members is not None
-            if (members.outer_lookups[alias].find(at, members.base)[0] >= 0) != wanted:
-                return False
-        return True
+            found = members.outer_lookups[alias].find(positions, members.base)
+            held &= (found >= 0) == wanted
+        return held
 
     # -- tensors -----------------------------------------------------------------------------
 
@@ -195,22 +210,18 @@ class Formal:
         root = self.engine.root
         output = root.outputs[column_number(self.engine, column)].name
         kind = self.columns.type(root.name, output)
-        operands: list[Operand] = []
+        operands: dict[int, Operand] = {}
         for at, matched in self._now_matched(positions):
-            operands += self.columns.column(root.name, output, at, matched)
-        return [_formal_value(operand, kind) for operand in operands]
+            found = self.columns.column(root.name, output, at, matched)
+            operands.update(zip(at.tolist(), found, strict=True))
+        return [_formal_value(operands[position], kind) for position in positions.tolist()]
 
     def _now_matched(self, positions: Array) -> Iterator[tuple[Array, dict[str, bool]]]:
         """Positions, with which partners of the outer joins that are shown they have now."""
-        read = self._read_joins()
-        if not read:
-            yield positions, {}
-            return
-        for position in positions.tolist():
-            for chosen in product((True, False), repeat=len(read)):
-                matched = dict(zip(read, chosen, strict=True))
-                if self._is_now(position, matched):
-                    yield np.array([position], dtype=np.int64), matched
+        for matched in self._choices():
+            held = self._is_now(positions, matched)
+            if held.any():
+                yield positions[held], matched
 
 
 def _formal_value(operand: Operand, kind: pa.DataType) -> Value:

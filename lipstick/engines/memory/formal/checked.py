@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.formal.algebra import Annotation
 from lipstick.engines.memory.formal.functions import typed_values
+from lipstick.engines.memory.formal.tokens import Annotation
 from lipstick.engines.memory.scenarios import alone
 from lipstick.engines.memory.state import State
 from lipstick.errors import CaptureError, LipstickError

@@ -60,11 +60,11 @@ class Columns:
         if matched:
             return self._make(name, column, positions, matched)
         known = self._known.setdefault((name, column), {})
-        new = np.unique(positions[[int(p) not in known for p in positions]])
+        new = np.array(sorted(set(positions.tolist()) - known.keys()), dtype=np.int64)
         if len(new):
             new_operands = self._make(name, column, new, {})
             known.update(zip(new.tolist(), new_operands, strict=True))
-        return [known[int(position)] for position in positions]
+        return [known[position] for position in positions.tolist()]
 
     def _make(
         self, name: str, column: str, positions: Array, matched: dict[str, bool]

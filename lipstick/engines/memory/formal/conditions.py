@@ -1,12 +1,13 @@
-"""Conditions as annotations: products and alternatives of comparisons, row by row."""
+"""Conditions as gates: products and alternatives of comparisons, for whole columns of operands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
+import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation, absent, any_of
 from lipstick.engines.memory.formal.functions import ScalarFunction
 from lipstick.engines.memory.formal.scopes import Scope, of_rows, operands, scalar_type
 from lipstick.errors import NeedsSparkError
@@ -21,66 +22,128 @@ from rewriter.interpret import (
     taken_apart,
 )
 from rewriter.scalars.text import scalar as parsed
-from semiring.comparison import compare_values
-from semiring.expression import compare, condition, simplify
+from semiring.base import Array
+from semiring.circuit import Circuit
+from semiring.circuit.reading import CircuitTensor
+from semiring.circuit.values import CircuitChoice
+from semiring.comparison import FLIPPED, compare_values
+from semiring.expression import compare, condition
 from semiring.value import Operand, Value
-from semiring.values import Choice
 
 
-def truths(scope: Scope, written: Scalar) -> list[Annotation]:
-    """[φ] for every row of a scope: 1 or 0 where that is known."""
-    return _truths(scope, taken_apart(written))
+class Conditions:
+    """Conditions over the rows of scopes."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        self._circuit = circuit
+
+    def truths(self, scope: Scope, written: Scalar) -> Array:
+        """[φ] for every row of a scope: 1 or 0 where that is known."""
+        return self._truths(scope, taken_apart(written))
+
+    def all_true(self, scope: Scope, conditions: Sequence[Scalar]) -> Array:
+        """[φ₁]·[φ₂]·… for every row of a scope."""
+        columns = [self.truths(scope, written) for written in conditions]
+        return self._circuit.product(columns, scope.length)
+
+    def _truths(self, scope: Scope, wanted: Condition) -> Array:
+        match wanted:
+            case AllOf(parts):
+                columns = [self._truths(scope, part) for part in parts]
+                return self._circuit.product(columns, scope.length)
+            case AnyOf(parts):
+                columns = [self._truths(scope, part) for part in parts]
+                return self._circuit.any_of(columns, scope.length)
+            case Compared():
+                return self._compared(scope, wanted)
+        return self.of_values(operands(scope, wanted.scalar))
+
+    def of_values(self, values: Sequence[Operand]) -> Array:
+        """[φ] for every truth value φ."""
+        gates = np.array([value is True for value in values], dtype=np.int32)
+        places = [place for place, value in enumerate(values) if isinstance(value, Value)]
+        held = [condition(values[place]) for place in places]
+        gates[places] = self._circuit.of_expressions(held)
+        return gates
+
+    def _compared(self, scope: Scope, wanted: Compared) -> Array:
+        sides = wanted.comparison.left, wanted.comparison.right
+        try:
+            lefts, rights = (operands(scope, side) for side in sides)
+            alike = _alike(*(scalar_type(scope, side) for side in sides))
+        except NeedsSparkError:
+            alike, lefts, rights = False, [], []
+        if not alike:
+            return self.of_values(operands(scope, wanted.whole))
+        return self.compared(wanted.comparison.op, lefts, rights, negated=wanted.negated)
+
+    def compared(
+        self, op: str, lefts: Sequence[Operand], rights: Sequence[Operand], *, negated: bool = False
+    ) -> Array:
+        """[left op right], row by row; negated: that it is not so, or unknown."""
+        circuit = self._circuit
+        gates = circuit.zeros(len(lefts))
+        opposite = np.full(len(lefts), negated)
+        others: list[int] = []
+        tensors: dict[str, tuple[list[int], list[int], list[Operand]]] = {}
+        for place, (left, right) in enumerate(zip(lefts, rights, strict=True)):
+            if not isinstance(left, Value):
+                if not isinstance(right, Value):
+                    gates[place] = compare_values(op, left, right) != negated
+                    opposite[place] = False
+                    continue
+                if isinstance(right, CircuitTensor) and left is not None:
+                    at, of, values = tensors.setdefault(FLIPPED[op], ([], [], []))
+                    at.append(place)
+                    of.append(right.gate)
+                    values.append(left)
+                    continue
+            elif isinstance(left, CircuitTensor) and not isinstance(right, Value):
+                if right is not None:
+                    at, of, values = tensors.setdefault(op, ([], [], []))
+                    at.append(place)
+                    of.append(left.gate)
+                    values.append(right)
+                    continue
+            elif op == "<=>" and right is None and _is_present(left):
+                # The value is NULL where no alternative is there.
+                columns = [left.gates[[number]] for number in range(len(left.gates))]
+                present = circuit.any_of(columns, 1)
+                gates[place] = (present if negated else circuit.absent(present))[0]
+                opposite[place] = False
+                continue
+            others.append(place)
+        for operator, (at, of, values) in tensors.items():
+            gates[at] = circuit.compare(operator, np.array(of, dtype=np.int32), values)
+        if others:
+            compared = [compare(op, lefts[place], rights[place]) for place in others]
+            gates[others] = circuit.of_expressions(compared)
+        chosen = np.flatnonzero(opposite)
+        if len(chosen):
+            gates[chosen] = circuit.absent(gates[chosen])
+        return gates
+
+    def equal(
+        self,
+        lefts: Sequence[Operand],
+        rights: Sequence[Operand],
+        types: tuple[pa.DataType, pa.DataType],
+        *,
+        null_safe: bool,
+    ) -> Array:
+        """[left = right], or [left <=> right], row by row."""
+        op = "<=>" if null_safe else "="
+        if _alike(*types):
+            return self.compared(op, lefts, rights)
+        function = ScalarFunction(_EQUAL[op], types)
+        return self.of_values(of_rows(function, list(zip(lefts, rights, strict=True))))
 
 
-def all_true(scope: Scope, conditions: Sequence[Scalar]) -> list[Annotation]:
-    """[φ₁]·[φ₂]·… for every row of a scope."""
-    products: list[Annotation] = [ALGEBRA.one] * scope.length
-    for written in conditions:
-        pairs = zip(products, truths(scope, written), strict=True)
-        products = [ALGEBRA.times(a, b) for a, b in pairs]
-    return products
-
-
-def _truths(scope: Scope, wanted: Condition) -> list[Annotation]:
-    match wanted:
-        case AllOf(parts):
-            columns = [_truths(scope, part) for part in parts]
-            return [ALGEBRA.product(row) for row in zip(*columns, strict=True)]
-        case AnyOf(parts):
-            columns = [_truths(scope, part) for part in parts]
-            return [any_of(row) for row in zip(*columns, strict=True)]
-        case Compared():
-            return _compared(scope, wanted)
-    return [simplify(condition(value)) for value in operands(scope, wanted.scalar)]
-
-
-def _compared(scope: Scope, wanted: Compared) -> list[Annotation]:
-    sides = wanted.comparison.left, wanted.comparison.right
-    try:
-        lefts, rights = (operands(scope, side) for side in sides)
-        alike = _alike(*(scalar_type(scope, side) for side in sides))
-    except NeedsSparkError:
-        alike, lefts, rights = False, [], []
-    if not alike:
-        return [simplify(condition(value)) for value in operands(scope, wanted.whole)]
-    return [_of_pair(wanted, a, b) for a, b in zip(lefts, rights, strict=True)]
-
-
-def _of_pair(wanted: Compared, left: Operand, right: Operand) -> Annotation:
-    op = wanted.comparison.op
-    if not isinstance(left, Value) and not isinstance(right, Value):
-        held = compare_values(op, left, right)
-        return ALGEBRA.one if held != wanted.negated else ALGEBRA.zero
-    if op == "<=>" and right is None and isinstance(left, Choice) and _always_known(left):
-        present = any_of([annotation for annotation, _ in left.alternatives])
-        return present if wanted.negated else absent(present)
-    compared = simplify(compare(op, left, right))
-    return absent(compared) if wanted.negated else compared
-
-
-def _always_known(value: Choice) -> bool:
-    """Return True if every alternative has a plain value that is not NULL."""
-    return all(not isinstance(v, Value) and v is not None for _, v in value.alternatives)
+def _is_present(value: Value) -> TypeGuard[CircuitChoice]:
+    """Return True if every alternative of a choice has a plain value that is not NULL."""
+    return isinstance(value, CircuitChoice) and not any(
+        isinstance(operand, Value) or operand is None for operand in value.operands
+    )
 
 
 def _alike(a: pa.DataType, b: pa.DataType) -> bool:
@@ -97,19 +160,6 @@ def _alike(a: pa.DataType, b: pa.DataType) -> bool:
         or pa.types.is_float64(a)
     )
     return simple and a == b
-
-
-def equal(
-    left: Operand, right: Operand, types: tuple[pa.DataType, pa.DataType], *, null_safe: bool
-) -> Annotation:
-    """[left = right], or [left <=> right]."""
-    op = "<=>" if null_safe else "="
-    if _alike(*types):
-        if not isinstance(left, Value) and not isinstance(right, Value):
-            return ALGEBRA.one if compare_values(op, left, right) else ALGEBRA.zero
-        return simplify(compare(op, left, right))
-    function = ScalarFunction(_EQUAL[op], types)
-    return simplify(condition(of_rows(function, [(left, right)])[0]))
 
 
 _EQUAL = {op: interpret(parsed(f"a.x {op} b.x")) for op in ("=", "<=>")}

@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory import order
-from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation
 from lipstick.engines.memory.formal.functions import typed
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.precedence import Precedes
+from lipstick.engines.memory.formal.tokens import Annotation
 from lipstick.engines.memory.state import SORT
 from lipstick.engines.memory.store import every
 from rewriter.analysis.conditional import conditional
 from rewriter.blocks import Block
-from semiring.analysis.most import most
 from semiring.base import Array
-from semiring.expression import compare, condition, simplify
+from semiring.circuit import Reading
+from semiring.circuit.reading import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.render import REPR_TERMS
 from semiring.tensor import Tensor
@@ -43,16 +43,16 @@ class Cuts:
         self._formal = formal
         self._sorted: dict[str, _Sorted] = {}
 
-    def factors(self, name: str, positions: Array) -> list[Annotation]:
+    def factors(self, name: str, positions: Array) -> Array:
         """[k < offset + limit]·[k >= offset] for some tuples, where k counts the rows before."""
         engine = self._formal.engine
         if not conditional(engine.root) and engine.base(name).present[positions].all():
             # No deletion cuts what is shown now: rows need not be sorted to tell.
-            return [ALGEBRA.one] * len(positions)
+            return self._formal.circuit.ones(len(positions))
         if name not in self._sorted:
             self._sorted[name] = _Sorted(self._formal, name)
         ordered = self._sorted[name]
-        return [ordered.factor(int(position)) for position in positions]
+        return np.array([ordered.factor(p) for p in positions.tolist()], dtype=np.int32)
 
 
 class RowsBefore(Tensor):
@@ -74,11 +74,31 @@ class RowsBefore(Tensor):
         return (RowsBefore, (self.terms, self._sort_keys))
 
     def called(self, limit: int | None = REPR_TERMS) -> str:
-        rows = len(self.simple_tensors)
-        if limit is None or rows <= _NAMED:
-            return super().called(limit)
-        keys = ", ".join(called(key, _NAMED) for key in self._sort_keys)
-        return f"rows before ({keys}) among {rows:,}"
+        return _called(self, self._sort_keys, limit)
+
+
+class CircuitRowsBefore(CircuitTensor):
+    """The same in a circuit."""
+
+    __slots__ = ("_sort_keys",)
+    _sort_keys: tuple[Operand, ...]
+
+    def __init__(self, reading: Reading, gate: int, keys: Sequence[Operand]) -> None:
+        super().__init__(reading, gate)
+        object.__setattr__(self, "_sort_keys", tuple(keys))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (RowsBefore, (self.terms, self._sort_keys))
+
+    def called(self, limit: int | None = REPR_TERMS) -> str:
+        return _called(self, self._sort_keys, limit)
+
+
+def _called(rows: Tensor, keys: Sequence[Operand], limit: int | None) -> str:
+    if limit is None or rows.size <= _NAMED:
+        return Tensor.called(rows, limit)
+    named = ", ".join(called(key, _NAMED) for key in keys)
+    return f"rows before ({named}) among {rows.size:,}"
 
 
 class _Sorted:
@@ -107,7 +127,7 @@ class _Sorted:
         if self._formal_order:
             if size > MOST:
                 raise too_many(f"LIMIT cuts {size:,} rows of {name} in an order that may change")
-            self._annotations = formal.tuples.uncut(name, places)
+            self._gates = formal.tuples.uncut(name, places)
             self._rows: list[tuple[Operand, ...]] = list(zip(*self._columns, strict=True))
             return
         keys = [
@@ -120,25 +140,30 @@ class _Sorted:
         self._place = np.empty(size, dtype=np.int64)
         self._place[self._order] = places
 
-    def factor(self, position: int) -> Annotation:
+    def factor(self, position: int) -> int:
         """The factor of one tuple."""
-        limit = self._block.limit
+        limit, circuit = self._block.limit, self._formal.circuit
         known = not (self._formal_order or self._block.offset)
         if known and limit is not None and self._place[position] < limit:
             # The first rows are in the answer in every world in which they are there.
-            return ALGEBRA.one
+            return 1
         earlier = self._before(position)
         own_keys = [column[position] for column in self._columns[: len(self._block.order)]]
-        before = RowsBefore([(k, 1) for k in earlier], own_keys)
-        factor: Annotation = ALGEBRA.one
+        ones = pa.repeat(1, len(earlier))
+        before = circuit.tensors(COUNT, earlier, ones, np.array([0, len(earlier)]))
+        assert before is not None
+        reading = self._formal.reading
+        reading.shown_as[int(before[0])] = lambda gate: CircuitRowsBefore(reading, gate, own_keys)
+        factor = circuit.ones(1)
         stop = None if limit is None else self._block.offset + limit
-        if stop is not None and sum(map(most, earlier)) >= stop:
-            factor = simplify(compare("<", before, stop))
+        if stop is not None and circuit.most(earlier).sum() >= stop:
+            factor = circuit.compare("<", before, [stop])
         if self._block.offset:
-            factor = ALGEBRA.times(factor, simplify(compare(">=", before, self._block.offset)))
-        return factor
+            offset = circuit.compare(">=", before, [self._block.offset])
+            factor = circuit.times(factor, offset)
+        return int(factor[0])
 
-    def _before(self, position: int) -> list[Annotation]:
+    def _before(self, position: int) -> Array:
         """That rows are there and come before a tuple."""
         name = self._block.name
         if not self._formal_order:
@@ -148,9 +173,9 @@ class _Sorted:
             return self._formal.tuples.uncut(name, self._order[:rank])
         precedes = Precedes(self._directions, self._types)
         own_keys = self._rows[position]
-        earlier = []
-        for rank, (annotation, row) in enumerate(zip(self._annotations, self._rows, strict=True)):
-            if rank != position and not annotation.is_zero:
-                before = condition(applied(precedes, [*row, *own_keys]))
-                earlier.append(ALGEBRA.times(annotation, simplify(before)))
-        return earlier
+        others = np.flatnonzero(self._gates)
+        others = others[others != position]
+        before = [applied(precedes, [*self._rows[rank], *own_keys]) for rank in others.tolist()]
+        return self._formal.circuit.times(
+            self._gates[others], self._formal.conditions.of_values(before)
+        )

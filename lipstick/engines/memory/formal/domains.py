@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.elements import ElementRows
-from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation
 from lipstick.engines.memory.formal.functions import typed, typed_values
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.possible import possible
@@ -30,7 +29,6 @@ from lipstick.engines.memory.unions import UnionRows
 from rewriter.blocks import Lookup
 from rewriter.scalars.text import text
 from semiring.base import Array
-from semiring.expression import compare, simplify
 from semiring.token import normal_value, order_key
 from semiring.value import Operand, Value
 
@@ -46,7 +44,7 @@ class Grouped(NamedTuple):
 
     members: Array
     owners: Array
-    factors: list[Annotation] | None
+    factors: Array | None
 
 
 class Domains:
@@ -244,9 +242,10 @@ class _Changing:
         possible_keys: dict[tuple[Any, ...], Key] = {}
         for places in self._by_key.values():
             possible_keys.setdefault(_normal(self._keys[places[0]]), self._keys[places[0]])
-        annotations = self._formal.tuples.members(rows.block.name, self._members[self._formal_keys])
+        gates = self._formal.tuples.members(rows.block.name, self._members[self._formal_keys])
         kinds = [rows.type(name) for name, _ in rows.block.keys]
-        for index, annotation in zip(self._formal_keys, annotations, strict=True):
+        for index, gate in zip(self._formal_keys, gates.tolist(), strict=True):
+            annotation = self._formal.reading.annotation(gate)
             ranges = [
                 typed_values(possible(part, annotation), kind)
                 for part, kind in zip(self._keys[index], kinds, strict=True)
@@ -264,26 +263,30 @@ class _Changing:
         """See :meth:`Domains.grouped`."""
         rows = self._rows
         columns = [self._formal.domains.keys(rows, name, positions) for name, _ in rows.block.keys]
-        members: list[int] = []
-        owners: list[int] = []
-        factors: list[Annotation] = []
-        for owner, key in enumerate(zip(*columns, strict=True)):
-            for index in self._by_key.get(_normal(key), ()):
-                members.append(index)
-                owners.append(owner)
-                factors.append(ALGEBRA.one)
-            for index in self._formal_keys:
-                parts = (
-                    simplify(compare("<=>" if value is None else "=", part, value))
-                    for part, value in zip(self._keys[index], key, strict=True)
-                )
-                factor = ALGEBRA.product(parts)
-                if not factor.is_zero:
-                    members.append(index)
-                    owners.append(owner)
-                    factors.append(factor)
-        grouped_members = self._members[members] if members else NOTHING
-        return Grouped(grouped_members, np.array(owners, dtype=np.int64), factors)
+        circuit = self._formal.circuit
+        indices: list[Array] = [NOTHING]
+        factors: list[Array] = [circuit.zeros(0)]
+        sizes = []
+        for key in zip(*columns, strict=True):
+            plain = np.array(self._by_key.get(_normal(key), ()), dtype=np.int64)
+            places, held = self._equal(key)
+            indices += [plain, places]
+            factors += [circuit.ones(len(plain)), held]
+            sizes.append(len(plain) + len(places))
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        return Grouped(self._members[np.concatenate(indices)], owners, np.concatenate(factors))
+
+    def _equal(self, key: Key) -> tuple[Array, Array]:
+        """The members whose keys, which a deletion may change, may be a group's; that they are."""
+        places = np.array(self._formal_keys, dtype=np.int64)
+        held = self._formal.circuit.ones(len(places))
+        for number, value in enumerate(key):
+            parts = [self._keys[place][number] for place in places.tolist()]
+            op = "<=>" if value is None else "="
+            same = self._formal.conditions.compared(op, parts, [value] * len(parts))
+            held = self._formal.circuit.times(held, same)
+            places, held = places[held != 0], held[held != 0]
+        return places, held
 
 
 def _typed(value: Operand, kind: Any) -> Operand:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lipstick.engines.memory.elements import ElementRows
-from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation, times
 from lipstick.engines.memory.formal.functions import Aggregation, Case, ScalarFunction
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.possible import possible
@@ -17,7 +16,7 @@ from rewriter.analysis.conditional import fixed_length
 from rewriter.passes.split_generators import ARRAY
 from semiring.analysis.most import most
 from semiring.base import Array
-from semiring.expression import compare, simplify
+from semiring.expression import Expression, compare
 from semiring.segments import bounds, places_of
 from semiring.value import Operand, Value
 from semiring.values import Aggregated, Applied, Choice
@@ -42,7 +41,7 @@ class Elements:
         """The number of positions."""
         return len(self._of(rows).owners)
 
-    def annotations(self, rows: ElementRows, positions: Array) -> list[Annotation]:
+    def annotations(self, rows: ElementRows, positions: Array) -> Array:
         """The annotations of elements: of the row, and that its array has so many."""
         known = self._of(rows)
         owners, places = known.owners[positions], known.places[positions]
@@ -51,7 +50,8 @@ class Elements:
             known.longer(owner, place)
             for owner, place in zip(owners.tolist(), places.tolist(), strict=True)
         ]
-        return times(of_rows, factors)
+        circuit = self._formal.circuit
+        return circuit.times(of_rows, circuit.of_expressions(factors))
 
     def column(self, rows: ElementRows, name: str, positions: Array) -> list[Operand]:
         """A column of elements."""
@@ -83,8 +83,8 @@ class _Possible:
         count = formal.domains.size(rows.inner)
         if count > MOST:
             raise too_many(f"The arrays of {count:,} rows are taken apart in {rows.block.name}")
-        annotations = formal.tuples.of(rows.inner, every(count))
-        there = [index for index, k in enumerate(annotations) if not k.is_zero]
+        gates = formal.tuples.of(rows.inner, every(count))
+        there = np.flatnonzero(gates).tolist()
         values = formal.columns.column(rows.inner, ARRAY, np.array(there, dtype=np.int64))
         self._arrays: dict[int, Operand] = dict(zip(there, values, strict=True))
         known, elements = rows.known
@@ -92,14 +92,14 @@ class _Possible:
         sizes[known] = elements.sizes
         longest = sizes.copy()
         for index in there:
-            longest[index] = max(sizes[index], self._longest(index, annotations[index]))
+            longest[index] = max(sizes[index], self._longest(index, int(gates[index])))
         more = longest - sizes
         new = np.repeat(every(count), more)
         places = places_of(bounds(more)) + sizes[new]
         self.owners = np.concatenate([rows.owners, new])
         self.places = np.concatenate([places_of(elements.offsets), places])
 
-    def _longest(self, owner: int, there: Annotation) -> int:
+    def _longest(self, owner: int, gate: int) -> int:
         array = self._arrays[owner]
         if not isinstance(array, Value):
             return self._size(array)
@@ -107,6 +107,7 @@ class _Possible:
         if length is None:
             length = _at_most(array)
         if length is None:
+            there = self._formal.reading.annotation(gate)
             length = max(possible(Applied(Size(), [array]), there), default=0)
         return max(length, 1) if self._outer else length
 
@@ -118,16 +119,16 @@ class _Possible:
         """The array of a row; NULL of one that is in no world."""
         return self._arrays.get(owner)
 
-    def longer(self, owner: int, place: int) -> Annotation:
+    def longer(self, owner: int, place: int) -> Expression:
         """[the array of a row has an element at a place]."""
         array = self.array(owner)
         if place == 0 and self._outer:
-            return ALGEBRA.one
+            return Expression.one()
         if not isinstance(array, Value):
-            return ALGEBRA.one if place < self._size(array) else ALGEBRA.zero
+            return Expression.constant(int(place < self._size(array)))
         if self._fixed is not None:
-            return ALGEBRA.one if place < self._fixed else ALGEBRA.zero
-        return simplify(compare(">", Applied(Size(), [array]), place))
+            return Expression.constant(int(place < self._fixed))
+        return compare(">", Applied(Size(), [array]), place)
 
 
 def _at_most(array: Operand) -> int | None:

@@ -1,23 +1,16 @@
-"""Lookups of members in other blocks, as annotations: memberships, partners of joins."""
+"""Lookups of members in other blocks, as gates: memberships, partners of joins."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from lipstick.engines.memory.formal.algebra import (
-    ALGEBRA,
-    Annotation,
-    absent,
-    matched_or_not,
-    times,
-)
-from lipstick.engines.memory.formal.conditions import equal, truths
 from lipstick.engines.memory.formal.limits import MOST, too_many
 from lipstick.engines.memory.formal.scopes import MemberScope, operands, scalar_type
+from lipstick.engines.memory.formal.tuples import segments
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.memberships import Membership
 from lipstick.engines.memory.store import every
@@ -27,8 +20,23 @@ from semiring.value import Operand, Value
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
 
-Partner = tuple[int, Annotation]
-"""The position of a tuple of another block, and that it is there and is the one that is found."""
+
+class Partners(NamedTuple):
+    """The tuples of another block that members may find, member by member.
+
+    Attributes
+    ----------
+    owners
+        The place of each one's member, ascending.
+    positions
+        The positions of the tuples.
+    gates
+        That the tuple is there and is the one that is found.
+    """
+
+    owners: Array
+    positions: Array
+    gates: Array
 
 
 class Matches:
@@ -37,24 +45,29 @@ class Matches:
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
 
-    def memberships(self, members: Members, chosen: Array) -> list[Annotation]:
+    def memberships(self, members: Members, chosen: Array) -> Array:
         """The factors of members that semi joins and anti joins are."""
-        factors_so_far: list[Annotation] = [ALGEBRA.one] * len(chosen)
+        circuit = self._formal.circuit
+        factors = []
         for membership in members.memberships:
-            guard = self._guard(members, membership, chosen)
-            factors = []
-            for pairs, guard_annotation in zip(
-                self._found(members, membership, chosen), guard, strict=True
-            ):
-                there = ALGEBRA.delta(ALGEBRA.sum([annotation for _, annotation in pairs]))
-                factor = absent(there) if membership.negated else there
-                factors.append(_guarded(factor, guard_annotation))
-            factors_so_far = times(factors_so_far, factors)
-        return factors_so_far
+            there = circuit.delta(self._total(self._found(members, membership, chosen), chosen))
+            factor = circuit.absent(there) if membership.negated else there
+            factors.append(self._guarded(factor, self._guard(members, membership, chosen)))
+        return circuit.product(factors, len(chosen))
 
-    def outer_joins(
-        self, members: Members, chosen: Array, matched: dict[str, bool]
-    ) -> list[Annotation]:
+    def _total(self, partners: Partners, chosen: Array) -> Array:
+        """The sums of the annotations of each member's partners."""
+        return self._formal.circuit.sum(partners.gates, segments(partners.owners, len(chosen)))
+
+    def _guarded(self, factors: Array, guard: Array | None) -> Array:
+        """Factors of the rows for which a guard holds; 1 for others."""
+        if guard is None:
+            return factors
+        circuit = self._formal.circuit
+        either = circuit.plus(circuit.times(guard, factors), circuit.absent(guard))
+        return np.where(guard == 1, factors, np.where(guard == 0, 1, either)).astype(np.int32)
+
+    def outer_joins(self, members: Members, chosen: Array, matched: dict[str, bool]) -> Array:
         """The factors of members that LEFT JOINs are.
 
         Parameters
@@ -63,51 +76,42 @@ class Matches:
             By alias, whether the members have a partner, or have none; members of other lookups may
             have one or not.
         """
-        products: list[Annotation] = [ALGEBRA.one] * len(chosen)
+        circuit = self._formal.circuit
+        factors = []
         for outer in members.block.outer_lookups:
             if not outer.factor:
                 continue
             wanted = matched.get(outer.alias)
-            factors = []
-            for pairs in self.partners(members, members.outer_lookups[outer.alias], chosen):
-                total = ALGEBRA.sum([annotation for _, annotation in pairs])
-                if wanted is None:
-                    factors.append(matched_or_not(total) if pairs else ALGEBRA.one)
-                else:
-                    factors.append(total if wanted else absent(total))
-            products = times(products, factors)
-        return products
+            partners = self.partners(members, members.outer_lookups[outer.alias], chosen)
+            total = self._total(partners, chosen)
+            if wanted is None:
+                factors.append(circuit.matched_or_not(total))
+            else:
+                factors.append(total if wanted else circuit.absent(total))
+        return circuit.product(factors, len(chosen))
 
-    def partners(
-        self, members: Members, membership: Membership, chosen: Array
-    ) -> list[list[Partner]]:
+    def partners(self, members: Members, membership: Membership, chosen: Array) -> Partners:
         """The tuples that an outer lookup may find for members."""
+        partners = self._found(members, membership, chosen)
         guard = self._guard(members, membership, chosen)
-        partners = []
-        for pairs, held in zip(self._found(members, membership, chosen), guard, strict=True):
-            guarded = [(position, ALGEBRA.times(held, k)) for position, k in pairs]
-            partners.append([(position, k) for position, k in guarded if not k.is_zero])
-        return partners
+        if guard is None:
+            return partners
+        gates = self._formal.circuit.times(guard[partners.owners], partners.gates)
+        return _present(partners.owners, partners.positions, gates)
 
-    def _guard(self, members: Members, membership: Membership, chosen: Array) -> list[Annotation]:
+    def _guard(self, members: Members, membership: Membership, chosen: Array) -> Array | None:
         guard = membership.asked.guard
         if guard is None:
-            return [ALGEBRA.one] * len(chosen)
-        return truths(MemberScope(self._formal, members, chosen), guard)
+            return None
+        return self._formal.conditions.truths(MemberScope(self._formal, members, chosen), guard)
 
-    def _found(
-        self, members: Members, membership: Membership, chosen: Array
-    ) -> list[list[Partner]]:
+    def _found(self, members: Members, membership: Membership, chosen: Array) -> Partners:
         inner = membership.asked.block
         if self.is_direct(membership):
             positions = membership.refer(chosen, members.base)
             there = np.flatnonzero(positions >= 0)
-            partners: list[list[Partner]] = [[] for _ in chosen]
-            annotations = self._formal.tuples.of(inner.name, positions[there])
-            for index, annotation in zip(there.tolist(), annotations, strict=True):
-                if not annotation.is_zero:
-                    partners[index].append((int(positions[index]), annotation))
-            return partners
+            gates = self._formal.tuples.of(inner.name, positions[there])
+            return _present(there, positions[there], gates)
         return self._compared(members, membership, chosen, self._formal.domains.size(inner.name))
 
     def is_direct(self, membership: Membership) -> bool:
@@ -120,7 +124,7 @@ class Matches:
 
     def _compared(
         self, members: Members, membership: Membership, chosen: Array, domain: int
-    ) -> list[list[Partner]]:
+    ) -> Partners:
         """Every tuple that may be equal, with the condition that it is."""
         inner = membership.asked.block
         if domain * len(chosen) > MOST * 50:
@@ -130,7 +134,7 @@ class Matches:
             )
         scope = MemberScope(self._formal, members, chosen)
         places = every(domain)
-        annotations = self._formal.tuples.of(inner.name, places)
+        gates = self._formal.tuples.of(inner.name, places)
         lefts = [operands(scope, side) for side in membership.sides]
         kinds = [scalar_type(scope, side) for side in membership.sides]
         rights = [
@@ -141,46 +145,51 @@ class Matches:
             (kind, self._formal.columns.type(inner.name, its))
             for kind, (_, its) in zip(kinds, membership.asked.pairs, strict=True)
         ]
-        right_rows = list(zip(*rights, strict=True)) if rights else [()] * domain
         left_rows = list(zip(*lefts, strict=True)) if lefts else [()] * len(chosen)
-        known: dict[Any, list[Partner]] = {}
-        partners = []
+        null_safe = membership.asked.null_safe
+        known: dict[Any, tuple[Array, Array]] = {}
+        found: list[tuple[Array, Array]] = []
         for row in left_rows:
             plain = not any(isinstance(part, Value) for part in row)
             key = repr(row) if plain else None
-            if key is None or key not in known:
-                pairs = _pairs(row, right_rows, annotations, types, membership.asked.null_safe)
-                if key is None:
-                    partners.append(pairs)
-                    continue
-                known[key] = pairs
-            partners.append(known[key])
-        return partners
+            pairs = known.get(key) if plain else None
+            if pairs is None:
+                pairs = self._equal(row, rights, gates, types, null_safe)
+                if plain:
+                    known[key] = pairs
+            found.append(pairs)
+        none = np.zeros(0, dtype=np.int64)
+        sizes = [len(positions) for positions, _ in found]
+        return Partners(
+            np.repeat(np.arange(len(found)), sizes),
+            np.concatenate([none, *(positions for positions, _ in found)]),
+            np.concatenate([self._formal.circuit.zeros(0), *(held for _, held in found)]),
+        )
+
+    def _equal(
+        self,
+        row: tuple[Operand, ...],
+        columns: Sequence[Sequence[Operand]],
+        gates: Array,
+        types: Sequence[tuple[pa.DataType, pa.DataType]],
+        null_safe: bool,
+    ) -> tuple[Array, Array]:
+        """The rows of some columns that may be equal to one row, and that they are."""
+        places = np.flatnonzero(gates)
+        held = gates[places]
+        for value, column, kinds in zip(row, columns, types, strict=True):
+            rights = [column[place] for place in places.tolist()]
+            same = self._formal.conditions.equal(
+                [value] * len(rights), rights, kinds, null_safe=null_safe
+            )
+            held = self._formal.circuit.times(held, same)
+            places, held = places[held != 0], held[held != 0]
+        return places, held
 
 
-def _pairs(
-    row: tuple[Operand, ...],
-    other_rows: Sequence[tuple[Operand, ...]],
-    annotations: Sequence[Annotation],
-    types: Sequence[tuple[pa.DataType, pa.DataType]],
-    null_safe: bool,
-) -> list[Partner]:
-    partners = []
-    for index, (other, annotation) in enumerate(zip(other_rows, annotations, strict=True)):
-        factor = annotation
-        for value, its, kinds in zip(row, other, types, strict=True):
-            if factor.is_zero:
-                break
-            factor = ALGEBRA.times(factor, equal(value, its, kinds, null_safe=null_safe))
-        if not factor.is_zero:
-            partners.append((index, factor))
-    return partners
-
-
-def _guarded(factor: Annotation, guard: Annotation) -> Annotation:
-    """A factor of the rows for which a guard holds; 1 for others."""
-    if guard == ALGEBRA.one:
-        return factor
-    if guard.is_zero:
-        return ALGEBRA.one
-    return ALGEBRA.plus(ALGEBRA.times(guard, factor), absent(guard))
+def _present(owners: Array, positions: Array, gates: Array) -> Partners:
+    """Partners without those that are never there."""
+    there = gates != 0
+    if there.all():
+        return Partners(owners, positions, gates)
+    return Partners(owners[there], positions[there], gates[there])

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation
 from lipstick.engines.memory.formal.limits import too_many
+from lipstick.engines.memory.formal.tokens import ALGEBRA, Annotation
 from semiring.analysis.most import most
 from semiring.analysis.probability import probability
 from semiring.errors import ExactnessError

@@ -18,8 +18,10 @@ from lipstick.errors import CapabilityError
 from rewriter.blocks import EXPANDED, GROUP, MEMBER, Lookup
 from rewriter.interpret import Interpreted, UninterpretableError, unify
 from semiring.base import Array
+from semiring.circuit.values import choices
+from semiring.segments import bounds
 from semiring.value import Operand, Value
-from semiring.values import Applied, choice
+from semiring.values import Applied
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -73,6 +75,15 @@ def of_rows(function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]) -> li
         if is_formal:
             results[number] = Applied(function, rows[number])
     return results
+
+
+def argument_values(scope: MemberScope, scalar: Interpreted) -> list[Operand] | pa.Array:
+    """A scalar row by row: as one Arrow column where that is simple."""
+    if scalar.column is not None:
+        column = scope.plain(*scalar.column)
+        if column is not None:
+            return column
+    return operands(scope, scalar)
 
 
 def scalar_type(scope: Scope, scalar: Interpreted) -> pa.DataType:
@@ -135,11 +146,26 @@ class MemberScope:
             self._known[alias, name] = self._column(alias, name)
         return self._known[alias, name]
 
+    def plain(self, alias: str, name: str) -> pa.Array | None:
+        """A column as plain values, where no deletion changes those of a row that is there."""
+        members = self._members
+        if alias == MEMBER:
+            return members.resolve(self._chosen, members.base)(alias, name).to_arrow(self.length)
+        lookup = self._lookups.get(alias)
+        if lookup is None or not members.is_stable_column(alias, name):
+            return None
+        positions = self._formal.domains.refer(members, lookup, self._chosen)
+        base = self._formal.engine.base(lookup.block.name)
+        if len(positions) and (positions.min() < 0 or positions.max() >= base.size):
+            return None
+        return base.take(name, positions) if base.before_limit[positions].all() else None
+
     def _column(self, alias: str, name: str) -> list[Operand]:
         formal, members = self._formal, self._members
         if alias == MEMBER:
-            resolve = members.resolve(self._chosen, members.base)
-            values: list[Operand] = resolve(alias, name).to_arrow(self.length).to_pylist()
+            column = self.plain(alias, name)
+            assert column is not None
+            values: list[Operand] = column.to_pylist()
             return values
         if alias == EXPANDED:
             assert self._sets is not None
@@ -162,15 +188,16 @@ class MemberScope:
         if self._matched.get(alias) is False:
             return [None] * self.length
         membership = self._members.outer_lookups[alias]
-        looked_up: list[Operand] = []
-        for pairs in self._formal.matches.partners(self._members, membership, self._chosen):
-            positions = np.array([position for position, _ in pairs], dtype=np.int64)
-            values = self._formal.columns.column(membership.asked.block.name, name, positions)
-            if self._matched.get(alias) is True and len(values) == 1:
-                looked_up += values
-                continue
-            annotations = (annotation for _, annotation in pairs)
-            looked_up.append(choice(zip(annotations, values, strict=True)))
+        formal = self._formal
+        partners = formal.matches.partners(self._members, membership, self._chosen)
+        values = formal.columns.column(membership.asked.block.name, name, partners.positions)
+        offsets = bounds(np.bincount(partners.owners, minlength=self.length))
+        if self._matched.get(alias) is True and bool((np.diff(offsets) == 1).all()):
+            return values
+        looked_up = choices(formal.reading, partners.gates, values, offsets)
+        if self._matched.get(alias) is True:
+            for owner in np.flatnonzero(np.diff(offsets) == 1).tolist():
+                looked_up[owner] = values[offsets[owner]]
         return looked_up
 
     def type(self, alias: str, name: str) -> pa.DataType:

@@ -1,30 +1,24 @@
-"""Annotations of tuples and of members, each made once."""
+"""Annotations of tuples and of members as gates, each made once."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
 from lipstick.engines.memory.elements import ElementRows
-from lipstick.engines.memory.formal.algebra import ALGEBRA, Annotation, times
-from lipstick.engines.memory.formal.conditions import all_true
 from lipstick.engines.memory.formal.scopes import GroupScope, MemberScope, UnionScope
 from lipstick.engines.memory.groups import GroupRows
-from lipstick.engines.memory.keys import distinct
-from lipstick.engines.memory.members import Members
-from lipstick.engines.memory.store import every
 from lipstick.engines.memory.unions import UnionRows
-from lipstick.tracking.naming import shown_key
 from rewriter.analysis.data_flow import dependent
 from semiring.base import Array
-from semiring.polynomial import Polynomial
-from semiring.token import Token
+from semiring.segments import ascending, bounds
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
+
+K = TypeVar("K")
 
 
 class Tuples:
@@ -32,31 +26,26 @@ class Tuples:
 
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
-        self._uncut: dict[str, dict[int, Annotation]] = {}
-        self._tuples: dict[str, dict[int, Annotation]] = {}
-        self._members: dict[tuple[str, tuple[tuple[str, bool], ...]], dict[int, Annotation]] = {}
+        self._uncut: dict[str, Array] = {}
+        self._tuples: dict[str, Array] = {}
+        self._members: dict[tuple[str, tuple[tuple[str, bool], ...]], Array] = {}
 
-    def of(self, name: str, positions: Array) -> list[Annotation]:
+    def of(self, name: str, positions: Array) -> Array:
         """The annotations of tuples of a block."""
-        block = self._formal.engine.blocks[name]
-        if not block.limited:
+        if not self._formal.engine.blocks[name].limited:
             return self.uncut(name, positions)
-        known = self._tuples.setdefault(name, {})
-        new = _unknown(known, positions)
-        if len(new):
-            uncut = times(self.uncut(name, new), self._formal.cuts.factors(name, new))
-            known.update(zip(new.tolist(), uncut, strict=True))
-        return [known[position] for position in positions.tolist()]
 
-    def uncut(self, name: str, positions: Array) -> list[Annotation]:
+        def make(new: Array) -> Array:
+            factors = self._formal.cuts.factors(name, new)
+            return self._formal.circuit.times(self.uncut(name, new), factors)
+
+        return _remembered(self._tuples, name, positions, make)
+
+    def uncut(self, name: str, positions: Array) -> Array:
         """The annotations of tuples of a block before LIMIT."""
-        known = self._uncut.setdefault(name, {})
-        new = _unknown(known, positions)
-        if len(new):
-            known.update(zip(new.tolist(), self._make(name, new), strict=True))
-        return [known[position] for position in positions.tolist()]
+        return _remembered(self._uncut, name, positions, lambda new: self._make(name, new))
 
-    def _make(self, name: str, positions: Array) -> list[Annotation]:
+    def _make(self, name: str, positions: Array) -> Array:
         rows = self._formal.engine.rows(name)
         if isinstance(rows, UnionRows):
             return self._union(rows, positions)
@@ -66,101 +55,92 @@ class Tuples:
             return self._formal.elements.annotations(rows, positions)
         return self.members(name, positions)
 
-    def _union(self, rows: UnionRows, positions: Array) -> list[Annotation]:
+    def _union(self, rows: UnionRows, positions: Array) -> Array:
         branches, inside = self._formal.domains.branches(rows)
-        union_annotations: list[Annotation] = [ALGEBRA.zero] * len(positions)
+        gates = self._formal.circuit.zeros(len(positions))
         for number, branch in enumerate(rows.block.branches):
             in_branch = np.flatnonzero(branches[positions] == number)
-            branch_annotations = self.of(branch.name, inside[positions[in_branch]])
-            for index, annotation in zip(in_branch.tolist(), branch_annotations, strict=True):
-                union_annotations[index] = annotation
+            gates[in_branch] = self.of(branch.name, inside[positions[in_branch]])
         if not rows.block.having:
-            return union_annotations
+            return gates
         scope = UnionScope(self._formal, rows, positions)
-        return times(union_annotations, all_true(scope, rows.block.having))
+        held = self._formal.conditions.all_true(scope, rows.block.having)
+        return self._formal.circuit.times(gates, held)
 
-    def _groups(self, rows: GroupRows, positions: Array) -> list[Annotation]:
-        block = rows.block
+    def _groups(self, rows: GroupRows, positions: Array) -> Array:
+        block, circuit = rows.block, self._formal.circuit
         if block.difference is not None:
             return self._differences(rows, positions)
-        group_annotations: list[Annotation] = [ALGEBRA.one] * len(positions)
+        gates = circuit.ones(len(positions))
         if block.keys:
             annotations, owners = self.of_groups(rows, positions)
-            group_annotations = [
-                ALGEBRA.delta(ALGEBRA.sum(annotations[a:b]))
-                for a, b in segments(owners, len(positions))
-            ]
+            gates = circuit.delta(circuit.sum(annotations, segments(owners, len(positions))))
         if not block.having:
-            return group_annotations
+            return gates
         scope = GroupScope(self._formal, rows, positions)
-        return times(group_annotations, all_true(scope, block.having))
+        return circuit.times(gates, self._formal.conditions.all_true(scope, block.having))
 
-    def of_groups(self, rows: GroupRows, positions: Array) -> tuple[list[Annotation], Array]:
+    def of_groups(self, rows: GroupRows, positions: Array) -> tuple[Array, Array]:
         """The annotations of the members of some groups, and the place of each one's group."""
         grouped = self._formal.domains.grouped(rows, positions)
         annotations = self.members(rows.block.name, grouped.members)
         if grouped.factors is not None:
-            annotations = times(annotations, grouped.factors)
+            annotations = self._formal.circuit.times(annotations, grouped.factors)
         return annotations, grouped.owners
 
-    def _differences(self, rows: GroupRows, positions: Array) -> list[Annotation]:
+    def _differences(self, rows: GroupRows, positions: Array) -> Array:
         """The differences of the sums of two sides' members, of EXCEPT ALL and INTERSECT ALL."""
-        difference = rows.block.difference
+        difference, circuit = rows.block.difference, self._formal.circuit
         assert difference is not None
         annotations, owners = self.of_groups(rows, positions)
         sides = rows.sides(self._formal.domains.grouped(rows, positions).members)
-        differences = []
-        for start, stop in segments(owners, len(positions)):
-            pairs = list(zip(annotations[start:stop], sides[start:stop], strict=True))
-            left, right = (ALGEBRA.sum([k for k, at in pairs if at == side]) for side in (0, 1))
-            less = ALGEBRA.monus(left, right)
-            differences.append(ALGEBRA.monus(left, less) if difference.common else less)
-        return differences
+        left, right = (
+            circuit.sum(annotations[sides == side], segments(owners[sides == side], len(positions)))
+            for side in (0, 1)
+        )
+        less = circuit.monus(left, right)
+        return circuit.monus(left, less) if difference.common else less
 
     # -- members ---------------------------------------------------------------------------
 
-    def members(
-        self, name: str, chosen: Array, matched: dict[str, bool] | None = None
-    ) -> list[Annotation]:
+    def members(self, name: str, chosen: Array, matched: dict[str, bool] | None = None) -> Array:
         """The annotations of members of a block: the products of their factors.
 
         ``matched`` as in :class:`MemberScope`.
         """
-        key = (name, tuple(sorted((matched or {}).items())))
-        known = self._members.setdefault(key, {})
-        new = _unknown(known, chosen)
-        if len(new):
-            new_annotations = self._make_members(name, new, matched or {})
-            known.update(zip(new.tolist(), new_annotations, strict=True))
-        return [known[position] for position in chosen.tolist()]
+        choice = matched or {}
+        key = (name, tuple(sorted(choice.items())))
+        return _remembered(
+            self._members, key, chosen, lambda new: self._make_members(name, new, choice)
+        )
 
-    def _make_members(self, name: str, chosen: Array, matched: dict[str, bool]) -> list[Annotation]:
-        formal = self._formal
+    def _make_members(self, name: str, chosen: Array, matched: dict[str, bool]) -> Array:
+        formal, circuit = self._formal, self._formal.circuit
         members = formal.domains.members(name)
         block = members.block
-        columns = [self._tokens(members, number, chosen) for number in range(len(block.tokens))]
+        columns = [
+            circuit.tokens(formal.tokens.of_members(members, number, chosen))
+            for number in range(len(block.tokens))
+        ]
         for lookup in members.lookups:
             positions = formal.domains.refer(members, lookup, chosen)
             there = np.flatnonzero(positions >= 0)
-            factors: list[Annotation] = [ALGEBRA.zero] * len(chosen)
-            referred_annotations = self.of(lookup.block.name, positions[there])
-            for index, annotation in zip(there.tolist(), referred_annotations, strict=True):
-                factors[index] = annotation
+            factors = circuit.zeros(len(chosen))
+            factors[there] = self.of(lookup.block.name, positions[there])
             columns.append(factors)
-        products: list[Annotation] = columns[0] if columns else [ALGEBRA.one] * len(chosen)
-        for factors in columns[1:]:
-            products = times(products, factors)
+        products = circuit.product(columns, len(chosen))
         captured = chosen < members.count if members.dataset is not None else chosen < 0
         captured_places = np.flatnonzero(captured)
-        for index in captured_places[~members.fixed(chosen[captured_places])].tolist():
-            products[index] = ALGEBRA.zero
-        left = np.array([not annotation.is_zero for annotation in products], dtype=np.bool_)
-        places = np.flatnonzero(left)
-        rest = chosen[places]
+        products[captured_places[~members.fixed(chosen[captured_places])]] = 0
         if not (block.semis or block.outer_lookups or block.conditions):
             return products
-        factors = formal.matches.memberships(members, rest)
-        factors = times(factors, formal.matches.outer_joins(members, rest, matched))
+        places = np.flatnonzero(products)
+        rest = chosen[places]
+        parts = [
+            products[places],
+            formal.matches.memberships(members, rest),
+            formal.matches.outer_joins(members, rest, matched),
+        ]
         conditions = [
             condition
             for condition in block.conditions
@@ -168,39 +148,31 @@ class Tuples:
         ]
         if conditions:
             scope = MemberScope(formal, members, rest, matched=matched)
-            factors = times(factors, all_true(scope, conditions))
-        for index, factor in zip(places.tolist(), factors, strict=True):
-            products[index] = ALGEBRA.times(products[index], factor)
+            parts.append(formal.conditions.all_true(scope, conditions))
+        products[places] = circuit.product(parts, len(rest))
         return products
 
-    def _tokens(self, members: Members, number: int, chosen: Array) -> list[Annotation]:
-        token = members.block.tokens[number]
-        assert members.dataset is not None
-        columns = [members.dataset.take(name, chosen) for name in token.columns]
-        absent = members.tokens.index(number).absent
-        naming = self._formal.engine.manifest.relations[token.relation].naming
-        codes = first = every(len(chosen))
-        if not any(pa.types.is_nested(column.type) for column in columns):
-            codes, first = distinct(columns, len(chosen))
-        keys = zip(*(column.take(pa.array(first)).to_pylist() for column in columns), strict=True)
-        atoms: list[Annotation] = [
-            Polynomial.token(Token(token.relation, shown_key(naming, key))) for key in keys
-        ]
-        if absent is not None:
-            codes = np.where(absent[chosen], len(atoms), codes)
-            atoms.append(ALGEBRA.one)
-        return [atoms[code] for code in codes.tolist()]
+
+def segments(owners: Array, count: int) -> Array:
+    """Return the CSR offsets of the members of each group; ``owners`` are sorted."""
+    return bounds(np.bincount(owners, minlength=count))
 
 
-def segments(owners: Array, count: int) -> list[tuple[int, int]]:
-    """Return start and stop of the members of each group; ``owners`` are sorted."""
-    bounds = np.searchsorted(owners, np.arange(count + 1))
-    return list(pairwise(bounds.tolist()))
-
-
-def _unknown(known: dict[int, Annotation], positions: Array) -> Array:
-    distinct_positions = np.unique(positions)
-    if not known:
-        return distinct_positions
-    new: Array = distinct_positions[[p not in known for p in distinct_positions.tolist()]]
-    return new
+def _remembered(
+    known: dict[K, Array], key: K, positions: Array, make: Callable[[Array], Array]
+) -> Array:
+    """Return the gates at some positions, each made once."""
+    size = int(positions.max(initial=-1)) + 1
+    before = known.get(key)
+    if before is None or len(before) < size:
+        grown = np.full(size, -1, dtype=np.int32)
+        if before is not None:
+            grown[: len(before)] = before
+        known[key] = grown
+    new = positions[known[key][positions] < 0]
+    if len(new):
+        new = ascending(new)
+        made = make(new)
+        known[key][new] = made
+    found: Array = known[key][positions]
+    return found

@@ -17,9 +17,9 @@ from lipstick.engines.memory.store import every
 from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.interpret import UninterpretableError, WindowCall
 from semiring.base import Array
+from semiring.circuit.values import CircuitRows
 from semiring.value import Operand
 from semiring.values import Windowed
-from semiring.values import WindowRows as Among
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -87,12 +87,10 @@ class Windows:
             chosen = np.flatnonzero(partitions == part)
         if len(chosen) > MOST:
             raise too_many(f"{call.text} in {name} is over {len(chosen):,} rows")
-        annotations = self._formal.tuples.members(name, chosen)
-        there = [index for index, k in enumerate(annotations) if not k.is_zero]
-        kept = chosen[there]
+        gates = self._formal.tuples.members(name, chosen)
+        kept, gates = chosen[gates != 0], gates[gates != 0]
         scope = MemberScope(self._formal, self._formal.domains.members(rows.block.name), kept)
         columns = [operands(scope, scalar) for scalar in operands_of(call)]
         read = list(zip(*columns, strict=True)) if columns else [()] * len(kept)
-        pairs = [(annotations[index], row) for index, row in zip(there, read, strict=True)]
-        among = Among(self._function(rows, call), pairs)
+        among = CircuitRows(self._formal.reading, self._function(rows, call), gates, read)
         return {int(position): Windowed(among, number) for number, position in enumerate(kept)}

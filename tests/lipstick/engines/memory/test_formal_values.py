@@ -7,18 +7,19 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from lipstick.engines.memory.formal import checked
-from lipstick.engines.memory.formal.algebra import ALGEBRA
 from lipstick.engines.memory.formal.checked import InconsistentError
-from lipstick.engines.memory.formal.conditions import equal
+from lipstick.engines.memory.formal.conditions import Conditions
 from lipstick.engines.memory.formal.possible import possible
+from semiring.circuit import Circuit, Reading
 from semiring.errors import ExactnessError
-from semiring.expression import Expression
 from semiring.monoid import AVG, COUNT, MIN, SUM, Monoid
 from semiring.tensor import Tensor
+from semiring.token import Token
 from tests.oracle.conditions import DATABASE
 from tests.oracle.database import Database
 from tests.oracle.small import small, token
@@ -86,17 +87,24 @@ def test_values_that_are_many_are_refused() -> None:
 def test_equality_is_that_of_spark(
     left: Any, right: Any, types: tuple[pa.DataType, pa.DataType], null_safe: bool, expected: bool
 ) -> None:
-    found = equal(left, right, types, null_safe=null_safe)
-    assert found == (ALGEBRA.one if expected else ALGEBRA.zero)
+    conditions = Conditions(Circuit(0))
+    assert conditions.equal([left], [right], types, null_safe=null_safe).tolist() == [expected]
 
 
 def test_equality_with_a_tensor_is_a_condition() -> None:
-    condition = equal(tensor(MIN, 3, 5), 3, (pa.int32(), pa.int32()), null_safe=False)
-    assert isinstance(condition, Expression)
-    assert str(condition) == "[MIN(r:0⊗3 + r:1⊗5) = 3]"
+    circuit = Circuit(2)
+    conditions = Conditions(circuit)
+    reading = Reading(circuit, lambda numbers: [Token("r", number) for number in numbers.tolist()])
+    gates = circuit.tokens(np.arange(2))
+    types = (pa.int32(), pa.int32())
+    of_circuit = circuit.tensors(MIN, gates, pa.array([3, 5], pa.int32()), np.array([0, 2]))
+    for least in (tensor(MIN, 3, 5), *reading.tensors(of_circuit)):
+        for sides in ([least], [3]), ([3], [least]):
+            (gate,) = conditions.equal(*sides, types, null_safe=False)
+            assert str(reading.annotation(gate)) == "[MIN(r:0⊗3 + r:1⊗5) = 3]"
     least = Tensor(MIN, [(token("r", 0), "a"), (token("r", 1), "b")])
-    texts = equal(least, "a", (pa.string(), pa.string()), null_safe=True)
-    assert str(texts) == "[MIN(r:0⊗a + r:1⊗b) <=> a]"
+    (gate,) = conditions.equal([least], ["a"], (pa.string(), pa.string()), null_safe=True)
+    assert str(reading.annotation(gate)) == "[MIN(r:0⊗a + r:1⊗b) <=> a]"
 
 
 def test_the_switch_finds_wrong_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

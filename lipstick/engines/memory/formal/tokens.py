@@ -1,0 +1,106 @@
+"""The tokens of a capture by number, whose gates are the leaves of its circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.members import Members
+from lipstick.engines.memory.reach import tokens
+from lipstick.tracking.naming import shown_key
+from semiring.base import Array
+from semiring.expression import Expression
+from semiring.key_index import KeyIndex
+from semiring.polynomial import Polynomial
+from semiring.segments import bounds
+from semiring.semirings.expressions import Expressions
+from semiring.token import Token
+from semiring.vocabulary import TokenScan, number_tokens
+
+Annotation: TypeAlias = Polynomial | Expression
+
+ALGEBRA = Expressions()
+
+
+class TokenNumbers:
+    """The tokens of all relations, numbered in their order."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        names = sorted(name for name, r in engine.manifest.relations.items() if r.token)
+        parts = [_Keys(engine, name) for name in names]
+        self._names = names
+        self._starts = bounds(np.array([len(part) for part in parts], dtype=np.int64))
+        self._parts = dict(zip(names, parts, strict=True))
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    def of_members(self, members: Members, number: int, chosen: Array) -> Array:
+        """The numbers of the tokens of members in one scan; -1: a member did not use it."""
+        token = members.block.tokens[number]
+        assert members.dataset is not None
+        columns = [members.dataset.take(name, chosen) for name in token.columns]
+        start = self._starts[self._names.index(token.relation)]
+        numbers = start + self._parts[token.relation].numbers(columns, len(chosen))
+        absent = members.tokens.index(number).absent
+        return numbers if absent is None else np.where(absent[chosen], -1, numbers)
+
+    def tokens(self, numbers: Array) -> list[Token]:
+        """The tokens of some numbers."""
+        named: list[Token] = []
+        relations = np.searchsorted(self._starts, numbers, side="right") - 1
+        order = np.argsort(relations, kind="stable")
+        for relation in np.unique(relations).tolist():
+            name = self._names[relation]
+            own = numbers[order][relations[order] == relation] - self._starts[relation]
+            naming = self._engine.manifest.relations[name].naming
+            keys = self._parts[name].keys(own)
+            named += [Token(name, shown_key(naming, key)) for key in keys]
+        back = np.argsort(order, kind="stable").tolist()
+        return [named[place] for place in back]
+
+
+class _Keys:
+    """The keys of one relation's tuples, in the order of tokens."""
+
+    def __init__(self, engine: Engine, relation: str) -> None:
+        table = tokens(engine, relation)
+        columns = [column.combine_chunks() for column in table.columns]
+        self._index: KeyIndex | None = None
+        self._places: dict[Token, int] = {}
+        self._relation = relation
+        if any(pa.types.is_nested(column.type) for column in columns):
+            keys = zip(*(column.to_pylist() for column in columns), strict=True)
+            named = [Token(relation, key) for key in keys]
+            order = sorted(range(len(named)), key=lambda place: named[place].sort_key)
+            self._places = {named[place]: rank for rank, place in enumerate(order)}
+        else:
+            (codes,), _, _ = number_tokens([TokenScan(relation, columns, table.num_rows)])
+            order = np.argsort(codes, kind="stable").tolist()
+        self._columns = [column.take(pa.array(order, pa.int64())) for column in columns]
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def numbers(self, columns: Sequence[pa.Array], length: int) -> Array:
+        """The places of some keys."""
+        if self._places:
+            keys = zip(*(column.to_pylist() for column in columns), strict=True)
+            # Members that lack the tuple have no place here.
+            found = [self._places.get(Token(self._relation, key), -1) for key in keys]
+            return np.array(found, dtype=np.int64)
+        if self._index is None:
+            self._index = KeyIndex(self._relation, self._columns)
+        return self._index.codes(list(columns), length)
+
+    def keys(self, places: Array) -> list[tuple[object, ...]]:
+        """The keys at some places."""
+        chosen = pa.array(places)
+        return list(
+            zip(*(column.take(chosen).to_pylist() for column in self._columns), strict=True)
+        )

@@ -1,0 +1,478 @@
+"""Annotations as gates of one circuit, made by whole columns with the laws of expressions.
+
+The laws are those of :class:`semiring.expression.Expression`, which hold in every commutative
+δ-semiring with monus: 0 annihilates, units are dropped, sums and products are flattened and merged,
+δ(δ(x)) = δ(x), δ(x·c) = δ(x)·c and c·c = c where c is 0 or 1, x ⊖ x = 0, x ⊖ 0 = x, 0 ⊖ x = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from semiring.arrow import decoded, normal
+from semiring.base import Array
+from semiring.circuit.gates import (
+    CANONICAL,
+    COMPARE,
+    CONSTANT,
+    DELTA,
+    MONUS,
+    OBJECT,
+    ONE,
+    OPEN,
+    POLYNOMIAL,
+    PRODUCT,
+    SUM,
+    TENSOR,
+    TOKEN,
+    TRUTH,
+    ZERO,
+    Gates,
+)
+from semiring.circuit.scalars import Scalars, is_simple
+from semiring.comparison import compare_values
+from semiring.decimals import decimal_to_integers
+from semiring.errors import ExactnessError
+from semiring.exact import reduce_segments
+from semiring.expression import Expression
+from semiring.monoid import Monoid
+from semiring.ranks import ranked
+from semiring.segments import bounds, owners_of
+from semiring.token import normal_value, order_key
+
+_MOST_GATES = 2**31 - 1
+
+
+class Circuit:
+    """Annotations over numbered tokens.
+
+    Methods take and return int32 arrays of gate numbers. ``0`` and ``1`` are the gates of the
+    constants, and the gate of a token is its number plus 2.
+
+    Parameters
+    ----------
+    tokens
+        The number of tokens. Their numbers are in the order of tokens.
+    """
+
+    def __init__(self, tokens: int) -> None:
+        self.gates = Gates()
+        self.token_count = tokens
+        self.objects: list[Expression] = []
+        self.scalars: list[Scalars] = []
+        self.comparisons: list[tuple[str, object]] = []
+        self._object_numbers: dict[Expression, int] = {}
+        self._comparison_numbers: dict[tuple[str, object], int] = {}
+        self._scalar_numbers: dict[tuple[str, ...], int] = {}
+        constant = POLYNOMIAL | CANONICAL
+        self._leaves(CONSTANT, np.arange(2), constant)
+        self._leaves(TOKEN, np.arange(tokens), constant | OPEN)
+
+    # -- leaves ------------------------------------------------------------------------------
+
+    def zeros(self, length: int) -> Array:
+        """0 everywhere."""
+        return np.full(length, ZERO, dtype=np.int32)
+
+    def ones(self, length: int) -> Array:
+        """1 everywhere."""
+        return np.full(length, ONE, dtype=np.int32)
+
+    def tokens(self, numbers: Array) -> Array:
+        """The gates of tokens with some numbers; 1 for negative numbers."""
+        return np.where(numbers < 0, ONE, numbers + 2).astype(np.int32)
+
+    def constants(self, counts: Array) -> Array:
+        """The n-fold sums of 1."""
+        if len(counts) and int(counts.max()) >= 2**31:
+            raise ExactnessError("a constant of an annotation is above 2^31")
+        return self._leaves(CONSTANT, counts, POLYNOMIAL | CANONICAL)
+
+    def of_expressions(self, annotations: Sequence[Expression]) -> Array:
+        """The gates of expressions that are no sums or products, equal ones once."""
+        numbers = np.empty(len(annotations), dtype=np.int64)
+        flags = np.zeros(len(annotations), dtype=np.uint8)
+        gates = self.zeros(len(annotations))
+        open_places = []
+        for place, annotation in enumerate(annotations):
+            constant = annotation.constant_value()
+            if constant is not None:
+                gates[place] = constant if constant < 2 else self.constants(np.array([constant]))[0]
+                continue
+            number = self._object_numbers.setdefault(annotation, len(self.objects))
+            if number == len(self.objects):
+                self.objects.append(annotation)
+            numbers[place] = number
+            flags[place] = CANONICAL | OPEN | (TRUTH if annotation.is_truth_value else 0)
+            open_places.append(place)
+        if open_places:
+            chosen = np.array(open_places)
+            gates[chosen] = self._leaves(OBJECT, numbers[chosen], flags[chosen])
+        return gates
+
+    def _leaves(self, kind: int, payload: Array, flags: Array | int) -> Array:
+        count = len(payload)
+        none = np.zeros(0, dtype=np.int64)
+        if isinstance(flags, int):
+            flags = np.full(count, flags, dtype=np.uint8)
+        return self._add(kind, payload, np.zeros(count + 1, dtype=np.int64), none, none, flags)
+
+    def _add(
+        self, kind: int, payload: Array, offsets: Array, child: Array, label: Array, flags: Array
+    ) -> Array:
+        if len(self.gates) + len(payload) > _MOST_GATES:
+            raise ExactnessError("the annotations have more than two thousand million gates")
+        return self.gates.add(kind, payload, offsets, child, label, flags.astype(np.uint8))
+
+    # -- operations --------------------------------------------------------------------------
+
+    def times(self, a: Array, b: Array) -> Array:
+        """a·b, place by place."""
+        if not len(a):
+            return self.zeros(0)
+        if bool(((a <= ONE) | (b <= ONE)).all()):
+            return np.where(a == ONE, b, np.where(b == ONE, a, ZERO)).astype(np.int32)
+        return self.product((a, b), len(a))
+
+    def product(self, factors: Sequence[Array], length: int) -> Array:
+        """The products, place by place; ones of a length if there are no factors."""
+        result = self.ones(length)
+        if not factors:
+            return result
+        stacked = np.stack(factors, axis=1)
+        zero = (stacked == ZERO).any(axis=1)
+        used = (stacked != ONE) & ~zero[:, None]
+        counts = used.sum(axis=1)
+        single = np.flatnonzero(counts == 1)
+        result[single] = stacked[single][used[single]]
+        several = np.flatnonzero(counts > 1)
+        if len(several):
+            result[several] = self._products(stacked[several][used[several]], counts[several])
+        result[zero] = ZERO
+        return result
+
+    def _products(self, gates: Array, sizes: Array) -> Array:
+        """The products of segments of gates that are neither 0 nor 1."""
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        owners, child, exponent = self._flattened(owners, gates, PRODUCT)
+        owners, child, exponent = _merged(owners, child, exponent)
+        exponent = np.where(self.gates.has(child, TRUTH), 1, exponent)
+        result, chosen, offsets = self._split(owners, child, exponent, len(sizes))
+        if not len(chosen):
+            return result
+        rows = np.isin(owners, chosen) if len(chosen) < len(sizes) else slice(None)
+        child, exponent = child[rows], exponent[rows]
+        flags = self._common(child, offsets)
+        kinds = self.gates.kind[child]
+        polynomial = self.gates.has(child, POLYNOMIAL)
+        # A sum among factors keeps its place where it is no polynomial without integer content.
+        proper = (kinds != SUM) | (~polynomial & (self._contents(child, kinds) == 1))
+        proper &= kinds != CONSTANT
+        canonical = reduce_segments(np.logical_and, proper, offsets, True)
+        flags = np.where(canonical, flags, flags & ~np.uint8(CANONICAL))
+        none = np.zeros(len(chosen), dtype=np.int64)
+        result[chosen] = self._add(PRODUCT, none, offsets, child, exponent, flags)
+        return result
+
+    def _contents(self, child: Array, kinds: Array) -> Array:
+        """The least multiplicity in sums; 1 for other gates."""
+        contents = np.ones(len(child), dtype=np.int64)
+        sums = np.flatnonzero(kinds == SUM)
+        if len(sums):
+            edges, offsets = self.gates.edges_of(child[sums])
+            contents[sums] = reduce_segments(np.minimum, self.gates.label[edges], offsets, 1)
+        return contents
+
+    def sum(self, gates: Array, offsets: Array) -> Array:
+        """The sums of CSR segments of gates."""
+        count = len(offsets) - 1
+        owners = owners_of(offsets)
+        there = gates != ZERO
+        owners, child, times = self._flattened(owners[there], gates[there], SUM)
+        constant = np.flatnonzero((self.gates.kind[child] == CONSTANT) & (child != ONE))
+        if len(constant):
+            times[constant] *= self.gates.payload[child[constant]]
+            child[constant] = ONE
+        owners, child, times = _merged(owners, child, times)
+        result, chosen, own = self._split(owners, child, times, count)
+        if not len(chosen):
+            return result
+        if len(own) - 1 < count:
+            rows = np.isin(owners, chosen)
+            child, times = child[rows], times[rows]
+        numbers = np.flatnonzero((np.diff(own) == 1) & (child[own[:-1]] == ONE))
+        if len(numbers):
+            result[chosen[numbers]] = self.constants(times[own[numbers]])
+            rest = np.ones(len(chosen), dtype=np.bool_)
+            rest[numbers] = False
+            edges = np.repeat(rest, np.diff(own))
+            chosen, own = chosen[rest], bounds(np.diff(own)[rest])
+            child, times = child[edges], times[edges]
+        none = np.zeros(len(chosen), dtype=np.int64)
+        flags = self._common(child, own)
+        result[chosen] = self._add(SUM, none, own, child, times, flags)
+        return result
+
+    def plus(self, a: Array, b: Array) -> Array:
+        """a + b, place by place."""
+        both = np.stack([a, b], axis=1).ravel()
+        return self.sum(both, np.arange(0, len(both) + 1, 2))
+
+    def delta(self, gates: Array) -> Array:
+        """δ, place by place."""
+        store = self.gates
+        result = gates.astype(np.int32, copy=True)
+        kinds = store.kind[gates]
+        result[kinds == CONSTANT] = np.minimum(store.payload[gates[kinds == CONSTANT]], 1)
+        open_ones = (kinds != CONSTANT) & (kinds != DELTA) & ~store.has(gates, TRUTH)
+        products = np.flatnonzero(open_ones & (kinds == PRODUCT))
+        if len(products):
+            edges, offsets = store.edges_of(gates[products])
+            true = store.has(store.child[edges], TRUTH)
+            held = products[reduce_segments(np.logical_or, true, offsets, False)]
+            if len(held):
+                result[held] = self._delta_of_products(gates[held])
+                open_ones[held] = False
+        rest = np.flatnonzero(open_ones)
+        if len(rest):
+            inner = gates[rest]
+            flags = store.flags[inner] & np.uint8(CANONICAL | OPEN)
+            none = np.zeros(len(rest), dtype=np.int64)
+            result[rest] = self._add(DELTA, none, np.arange(len(rest) + 1), inner, none + 1, flags)
+        return result
+
+    def _delta_of_products(self, gates: Array) -> Array:
+        """δ of products of which some factors c are 0 or 1: δ(x·c) = δ(x)·c."""
+        edges, offsets = self.gates.edges_of(gates)
+        owners, child, exponent = (
+            owners_of(offsets),
+            self.gates.child[edges],
+            self.gates.label[edges],
+        )
+        true = self.gates.has(child, TRUTH)
+        rest = self._powers(owners[~true], child[~true], exponent[~true], len(gates))
+        held = self._powers(owners[true], child[true], exponent[true], len(gates))
+        return self.times(self.delta(rest), held)
+
+    def _powers(self, owners: Array, child: Array, exponent: Array, count: int) -> Array:
+        """The products of merged factors by their owners."""
+        result, chosen, _ = self._split(owners, child, exponent, count)
+        result[np.bincount(owners, minlength=count) == 0] = ONE
+        if len(chosen):
+            rows = np.isin(owners, chosen)
+            counts = np.repeat(child[rows], exponent[rows])
+            sizes = np.bincount(
+                np.searchsorted(chosen, owners[rows]), exponent[rows], len(chosen)
+            ).astype(np.int64)
+            result[chosen] = self._products(counts, sizes)
+        return result
+
+    def monus(self, a: Array, b: Array) -> Array:
+        """a ⊖ b, place by place."""
+        store = self.gates
+        result = a.astype(np.int32, copy=True)
+        numbers = (store.kind[a] == CONSTANT) & (store.kind[b] == CONSTANT)
+        less = numbers & (store.payload[a] <= store.payload[b])
+        result[(a == b) | less] = ZERO
+        rest = np.flatnonzero((a != b) & (a != ZERO) & (b != ZERO) & ~less)
+        if len(rest):
+            child = np.stack([a[rest], b[rest]], axis=1).ravel()
+            offsets = np.arange(0, len(child) + 1, 2)
+            sides = np.tile([0, 1], len(rest))
+            none = np.zeros(len(rest), dtype=np.int64)
+            flags = self._common(child, offsets) & ~np.uint8(POLYNOMIAL)
+            result[rest] = self._add(MONUS, none, offsets, child, sides, flags)
+        return result
+
+    def absent(self, gates: Array) -> Array:
+        """1 ⊖ δ(x), place by place."""
+        return self.monus(self.ones(len(gates)), self.delta(gates))
+
+    def matched_or_not(self, gates: Array) -> Array:
+        """u + (1 ⊖ δ(u)), place by place: a row of a LEFT JOIN with its partner, or without."""
+        either = self.plus(gates, self.absent(gates))
+        return np.where(self.gates.has(gates, TRUTH), ONE, either).astype(np.int32)
+
+    def any_of(self, columns: Sequence[Array], length: int) -> Array:
+        """δ of the sums of the distinct annotations of each place; 1 where one of them is 1."""
+        stacked = np.sort(np.stack(columns, axis=1), axis=1)
+        stacked[:, 1:][stacked[:, 1:] == stacked[:, :-1]] = ZERO
+        width = stacked.shape[1]
+        sums = self.sum(stacked.ravel(), np.arange(0, length * width + 1, width))
+        sums[(stacked == ONE).any(axis=1)] = ONE
+        return self.delta(sums)
+
+    # -- tensors and comparisons -------------------------------------------------------------
+
+    def tensors(
+        self, monoid: Monoid, gates: Array, values: pa.Array, offsets: Array, distinct: bool = False
+    ) -> Array | None:
+        """The tensors Σ kᵢ⊗vᵢ of CSR segments; None for values that are only ordered in Python.
+
+        Equal values are merged, and NULL is left out.
+
+        Parameters
+        ----------
+        distinct
+            Every value counts once: the annotations beside values are δ of their sums.
+        """
+        values = normal(decoded(values))
+        if not is_simple(values.type):
+            return None
+        there = (gates != ZERO) & values.is_valid().to_numpy(zero_copy_only=False)
+        places = np.flatnonzero(there)
+        owners, gates = owners_of(offsets)[places], gates[places]
+        number, labels = self._labels(monoid, values, places)
+        order = np.lexsort((labels, owners))
+        owners, labels, gates = owners[order], labels[order], gates[order]
+        heads = np.ones(len(order), dtype=np.bool_)
+        heads[1:] = (owners[1:] != owners[:-1]) | (labels[1:] != labels[:-1])
+        first = np.flatnonzero(heads)
+        totals = self.sum(gates, np.append(first, len(gates)))
+        if distinct:
+            totals = self.delta(totals)
+        own = bounds(np.bincount(owners[first], minlength=len(offsets) - 1))
+        payload = np.full(len(offsets) - 1, number)
+        flags = self._common(totals, own) & ~np.uint8(POLYNOMIAL)
+        if self.scalars[number].sample is not None:
+            # Equal values of other tensors have other labels.
+            flags &= ~np.uint8(CANONICAL)
+        return self._add(TENSOR, payload, own, totals, labels[first], flags)
+
+    def _labels(self, monoid: Monoid, values: pa.Array, places: Array) -> tuple[int, Array]:
+        """The number of the scalars that some values are among, and their labels."""
+        kind = values.type
+        codes = ranked(values)[places]
+        wide = pa.types.is_decimal128(kind) and decimal_to_integers(values).dtype != np.int64
+        if not (wide or pa.types.is_string(kind) or pa.types.is_binary(kind)):
+            key = (monoid.name, repr(monoid.finisher), str(kind))
+            number = self._scalar_numbers.setdefault(key, len(self.scalars))
+            if number == len(self.scalars):
+                self.scalars.append(Scalars(monoid, kind, None))
+            return number, codes
+        _, first, labels = np.unique(codes, return_index=True, return_inverse=True)
+        self.scalars.append(Scalars(monoid, kind, values.take(pa.array(places[first]))))
+        return len(self.scalars) - 1, labels
+
+    def compare(self, op: str, tensors: Array, values: Sequence[object]) -> Array:
+        """[tensor op value], place by place; values are plain and not NULL, of one all the same."""
+        numbers = np.empty(len(values), dtype=np.int64)
+        for place, value in enumerate(map(normal_value, values)):
+            key = (op, order_key(value))
+            number = self._comparison_numbers.setdefault(key, len(self.comparisons))
+            if number == len(self.comparisons):
+                self.comparisons.append((op, value))
+            numbers[place] = number
+        numbers = np.broadcast_to(numbers, len(tensors))
+        result = self.zeros(len(tensors))
+        is_open = self.gates.has(tensors, OPEN)
+        held: dict[tuple[int, int], bool] = {}
+        for place in np.flatnonzero(~is_open).tolist():
+            pair = (int(tensors[place]), int(numbers[place]))
+            if pair not in held:
+                _, value = self.comparisons[pair[1]]
+                held[pair] = compare_values(op, self._constant(pair[0]), value)
+            result[place] = held[pair]
+        chosen = np.flatnonzero(is_open)
+        if len(chosen):
+            ends = tensors[chosen]
+            flags = (self.gates.flags[ends] & np.uint8(CANONICAL | OPEN)) | np.uint8(TRUTH)
+            ones = np.ones(len(chosen), dtype=np.int64)
+            offsets = np.arange(len(chosen) + 1)
+            result[chosen] = self._add(COMPARE, numbers[chosen], offsets, ends, ones, flags)
+        return result
+
+    def _constant(self, tensor: int) -> object:
+        """The value of a tensor without tokens."""
+        edges, _ = self.gates.edges_of(np.array([tensor]))
+        scalars = self.scalars[int(self.gates.payload[tensor])]
+        values = scalars.values(self.gates.label[edges])
+        copies = self.most(self.gates.child[edges]).astype(np.int64).tolist()
+        return scalars.monoid.aggregate(zip(copies, values, strict=True))
+
+    # -- readings ----------------------------------------------------------------------------
+
+    def most(self, gates: Array) -> Array:
+        """Upper bounds of counts, whichever tokens are there, as doubles."""
+        store = self.gates
+        below = store.reachable(gates)
+        most = np.ones(len(below))
+        for kind, layer in store.layers(gates):
+            at = np.searchsorted(below, layer)
+            if kind == CONSTANT:
+                most[at] = store.payload[layer]
+            if kind not in (SUM, PRODUCT, MONUS):
+                continue
+            edges, offsets = store.edges_of(layer)
+            inner, label = most[np.searchsorted(below, store.child[edges])], store.label[edges]
+            with np.errstate(over="ignore"):
+                if kind == SUM:
+                    most[at] = reduce_segments(np.add, inner * label, offsets, 0.0)
+                elif kind == PRODUCT:
+                    most[at] = reduce_segments(np.multiply, inner**label, offsets, 1.0)
+                else:
+                    most[at] = inner[offsets[:-1]]
+        found: Array = most[np.searchsorted(below, gates)]
+        return found
+
+    # -- edges -------------------------------------------------------------------------------
+
+    def _flattened(self, owners: Array, gates: Array, kind: int) -> tuple[Array, Array, Array]:
+        """Owners, ends and labels of edges, with the edges of gates of a kind in their place."""
+        store = self.gates
+        inner = store.kind[gates] == kind
+        if not inner.any():
+            return owners, gates.astype(np.int32, copy=True), np.ones(len(gates), dtype=np.int64)
+        edges, _ = store.edges_of(gates[inner])
+        sizes = np.ones(len(gates), dtype=np.int64)
+        sizes[inner] = store.sizes(gates[inner])
+        child, label = np.repeat(gates, sizes), np.ones(int(sizes.sum()), dtype=np.int64)
+        within = np.repeat(inner, sizes)
+        child[within], label[within] = store.child[edges], store.label[edges]
+        return np.repeat(owners, sizes), child.astype(np.int32), label
+
+    def _split(
+        self, owners: Array, child: Array, label: Array, count: int
+    ) -> tuple[Array, Array, Array]:
+        """The gates of owners with one edge or none, the other owners, and their CSR offsets."""
+        sizes = np.bincount(owners, minlength=count)
+        starts = bounds(sizes)[:-1]
+        result = self.zeros(count)
+        single = np.flatnonzero(sizes == 1)
+        single = single[label[starts[single]] == 1]
+        result[single] = child[starts[single]]
+        several = sizes > 0
+        several[single] = False
+        chosen = np.flatnonzero(several)
+        return result, chosen, bounds(sizes[chosen])
+
+    def _common(self, child: Array, offsets: Array) -> Array:
+        """The flags that follow from those of the ends of edges."""
+        flags = self.gates.flags[child]
+        every = reduce_segments(np.bitwise_and, flags, offsets, np.uint8(255))
+        some = reduce_segments(np.bitwise_or, flags, offsets, np.uint8(0))
+        common: Array = (every & np.uint8(POLYNOMIAL | CANONICAL)) | (some & np.uint8(OPEN))
+        return common
+
+
+def _merged(owners: Array, child: Array, label: Array) -> tuple[Array, Array, Array]:
+    """Edges by owner and end, ascending and each once, with the sums of their labels."""
+    keys = owners.astype(np.int64) << 32 | child
+    if bool((keys[1:] > keys[:-1]).all()):
+        return owners, child, label
+    order = np.argsort(keys, kind="stable")
+    keys, label = keys[order], label[order]
+    heads = np.flatnonzero(np.diff(keys, prepend=-1))
+    if len(heads) < len(keys):
+        _check(label)
+        label = np.add.reduceat(label, heads)
+    keys = keys[heads]
+    return keys >> 32, (keys & 0xFFFFFFFF).astype(np.int32), label
+
+
+def _check(label: Array) -> None:
+    if float(label.sum(dtype=np.float64)) >= 2**62:
+        raise ExactnessError("the multiplicities of an annotation are above 2^62")

@@ -1,0 +1,261 @@
+"""Gates in columns: kind, payload, and children as CSR; equal gates are stored once.
+
+An edge takes 12 bytes, a gate 22. Gates are numbered in topological order: children come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from semiring.base import Array
+from semiring.exact import reduce_segments
+from semiring.segments import ascending, bounds, owners_of, places_of
+
+CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, OBJECT, TENSOR = range(9)
+"""The kinds of gates; those of annotations are in the canonical order of expressions."""
+
+ZERO, ONE = 0, 1
+"""The gates of the constants 0 and 1."""
+
+POLYNOMIAL = 1
+"""Flag of a gate: neither δ nor ⊖ nor a condition occurs."""
+CANONICAL = 2
+"""Flag of a gate: its structure is that of the canonical expression, gates of its kind are equal
+only where their expressions are."""
+OPEN = 4
+"""Flag of a gate: some token occurs."""
+TRUTH = 8
+"""Flag of a gate: it is 0 or 1 in every semiring."""
+
+_SEEDS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+
+
+class Gates:
+    """Append-only columns of gates, and the index that finds equal ones."""
+
+    def __init__(self) -> None:
+        self._kind = _Column(np.uint8)
+        self._flags = _Column(np.uint8)
+        self._payload = _Column(np.int32)
+        self._depth = _Column(np.int32)
+        self._offsets = _Column(np.int64)
+        self._offsets.extend(np.zeros(1, dtype=np.int64))
+        self._child = _Column(np.int32)
+        self._label = _Column(np.int64)
+        self._index = _Index()
+
+    def __len__(self) -> int:
+        return len(self._kind)
+
+    @property
+    def edges(self) -> int:
+        """The number of edges."""
+        return len(self._child)
+
+    @property
+    def kind(self) -> Array:
+        """The kind of every gate."""
+        return self._kind.values
+
+    @property
+    def flags(self) -> Array:
+        """The flags of every gate."""
+        return self._flags.values
+
+    @property
+    def payload(self) -> Array:
+        """A number of every gate: of its token, its constant, or its entry in a side table."""
+        return self._payload.values
+
+    @property
+    def depth(self) -> Array:
+        """The longest way from every gate to a leaf."""
+        return self._depth.values
+
+    @property
+    def offsets(self) -> Array:
+        """The CSR offsets of the edges of every gate."""
+        return self._offsets.values
+
+    @property
+    def child(self) -> Array:
+        """The gate at the end of every edge."""
+        return self._child.values
+
+    @property
+    def label(self) -> Array:
+        """The number of every edge: a multiplicity, an exponent, a side, the place of a value."""
+        return self._label.values
+
+    def sizes(self, gates: Array) -> Array:
+        """Return the numbers of edges of gates."""
+        sizes: Array = self.offsets[gates + 1] - self.offsets[gates]
+        return sizes
+
+    def edges_of(self, gates: Array) -> tuple[Array, Array]:
+        """Return the edges of gates, one gate after the other, and the CSR offsets of the gates."""
+        own = bounds(self.sizes(gates))
+        edges: Array = self.offsets[gates][owners_of(own)] + places_of(own)
+        return edges, own
+
+    def has(self, gates: Array, flag: int) -> Array:
+        """Return a Boolean array: the gates with a flag."""
+        there: Array = (self.flags[gates] & flag) != 0
+        return there
+
+    def add(
+        self,
+        kind: int,
+        payload: Array,
+        offsets: Array,
+        child: Array,
+        label: Array,
+        flags: Array,
+    ) -> Array:
+        """Return the gates of a kind with payloads, edges and flags; new ones where none is equal.
+
+        Equality is that of 128-bit digests.
+        """
+        count = len(payload)
+        if not count:
+            return np.zeros(0, dtype=np.int32)
+        first, second = _digests(kind, payload, offsets, child, label)
+        found = self._index.find(first, second)
+        new = np.flatnonzero(found < 0)
+        if not len(new):
+            return found
+        order = new[np.lexsort((second[new], first[new]))]
+        a, b = first[order], second[order]
+        heads = np.ones(len(order), dtype=np.bool_)
+        heads[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+        chosen = order[heads]
+        # New gates are numbered in the order in which they come.
+        by_place = np.argsort(chosen)
+        numbers = np.empty(len(chosen), dtype=np.int32)
+        numbers[by_place] = len(self) + np.arange(len(chosen), dtype=np.int32)
+        found[order] = numbers[np.cumsum(heads) - 1]
+        self._index.insert(a[heads], b[heads], numbers)
+        self._append(kind, payload, offsets, child, label, flags, chosen[by_place])
+        return found
+
+    def _append(
+        self,
+        kind: int,
+        payload: Array,
+        offsets: Array,
+        child: Array,
+        label: Array,
+        flags: Array,
+        chosen: Array,
+    ) -> None:
+        sizes = np.diff(offsets)[chosen]
+        own = bounds(sizes)
+        edges = offsets[:-1][chosen][owners_of(own)] + places_of(own)
+        ends = child[edges]
+        deepest = reduce_segments(np.maximum, self.depth[ends], own, -1)
+        self._kind.extend(np.full(len(chosen), kind, dtype=np.uint8))
+        self._flags.extend(flags[chosen])
+        self._payload.extend(payload[chosen])
+        self._depth.extend(deepest + 1)
+        self._offsets.extend(own[1:] + self.edges)
+        self._child.extend(ends)
+        self._label.extend(label[edges])
+
+    def reachable(self, gates: Array) -> Array:
+        """Return the gates below some gates, these included, in ascending order."""
+        frontier = ascending(gates)
+        parts = [frontier]
+        while len(frontier):
+            edges, _ = self.edges_of(frontier)
+            frontier = ascending(self.child[edges])
+            parts.append(frontier)
+        return ascending(np.concatenate(parts))
+
+    def layers(self, gates: Array) -> Iterator[tuple[int, Array]]:
+        """Yield the gates below some gates by depth and kind, lower ones first."""
+        below = self.reachable(gates)
+        if not len(below):
+            return
+        keys = self.depth[below].astype(np.int64) * 16 + self.kind[below]
+        order = np.argsort(keys, kind="stable")
+        below, keys = below[order], keys[order]
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        for start, stop in zip(starts, [*starts[1:], len(below)], strict=True):
+            yield int(keys[start] % 16), below[start:stop]
+
+
+class _Column:
+    """An array that grows at its end."""
+
+    def __init__(self, dtype: type[np.generic]) -> None:
+        self._array: Array = np.empty(64, dtype=dtype)
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def values(self) -> Array:
+        values: Array = self._array[: self._length]
+        return values
+
+    def extend(self, values: Array) -> None:
+        length = self._length + len(values)
+        if length > len(self._array):
+            grown = np.empty(max(length, 2 * len(self._array)), dtype=self._array.dtype)
+            grown[: self._length] = self.values
+            self._array = grown
+        self._array[self._length : length] = values
+        self._length = length
+
+
+class _Index:
+    """Gates by their digests: a few sorted arrays, merged when they have grown alike."""
+
+    def __init__(self) -> None:
+        self._levels: list[tuple[Array, Array, Array]] = []
+
+    def find(self, first: Array, second: Array) -> Array:
+        """Return the gate of every digest; -1: there is none."""
+        found = np.full(len(first), -1, dtype=np.int32)
+        for keys, others, gates in self._levels:
+            places = np.minimum(np.searchsorted(keys, first), len(keys) - 1)
+            same = (keys[places] == first) & (others[places] == second)
+            found[same] = gates[places[same]]
+        return found
+
+    def insert(self, first: Array, second: Array, gates: Array) -> None:
+        """Add gates whose digests are new, in the order of these."""
+        level = (first, second, gates)
+        while self._levels and len(self._levels[-1][0]) < 2 * len(level[0]):
+            below = self._levels.pop()
+            merged = [np.concatenate(pair) for pair in zip(below, level, strict=True)]
+            order = np.argsort(merged[0], kind="stable")
+            level = (merged[0][order], merged[1][order], merged[2][order])
+        self._levels.append(level)
+
+
+def _digests(
+    kind: int, payload: Array, offsets: Array, child: Array, label: Array
+) -> tuple[Array, Array]:
+    """Return two digests of every gate; the edges of a gate are a bag."""
+    head = payload.astype(np.int64).view(np.uint64) * np.uint64(16) + np.uint64(kind)
+    ends = child.astype(np.int64).view(np.uint64)
+    labels = label.astype(np.int64).view(np.uint64)
+    digests = []
+    for seed in _SEEDS:
+        edges = _mixed(_mixed(ends + seed) ^ (labels * seed))
+        digests.append(
+            _mixed(_mixed(head ^ seed) + reduce_segments(np.add, edges, offsets, np.uint64(0)))
+        )
+    return digests[0], digests[1]
+
+
+def _mixed(values: Array) -> Array:
+    """Return well distributed integers (the finisher of SplitMix64)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Array = values ^ (values >> np.uint64(31))
+    return mixed

@@ -1,0 +1,167 @@
+"""The canonical order of expressions, computed on gates: ranks of many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from semiring.base import Array
+from semiring.circuit.gates import DELTA, MONUS, PRODUCT, SUM, TOKEN, Gates
+from semiring.segments import bounds, owners_of
+
+SortKey = Callable[[int], Any]
+"""From a gate to the sort key of its expression."""
+
+
+class Order:
+    """The order of the canonical expressions of gates.
+
+    Parameters
+    ----------
+    sort_key
+        The key of gates whose order is not that of their children: they are few.
+    classes
+        The place of every gate among the kinds of expressions.
+    """
+
+    def __init__(self, gates: Gates, classes: Callable[[Array], Array], sort_key: SortKey) -> None:
+        self._gates = gates
+        self._classes = classes
+        self._sort_key = sort_key
+
+    def ranks(self, gates: Array) -> Array:
+        """Integers that order canonical gates as their expressions; equal where these are."""
+        distinct, places = np.unique(gates, return_inverse=True)
+        classes = self._classes(distinct)
+        ranks = np.zeros(len(distinct), dtype=np.int64)
+        start = 0
+        for kind in np.unique(classes).tolist():
+            chosen = np.flatnonzero(classes == kind)
+            inner = self._within(kind, distinct[chosen])
+            ranks[chosen] = start + inner
+            start += len(chosen)
+        return ranks[places]
+
+    def _within(self, kind: int, gates: Array) -> Array:
+        """Ranks, below their number, of gates of one class."""
+        if len(gates) == 1:
+            return np.zeros(1, dtype=np.int64)
+        store = self._gates
+        if kind == TOKEN:
+            return np.argsort(np.argsort(gates))
+        if kind == DELTA:
+            return _dense([self.ranks(store.child[store.offsets[gates]])])
+        if kind == MONUS:
+            edges, _ = store.edges_of(gates)
+            sides = self.ranks(store.child[edges])
+            return _dense([sides[::2], sides[1::2]])
+        if kind in (PRODUCT, SUM):
+            edges, offsets = self.sorted_edges(gates)
+            return self._lists(store.child[edges], store.label[edges], offsets)
+        keys = [self._sort_key(gate) for gate in gates.tolist()]
+        numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
+        return np.array([numbers[key] for key in keys], dtype=np.int64)
+
+    def sorted_edges(self, gates: Array) -> tuple[Array, Array]:
+        """The edges of gates in the order of their ends, and the CSR offsets of the gates."""
+        edges, offsets = self._gates.edges_of(gates)
+        owners, child = owners_of(offsets), self._gates.child[edges]
+        classes = self._classes(child)
+        # Ends of another class than their siblings need no rank.
+        keys = owners.astype(np.int64) * 16 + classes
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        alike = np.zeros(len(order), dtype=np.bool_)
+        alike[1:] = keys[1:] == keys[:-1]
+        alike[:-1] |= alike[1:].copy()
+        ranks = np.zeros(len(order), dtype=np.int64)
+        ranks[alike] = self.ranks(child[order][alike])
+        return edges[order[np.lexsort((ranks, keys))]], offsets
+
+    def _lists(self, child: Array, label: Array, offsets: Array) -> Array:
+        """Ranks of lists of pairs of a gate and a number, in lexicographic order."""
+
+        def keys_at(edges: Array, groups: Array) -> Sequence[Array]:
+            ends = child[edges]
+            classes = self._classes(ends)
+            both = groups * 16 + classes
+            order = np.argsort(both, kind="stable")
+            alike = np.zeros(len(order), dtype=np.bool_)
+            same = both[order][1:] == both[order][:-1]
+            alike[1:] = same
+            alike[:-1] |= same
+            ranks = np.zeros(len(edges), dtype=np.int64)
+            tied = order[alike]
+            ranks[tied] = self.ranks(ends[tied])
+            return classes, ranks, label[edges]
+
+        return list_ranks(offsets, keys_at)
+
+
+def list_ranks(offsets: Array, keys_at: Callable[[Array, Array], Sequence[Array]]) -> Array:
+    """Return the ranks of lists in lexicographic order; a list comes after its beginning.
+
+    Parameters
+    ----------
+    offsets
+        CSR offsets of the elements.
+    keys_at
+        The sort keys of some elements, foremost first, which are compared in groups alone.
+    """
+    count = len(offsets) - 1
+    sizes = np.diff(offsets)
+    ranks = np.zeros(count, dtype=np.int64)
+    active = np.arange(count)
+    place = 0
+    while len(active) > 1:
+        ended = sizes[active] <= place
+        keys = [ranks[active]]
+        going = np.flatnonzero(~ended)
+        parts = keys_at(offsets[active[going]] + place, ranks[active[going]]) if len(going) else []
+        for part in parts:
+            key = np.zeros(len(active), dtype=np.int64)
+            key[going] = part
+            keys.append(key)
+        keys.insert(1, (~ended).astype(np.int64))
+        order = np.lexsort(keys[::-1])
+        group_change = np.ones(len(order), dtype=np.bool_)
+        change = np.ones(len(order), dtype=np.bool_)
+        sorted_keys = [key[order] for key in keys]
+        group_change[1:] = sorted_keys[0][1:] != sorted_keys[0][:-1]
+        change[1:] = False
+        for key in sorted_keys:
+            change[1:] |= key[1:] != key[:-1]
+        starts = np.flatnonzero(change)
+        heads = np.flatnonzero(group_change)
+        numbers = np.repeat(starts, np.diff(np.append(starts, len(order))))
+        firsts = np.repeat(heads, np.diff(np.append(heads, len(order))))
+        ranks[active[order]] = sorted_keys[0] + numbers - firsts
+        sizes_of = np.diff(np.append(starts, len(order)))
+        tied = np.repeat(sizes_of > 1, sizes_of) & ~ended[order]
+        active = active[order[tied]]
+        place += 1
+    return ranks
+
+
+def _dense(keys: Sequence[Array]) -> Array:
+    order = np.lexsort(list(keys)[::-1])
+    change = np.zeros(len(order), dtype=np.int64)
+    for key in keys:
+        change[1:] |= key[order][1:] != key[order][:-1]
+    ranks = np.empty(len(order), dtype=np.int64)
+    ranks[order] = np.cumsum(change)
+    return ranks
+
+
+def monomial_ranks(gates: Gates, monomials: Array) -> Array:
+    """Return ranks that order monomials as `Polynomial` does: by tokens, higher powers first."""
+    products = gates.kind[monomials] == PRODUCT
+    sizes = np.where(products, gates.sizes(monomials), monomials >= 2)
+    offsets = bounds(sizes)
+    token, power = np.repeat(monomials, sizes), np.ones(int(offsets[-1]), dtype=np.int64)
+    edges, _ = gates.edges_of(monomials[products])
+    within = np.repeat(products, sizes)
+    token[within], power[within] = gates.child[edges], gates.label[edges]
+    return list_ranks(offsets, lambda places, _: (token[places], -power[places]))

@@ -1,0 +1,417 @@
+"""Gates read as canonical polynomials, expressions and tensors, of which large ones make their
+terms when these are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from semiring.base import Array
+from semiring.circuit.circuit import Circuit
+from semiring.circuit.gates import (
+    CANONICAL,
+    COMPARE,
+    CONSTANT,
+    DELTA,
+    MONUS,
+    OBJECT,
+    ONE,
+    OPEN,
+    POLYNOMIAL,
+    PRODUCT,
+    SUM,
+    TOKEN,
+)
+from semiring.circuit.order import Order, monomial_ranks
+from semiring.expression import (
+    Atom,
+    Compare,
+    Constant,
+    Delta,
+    Expression,
+    Monus,
+    Product,
+    Sum,
+    compare,
+    simplify,
+)
+from semiring.monoid import Monoid
+from semiring.monomials import Monomial
+from semiring.polynomial import Polynomial
+from semiring.render import REPR_TERMS, join_terms, left_out
+from semiring.segments import ascending
+from semiring.semirings.expressions import Expressions
+from semiring.tensor import Tensor, simple_tensors, simple_text
+from semiring.token import Token
+
+Annotation: TypeAlias = Polynomial | Expression
+
+_ALGEBRA = Expressions()
+_SMALL = 16
+"""Sums of so many terms are made at once."""
+
+
+class Reading:
+    """The canonical objects of a circuit's gates.
+
+    Parameters
+    ----------
+    tokens
+        From numbers of tokens to the tokens.
+    """
+
+    def __init__(self, circuit: Circuit, tokens: Callable[[Array], Sequence[Token]]) -> None:
+        self.circuit = circuit
+        self._find_tokens = tokens
+        self._tokens: dict[int, Token] = {}
+        self._expressions: dict[int, Expression] = {}
+        self._annotations: dict[int, Annotation] = {}
+        self.shown_as: dict[int, Callable[[int], CircuitTensor]] = {}
+        """The tensors that are shown otherwise, by their gates."""
+        self.order = Order(
+            circuit.gates, self._classes, lambda gate: self.expression(gate).sort_key
+        )
+
+    def _classes(self, gates: Array) -> Array:
+        kinds = self.circuit.gates.kind[gates].astype(np.int64)
+        for place in np.flatnonzero(kinds == OBJECT).tolist():
+            kinds[place] = self._object(int(gates[place])).rank
+        return kinds
+
+    def _object(self, gate: int) -> Expression:
+        return self.circuit.objects[int(self.circuit.gates.payload[gate])]
+
+    # -- tokens ------------------------------------------------------------------------------
+
+    def tokens(self, gates: Array) -> frozenset[Token]:
+        """The tokens that occur below some gates."""
+        store = self.circuit.gates
+        below = store.reachable(gates)
+        kinds = store.kind[below]
+        found = frozenset(self._named(below[kinds == TOKEN]))
+        objects = [self._object(gate).tokens for gate in below[kinds == OBJECT].tolist()]
+        return found.union(*objects) if objects else found
+
+    def _named(self, gates: Array) -> list[Token]:
+        """The tokens of gates, each made once."""
+        known, numbers = self._tokens, gates.tolist()
+        new = [gate for gate in numbers if gate not in known]
+        if new:
+            made = self._find_tokens(np.array(new, dtype=np.int64) - 2)
+            known.update(zip(new, made, strict=True))
+        return [known[gate] for gate in numbers]
+
+    # -- annotations -------------------------------------------------------------------------
+
+    def annotations(self, gates: Array) -> list[Annotation]:
+        """Gates as polynomials where they are such, else as expressions."""
+        return [self.annotation(gate) for gate in gates.tolist()]
+
+    def annotation(self, gate: int) -> Annotation:
+        """A gate as a polynomial where it is one, else as an expression."""
+        if gate not in self._annotations:
+            self._annotations[gate] = self._annotation(gate)
+        return self._annotations[gate]
+
+    def _annotation(self, gate: int) -> Annotation:
+        store = self.circuit.gates
+        kind, flags = int(store.kind[gate]), int(store.flags[gate])
+        if not flags & CANONICAL:
+            return self._by_algebra(gate, kind)
+        if not flags & POLYNOMIAL:
+            return self.expression(gate)
+        if kind == CONSTANT:
+            return Polynomial.constant(int(store.payload[gate]))
+        if kind == SUM:
+            polynomial = CircuitPolynomial(self, gate)
+            return Polynomial(dict(polynomial.terms)) if polynomial.size <= _SMALL else polynomial
+        return Polynomial(dict(self.monomials(np.array([gate]), np.ones(1, dtype=np.int64))))
+
+    def _by_algebra(self, gate: int, kind: int) -> Annotation:
+        """A gate whose structure is not canonical, computed from its children."""
+        store = self.circuit.gates
+        edges, _ = store.edges_of(np.array([gate]))
+        label = store.label[edges].tolist()
+        if kind == COMPARE:
+            op, value = self.circuit.comparisons[int(store.payload[gate])]
+            return simplify(compare(op, self.tensor(int(store.child[edges[0]])), value))
+        inner = self.annotations(store.child[edges])
+        if kind == SUM:
+            return _ALGEBRA.sum(_ALGEBRA.repeat(k, n) for k, n in zip(inner, label, strict=True))
+        if kind == PRODUCT:
+            powers = (_ALGEBRA.power(k, n) for k, n in zip(inner, label, strict=True))
+            return _ALGEBRA.product(powers)
+        if kind == DELTA:
+            return _ALGEBRA.delta(inner[0])
+        return _ALGEBRA.monus(*inner)
+
+    def expression(self, gate: int) -> Expression:
+        """A gate as an expression."""
+        if gate not in self._expressions:
+            self._expressions[gate] = self._expression(gate)
+        return self._expressions[gate]
+
+    def expressions(self, gates: Array) -> list[Expression]:
+        """Gates as expressions; their tokens are made together."""
+        store = self.circuit.gates
+        leaves = gates[store.kind[gates] == TOKEN]
+        products = gates[store.kind[gates] == PRODUCT]
+        edges, _ = store.edges_of(products)
+        inner = store.child[edges]
+        self._named(ascending(np.concatenate([leaves, inner[store.kind[inner] == TOKEN]])))
+        return [self.expression(gate) for gate in gates.tolist()]
+
+    def _expression(self, gate: int) -> Expression:
+        store = self.circuit.gates
+        kind = int(store.kind[gate])
+        if not int(store.flags[gate]) & CANONICAL:
+            return Expression.of(self.annotation(gate))
+        if kind == CONSTANT:
+            return Constant(int(store.payload[gate]))
+        if kind == TOKEN:
+            return Atom(self._named(np.array([gate]))[0])
+        if kind == OBJECT:
+            return self._object(gate)
+        if kind == SUM:
+            total = CircuitSum(self, gate)
+            return Sum(total.summands) if total.size <= _SMALL else total
+        if kind == PRODUCT:
+            edges, _ = self.order.sorted_edges(np.array([gate]))
+            factors = self.expressions(store.child[edges])
+            return Product(tuple(zip(factors, store.label[edges].tolist(), strict=True)))
+        edges, _ = store.edges_of(np.array([gate]))
+        ends = store.child[edges].tolist()
+        if kind == DELTA:
+            return Delta(self.expression(ends[0]))
+        if kind == MONUS:
+            return Monus(self.expression(ends[0]), self.expression(ends[1]))
+        op, value = self.circuit.comparisons[int(store.payload[gate])]
+        return Compare(op, self.tensor(ends[0]), value)
+
+    def monomials(self, gates: Array, times: Array) -> list[tuple[Monomial, int]]:
+        """Gates that are tokens, products of tokens or 1, with coefficients, as terms."""
+        store = self.circuit.gates
+        products = store.kind[gates] == PRODUCT
+        edges, offsets = store.edges_of(gates[products])
+        ends, powers = store.child[edges], store.label[edges].tolist()
+        named = self._named(ends)
+        bounds = offsets.tolist()
+        factors = list(zip(named, powers, strict=True))
+        of_products = iter([tuple(factors[a:b]) for a, b in pairwise(bounds)])
+        singles = gates[~products & (gates != ONE)]
+        of_tokens = iter([((token, 1),) for token in self._named(singles)])
+        terms: list[tuple[Monomial, int]] = []
+        for gate, is_product, n in zip(
+            gates.tolist(), products.tolist(), times.tolist(), strict=True
+        ):
+            monomial = next(of_products) if is_product else () if gate == ONE else next(of_tokens)
+            terms.append((monomial, n))
+        return terms
+
+    # -- tensors -----------------------------------------------------------------------------
+
+    def tensor(self, gate: int) -> Tensor:
+        """A gate of a tensor as one."""
+        make = self.shown_as.get(gate)
+        return CircuitTensor(self, gate) if make is None else make(gate)
+
+    def tensors(self, gates: Array) -> list[Tensor]:
+        """Gates of tensors as such."""
+        return [CircuitTensor(self, gate) for gate in gates.tolist()]
+
+
+class _Terms:
+    """The edges of a sum in canonical order, found when they are first asked for."""
+
+    __slots__ = ("_edges", "_gate", "_reading", "size")
+
+    def __init__(self, reading: Reading, gate: int) -> None:
+        self._reading = reading
+        self._gate = gate
+        self.size = int(reading.circuit.gates.sizes(np.array([gate]))[0])
+        self._edges: Array | None = None
+
+    def first(self, limit: int | None, *, monomials: bool) -> tuple[Array, Array]:
+        """The first gates, in canonical order, and their multiplicities."""
+        store = self._reading.circuit.gates
+        if self._edges is None:
+            gate = np.array([self._gate])
+            if monomials:
+                edges, _ = store.edges_of(gate)
+                order = np.argsort(monomial_ranks(store, store.child[edges]), kind="stable")
+                self._edges = edges[order]
+            else:
+                self._edges = self._reading.order.sorted_edges(gate)[0]
+        edges = self._edges[:limit]
+        return store.child[edges], store.label[edges]
+
+
+class CircuitPolynomial(Polynomial):
+    """A polynomial that is a sum of many monomials in a circuit."""
+
+    __slots__ = ("_gate", "_made", "_order", "_reading")
+    _gate: int
+    _made: Any
+    _order: _Terms
+    _reading: Reading
+
+    def __init__(self, reading: Reading, gate: int) -> None:
+        object.__setattr__(self, "_reading", reading)
+        object.__setattr__(self, "_gate", gate)
+        object.__setattr__(self, "_order", _Terms(reading, gate))
+        object.__setattr__(self, "_made", None)
+
+    @property
+    def size(self) -> int:
+        return self._order.size
+
+    @property
+    def _terms(self) -> Any:  # type: ignore[override]
+        if self._made is None:
+            object.__setattr__(self, "_made", tuple(self._first(None)))
+        return self._made
+
+    def _first(self, limit: int | None) -> Any:
+        return self._reading.monomials(*self._order.first(limit, monomials=True))
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._reading.tokens(np.array([self._gate]))
+
+    @property
+    def is_zero(self) -> bool:
+        return False
+
+    @property
+    def is_one(self) -> bool:
+        return False
+
+    def constant_value(self) -> int | None:
+        return None
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class CircuitSum(Sum):
+    """A sum of many expressions in a circuit."""
+
+    __slots__ = ("_gate", "_made", "_order", "_reading")
+    _gate: int
+    _made: Any
+    _order: _Terms
+    _reading: Reading
+
+    def __init__(self, reading: Reading, gate: int) -> None:
+        object.__setattr__(self, "_reading", reading)
+        object.__setattr__(self, "_gate", gate)
+        object.__setattr__(self, "_order", _Terms(reading, gate))
+        object.__setattr__(self, "_made", None)
+
+    @property
+    def size(self) -> int:
+        return self._order.size
+
+    @property
+    def summands(self) -> Any:  # type: ignore[override]
+        if self._made is None:
+            object.__setattr__(self, "_made", tuple(self._first(None)))
+        return self._made
+
+    def _first(self, limit: int | None) -> Any:
+        gates, times = self._order.first(limit, monomials=False)
+        return list(zip(self._reading.expressions(gates), times.tolist(), strict=True))
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._reading.tokens(np.array([self._gate]))
+
+    @property
+    def is_zero(self) -> bool:
+        return False
+
+    @property
+    def is_polynomial(self) -> bool:
+        flags = self._reading.circuit.gates.flags[self._gate]
+        return bool(flags & POLYNOMIAL)
+
+    def constant_value(self) -> int | None:
+        return None
+
+
+class CircuitTensor(Tensor):
+    """A tensor in a circuit, whose terms are made when they are looked at."""
+
+    __slots__ = ("_made", "_reading", "gate")
+    _made: Any
+    _reading: Reading
+    gate: int
+
+    def __init__(self, reading: Reading, gate: int) -> None:
+        object.__setattr__(self, "_reading", reading)
+        object.__setattr__(self, "gate", gate)
+        object.__setattr__(self, "_made", None)
+
+    def _scalars(self) -> Any:
+        circuit = self._reading.circuit
+        return circuit.scalars[int(circuit.gates.payload[self.gate])]
+
+    @property
+    def _monoid(self) -> Any:  # type: ignore[override]
+        return self._scalars().monoid
+
+    @property
+    def monoid(self) -> Monoid:
+        return cast(Monoid, self._monoid)
+
+    def _edges(self) -> tuple[Array, Array]:
+        """The annotations and the places of their values, in the order of values."""
+        store = self._reading.circuit.gates
+        edges, _ = store.edges_of(np.array([self.gate]))
+        return store.child[edges], store.label[edges]
+
+    @property
+    def _terms(self) -> Any:  # type: ignore[override]
+        if self._made is None:
+            gates, places = self._edges()
+            values = self._scalars().values(places)
+            terms = zip(self._reading.annotations(gates), values, strict=True)
+            object.__setattr__(self, "_made", tuple((k, v) for k, v in terms if not k.is_zero))
+        return self._made
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._reading.tokens(np.array([self.gate]))
+
+    @property
+    def has_tokens(self) -> bool:
+        return bool(self._reading.circuit.gates.flags[self.gate] & OPEN)
+
+    @property
+    def is_zero(self) -> bool:
+        return not len(self._edges()[0])
+
+    @property
+    def size(self) -> int:
+        gates, _ = self._edges()
+        store = self._reading.circuit.gates
+        if not store.has(gates, CANONICAL).all():
+            return len(self.simple_tensors)
+        return int(np.where(store.kind[gates] == SUM, store.sizes(gates), 1).sum())
+
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        gates, places = self._edges()
+        store = self._reading.circuit.gates
+        if limit is None or len(gates) <= _SMALL or not store.has(gates, CANONICAL).all():
+            return super().truncated(limit)
+        # How many simple tensors there are follows from the sizes of sums.
+        sizes = np.where(store.kind[gates] == SUM, store.sizes(gates), 1)
+        few = int(np.searchsorted(np.cumsum(sizes), limit)) + 1
+        values = self._scalars().values(places[:few])
+        terms = zip(self._reading.annotations(gates[:few]), values, strict=True)
+        shown = [simple_text(k, v, limit) for k, v in simple_tensors(terms, limit)]
+        hidden = int(sizes.sum()) - len(shown)
+        return join_terms([*shown, left_out(hidden)] if hidden else shown, None)

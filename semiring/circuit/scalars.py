@@ -1,0 +1,65 @@
+"""The values of tensors in a circuit, by int64 labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from semiring.base import Array
+from semiring.decimals import integers_to_decimal
+from semiring.exact import INT64_MAX
+from semiring.monoid import Monoid
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """The values beside the annotations of some tensors, known by int64 labels in their order.
+
+    Attributes
+    ----------
+    kind
+        The type of the values.
+    sample
+        The values by label; None where a label itself says which value it is.
+    """
+
+    monoid: Monoid
+    kind: pa.DataType
+    sample: pa.Array | None
+
+    def values(self, labels: Array) -> list[Any]:
+        """Return the values of some labels."""
+        if self.sample is not None:
+            return cast(list[Any], self.sample.take(pa.array(labels)).to_pylist())
+        kind = self.kind
+        if pa.types.is_decimal128(kind):
+            integers = integers_to_decimal(labels, kind.precision, kind.scale)
+            return cast(list[Any], integers.to_pylist())
+        if pa.types.is_floating(kind):
+            bits = np.where(labels < 0, labels ^ np.int64(INT64_MAX), labels)
+            return cast(list[Any], bits.view(np.float64).tolist())
+        if pa.types.is_boolean(kind):
+            return cast(list[Any], (labels != 0).tolist())
+        if pa.types.is_date32(kind):
+            return cast(list[Any], pa.array(labels.astype(np.int32)).view(kind).to_pylist())
+        column = pa.array(labels)
+        return cast(
+            list[Any], (column.view(kind) if pa.types.is_timestamp(kind) else column).to_pylist()
+        )
+
+
+def is_simple(kind: pa.DataType) -> bool:
+    """Return True if Arrow orders values of a type as `order_key` does."""
+    return bool(
+        pa.types.is_signed_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal128(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_date32(kind)
+        or pa.types.is_timestamp(kind)
+    )

@@ -1,0 +1,178 @@
+"""Circuits in arrays, held against expressions that are built node by node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semiring import COUNT, MAX, SUM, Expression, Polynomial, Tensor, Token, compare
+from semiring.circuit import Circuit, Reading
+from semiring.circuit.gates import CANONICAL
+from semiring.expression import simplify
+from semiring.possible_worlds import PossibleWorlds
+from semiring.semirings import Counting
+from semiring.semirings.expressions import Expressions
+from tests.semiring.strategies import TOKENS
+
+ALGEBRA = Expressions()
+NAMED = sorted(TOKENS)
+_PAIRS = st.tuples(st.integers(0, 99), st.integers(0, 99))
+_STEPS = st.lists(
+    st.tuples(st.sampled_from("tspdmacx"), st.lists(st.integers(0, 99), min_size=2, max_size=4)),
+    min_size=1,
+    max_size=9,
+)
+
+
+def empty() -> tuple[Circuit, Reading]:
+    circuit = Circuit(len(NAMED))
+    return circuit, Reading(circuit, lambda numbers: [NAMED[n] for n in numbers])
+
+
+def built(steps: list[tuple[str, list[int]]]) -> tuple[Reading, np.ndarray, list[Any]]:
+    """The gates and the annotations that the same steps make."""
+    circuit, reading = empty()
+    gates = list(range(2 + len(NAMED)))
+    annotations: list[Any] = [Polynomial.zero(), Polynomial.one()]
+    annotations += [Polynomial.token(token) for token in NAMED]
+    for step, numbers in steps:
+        places = [number % len(gates) for number in numbers]
+        chosen = np.array([gates[place] for place in places], dtype=np.int32)
+        parts = [annotations[place] for place in places]
+        a, b = chosen[:1], chosen[1:2]
+        match step:
+            case "t":
+                gate, made = circuit.times(a, b), ALGEBRA.times(parts[0], parts[1])
+            case "p":
+                columns = [chosen[[place]] for place in range(len(chosen))]
+                gate, made = circuit.product(columns, 1), ALGEBRA.product(parts)
+            case "s":
+                gate = circuit.sum(chosen, np.array([0, len(chosen)]))
+                made = ALGEBRA.sum(parts)
+            case "d":
+                gate, made = circuit.delta(a), ALGEBRA.delta(parts[0])
+            case "m":
+                gate, made = circuit.monus(a, b), ALGEBRA.monus(parts[0], parts[1])
+            case "a":
+                gate = circuit.absent(a)
+                made = ALGEBRA.monus(ALGEBRA.one, ALGEBRA.delta(parts[0]))
+            case "x":
+                gate = circuit.any_of([chosen[[0]], chosen[[1]]], 1)
+                kept = list(dict.fromkeys(parts[:2]))
+                one = ALGEBRA.one in kept
+                made = ALGEBRA.one if one else ALGEBRA.delta(ALGEBRA.sum(kept))
+            case _:
+                monoid = (SUM, COUNT, MAX)[numbers[0] % 3]
+                values = [number % 3 if number % 5 else None for number in numbers]
+                column = pa.array(values, pa.int64())
+                tensor = circuit.tensors(monoid, chosen, column, np.array([0, len(chosen)]))
+                op, value = ("<", "=", ">=")[numbers[1] % 3], numbers[0] % 4
+                gate = circuit.compare(op, tensor, [value])
+                made = simplify(compare(op, Tensor(monoid, zip(parts, values, strict=True)), value))
+        gates.append(int(gate[0]))
+        annotations.append(made)
+    return reading, np.array(gates), annotations
+
+
+def _counts(annotation: Any) -> list[Any]:
+    worlds = PossibleWorlds.every(NAMED)
+    return worlds.counts(annotation).tolist()
+
+
+@given(_STEPS)
+def test_a_circuit_says_in_every_world_what_expressions_say(
+    steps: list[tuple[str, list[int]]],
+) -> None:
+    reading, gates, annotations = built(steps)
+    for gate, annotation in zip(gates.tolist(), annotations, strict=True):
+        read = reading.annotation(gate)
+        assert isinstance(read, Polynomial) == isinstance(annotation, Polynomial)
+        assert _counts(read) == _counts(annotation)
+        assert (gate == 0) <= annotation.is_zero
+        assert set(read.tokens) == set(reading.tokens(np.array([gate])))
+
+
+@given(_STEPS)
+def test_gates_with_the_canonical_structure_are_read_as_canonical(
+    steps: list[tuple[str, list[int]]],
+) -> None:
+    reading, gates, _ = built(steps)
+    flags = reading.circuit.gates.flags[gates]
+    for gate in gates[(flags & CANONICAL) != 0].tolist():
+        expression = reading.expression(gate)
+        rebuilt = Expression.of(expression.evaluate(ALGEBRA, None))
+        assert expression == rebuilt, gate
+        assert expression.truncated(None) == rebuilt.truncated(None)
+
+
+@given(_STEPS)
+def test_equal_gates_are_made_once(steps: list[tuple[str, list[int]]]) -> None:
+    reading, gates, _ = built(steps)
+    canonical = gates[(reading.circuit.gates.flags[gates] & CANONICAL) != 0].tolist()
+    by_expression: dict[Expression, int] = {}
+    for gate in canonical:
+        assert by_expression.setdefault(reading.expression(gate), gate) == gate
+
+
+@pytest.mark.parametrize("factor", [False, True])
+def test_large_sums_make_their_terms_when_these_are_looked_at(factor: bool) -> None:
+    tokens = sorted(Token("r", (number,)) for number in range(50))
+    made: list[int] = []
+
+    def named(numbers: np.ndarray) -> list[Token]:
+        made.extend(numbers.tolist())
+        return [tokens[number] for number in numbers]
+
+    circuit = Circuit(50)
+    reading = Reading(circuit, named)
+    gates = circuit.tokens(np.arange(50)[::-1])
+    if factor:
+        gates = circuit.times(circuit.delta(gates), np.roll(gates, 1))
+    total = reading.annotation(int(circuit.sum(gates, np.array([0, 50]))[0]))
+    parts = [Polynomial.token(token) for token in tokens]
+    expected = ALGEBRA.sum(
+        ALGEBRA.times(ALGEBRA.delta(k), parts[(n + 1) % 50]) if factor else k
+        for n, k in enumerate(parts)
+    )
+    assert total.truncated(3) == expected.truncated(3)
+    assert len(set(made)) < 8
+    assert total.truncated(None) == expected.truncated(None)
+    assert total == expected
+    assert hash(total) == hash(expected)
+    assert total.evaluate(Counting()) == 50
+    assert total.delete(tokens[:49]).truncated(None) == expected.delete(tokens[:49]).truncated(None)
+
+
+def test_large_tensors_make_their_terms_when_these_are_looked_at() -> None:
+    tokens = sorted(Token("r", (number,)) for number in range(60))
+    made: list[int] = []
+
+    def named(numbers: np.ndarray) -> list[Token]:
+        made.extend(numbers.tolist())
+        return [tokens[number] for number in numbers]
+
+    circuit = Circuit(60)
+    reading = Reading(circuit, named)
+    values = [None if number % 7 == 0 else -(number // 2) for number in range(60)]
+    gates = circuit.tokens(np.arange(60))
+    (gate,) = circuit.tensors(SUM, gates, pa.array(values, pa.int64()), np.array([0, 60]))
+    tensor = reading.tensor(int(gate))
+    expected = Tensor(SUM, [(Polynomial.token(t), v) for t, v in zip(tokens, values, strict=True)])
+    for limit in (1, 3, 20):
+        assert tensor.truncated(limit) == expected.truncated(limit)
+    assert len(set(made)) < 25
+    assert tensor == expected
+    assert hash(tensor) == hash(expected)
+    assert tensor.truncated(None) == expected.truncated(None)
+    assert tensor.evaluate(Counting()) == expected.evaluate(Counting())
+    assert tensor.tokens == expected.tokens
+
+
+def test_an_edge_takes_at_most_sixteen_bytes() -> None:
+    store = Circuit(0).gates
+    assert store.child.itemsize + store.label.itemsize <= 16
