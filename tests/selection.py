@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,8 @@ Connect the ones after.
 """
 
 CASES_OVER_CONNECT: Final = 3
-"""Of other tests, all of whose cases run on a classic session, one over Connect takes every third.
+"""Of the cases of all other tests of a file, which all run on a classic session, an ordinary run
+takes every third one over Connect.
 """
 
 ENGINES: Final = ("memory", "spark")
@@ -46,12 +47,14 @@ def engines(test: pytest.Metafunc) -> tuple[str, ...]:
 def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pytest.Item]:
     """Yield what an ordinary run leaves to `--slow`.
 
-    Of a test marked `many` that is all but every so manieth case, of any other over Connect all
-    but every third, unless it runs there only. Of a test over several engines it is all but one
-    for each case: the cases take turns, and begin with another engine over Connect.
+    Of a test marked `many` that is all but every so manieth case. Of the other cases of a file it
+    is over Connect all but every third, unless they run there only. Of a test over several engines
+    it is all but one for each case: the cases take turns, and begin with another engine over
+    Connect.
     """
     over_connect = bool(config.getoption("--spark-connect"))
     cases: Counter[tuple[Path, str, str | None]] = Counter()
+    places: dict[Path, dict[tuple[str, int], int]] = defaultdict(dict)
     for item in items:
         engine = _engine(item)
         test = item.path, getattr(item, "originalname", item.name), engine
@@ -62,11 +65,11 @@ def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pyt
             if share != over_connect:
                 yield item
                 continue
-        elif (
-            over_connect and number % CASES_OVER_CONNECT and not item.get_closest_marker("connect")
-        ):
-            yield item
-            continue
+        elif over_connect and not item.get_closest_marker("connect"):
+            known = places[item.path]
+            if known.setdefault((test[1], number), len(known)) % CASES_OVER_CONNECT:
+                yield item
+                continue
         in_turn = ENGINES[(number + over_connect) % len(ENGINES)]
         takes_turns = engine is not None and not item.get_closest_marker("engines")
         if takes_turns and (engine == "memory") != (in_turn == "memory"):

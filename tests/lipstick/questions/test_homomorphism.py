@@ -208,6 +208,7 @@ def _in_every_semiring(
         }, f"{semiring.name}: {query.sql}\n{database}\n{valuation}"
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize("dense", [0, 8], ids=["by index", "all members"])
 @pytest.mark.parametrize("name", QUERIES)
 def test_specialisation_commutes_with_the_query(

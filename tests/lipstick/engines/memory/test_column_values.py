@@ -52,6 +52,7 @@ QUERIES: Final = {
 }
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize("name", QUERIES)
 def test_values_of_columns_in_every_world(name: str, tmp_path: Path) -> None:
     memory = written(QUERIES[name], DATABASE, tmp_path)

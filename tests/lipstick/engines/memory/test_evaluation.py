@@ -67,6 +67,7 @@ OBJECTS = [evaluation, sparse]
 """The modules that choose how annotations are computed."""
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=QUERIES)
 def test_values_and_refusals_are_those_of_elements_as_objects(
     sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

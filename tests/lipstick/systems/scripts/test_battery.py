@@ -21,6 +21,7 @@ def test_there_are_enough_programs_and_all_slices_are_python() -> None:
         ast.parse(text_provenance(program.text).slice("result"))
 
 
+@pytest.mark.many(2)
 @pytest.mark.parametrize("program", SAMPLE, ids=lambda program: program.name)
 def test_what_is_certain_is_right(program: Program, tmp_path: Path) -> None:
     outcome = check(program, tmp_path / "run")
