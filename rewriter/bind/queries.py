@@ -10,13 +10,19 @@ from sqlglot import exp
 from rewriter.algebra import Relation
 from rewriter.bind.catalog import Environment
 from rewriter.bind.clauses.ordering import order_and_limit
-from rewriter.bind.clauses.pipes import bind_piped
-from rewriter.bind.clauses.refusals import refuse_query_clauses, refuse_set_operation
 from rewriter.bind.clauses.selects import bind_select
-from rewriter.bind.clauses.set_operations import bind_set_operation
+from rewriter.bind.clauses.set_operations import bind_piped, bind_set_operation
 from rewriter.bind.clauses.sources import bind_values, define_ctes
 from rewriter.bind.columns.scope import AttributeNames, Bound, Outer, lambda_variables
-from rewriter.bind.context import BindContext, Correlated, LateralRows, Members, Recursion
+from rewriter.bind.context import (
+    BindContext,
+    Correlated,
+    LateralRows,
+    Members,
+    Recursion,
+    refuse_query_clauses,
+    refuse_set_operation,
+)
 from rewriter.bind.functions.calls import with_aggregates
 from rewriter.bind.parameters import substitute
 from rewriter.bind.subqueries.correlated import (

@@ -41,8 +41,7 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.dialect import SparkSQL
-from rewriter.lower.certainty import is_prefilter, is_premature, is_stable
-from rewriter.lower.context import OpenCore, OpenPost, apart
+from rewriter.lower.context import OpenCore, OpenPost, apart, is_prefilter, is_premature, is_stable
 from rewriter.lower.split_components import Split, divided
 from rewriter.lower.ties import decided, over_values, read_by, settled, ties_of
 from rewriter.scalars.aggregates import chooses

@@ -19,8 +19,7 @@ from rewriter.blocks import (
     Generator,
     qualified,
 )
-from rewriter.lower.certainty import is_stable
-from rewriter.lower.context import LoweringContext, OpenCore, cross
+from rewriter.lower.context import LoweringContext, OpenCore, cross, is_stable
 from rewriter.lower.inputs import core_of
 from rewriter.lower.observed import Collected, collected_by
 

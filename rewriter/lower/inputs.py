@@ -22,8 +22,14 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.lower import split_components as split
-from rewriter.lower.certainty import with_certain_outputs
-from rewriter.lower.context import LoweringContext, Open, OpenCore, OpenPost, without_post
+from rewriter.lower.context import (
+    LoweringContext,
+    Open,
+    OpenCore,
+    OpenPost,
+    with_certain_outputs,
+    without_post,
+)
 from rewriter.lower.finish_block import close_core, close_post
 from rewriter.passes.steps import run
 from rewriter.position import Span

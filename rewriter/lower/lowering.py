@@ -47,19 +47,20 @@ from rewriter.blocks import (
 )
 from rewriter.lower.context import BlockNames, LoweringContext, Open, OpenCore
 from rewriter.lower.generators import lower_generate
-from rewriter.lower.grouping import lower_aggregate
 from rewriter.lower.inputs import derived, finished, lowered
 from rewriter.lower.nondeterminism import lower_random
 from rewriter.lower.observed import observed
-from rewriter.lower.ordering import lower_ordered, lower_windows
 from rewriter.lower.outer_joins import lower_outer_join
 from rewriter.lower.rows import (
+    lower_aggregate,
     lower_constant,
     lower_filter,
     lower_first_rows,
     lower_inner_join,
+    lower_ordered,
     lower_project,
     lower_scan,
+    lower_windows,
 )
 from rewriter.lower.semi_joins import lower_semi_join, lower_subquery
 from rewriter.lower.set_operations import lower_set_operation

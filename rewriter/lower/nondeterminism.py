@@ -13,8 +13,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Draw, LocalSort, Project, Relation, Sample, Scalar, SortKey
 from rewriter.blocks import DRAWN, Block, BlockSource, Core, Named, qualified
-from rewriter.lower.certainty import is_stable
-from rewriter.lower.context import LoweringContext, OpenCore, Post
+from rewriter.lower.context import LoweringContext, OpenCore, Post, is_stable
 from rewriter.lower.finish_block import close_core
 from rewriter.lower.inputs import core_of, reader_of
 from rewriter.lower.set_operations import refuse_copies

@@ -22,8 +22,14 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.dialect import SparkSQL
-from rewriter.lower.certainty import is_prefilter, is_premature, is_stable
-from rewriter.lower.context import OpenCore, TokenLeaves, apart
+from rewriter.lower.context import (
+    OpenCore,
+    TokenLeaves,
+    apart,
+    is_prefilter,
+    is_premature,
+    is_stable,
+)
 from rewriter.scalars.comparable import cast_to
 
 

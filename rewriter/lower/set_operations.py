@@ -16,8 +16,15 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, BagDifference, Project, Scalar, UnionAll
 from rewriter.blocks import GROUP, Core, Difference, Kind, Named, UnionSource, qualified
-from rewriter.lower.certainty import is_stable
-from rewriter.lower.context import LoweringContext, Open, OpenCore, OpenPost, TokenLeaves, apart
+from rewriter.lower.context import (
+    LoweringContext,
+    Open,
+    OpenCore,
+    OpenPost,
+    TokenLeaves,
+    apart,
+    is_stable,
+)
 from rewriter.lower.finish_block import close_post
 from rewriter.lower.inputs import (
     block_of,

@@ -15,8 +15,16 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar
 from rewriter.blocks import DRAWN, BlockSource, Generator, OneRowSource, Semi, aliases
-from rewriter.lower.certainty import is_prefilter, is_premature, is_protected, is_stable
-from rewriter.lower.context import OpenCore, apart, cross, over_columns
+from rewriter.lower.context import (
+    OpenCore,
+    apart,
+    cross,
+    is_prefilter,
+    is_premature,
+    is_protected,
+    is_stable,
+    over_columns,
+)
 from rewriter.scalars.text import text
 
 

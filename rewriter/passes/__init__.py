@@ -31,11 +31,16 @@ from typing import NamedTuple
 from rewriter.algebra import Relation
 from rewriter.algebra.rendering import render
 from rewriter.blocks import Block
-from rewriter.passes.capture_plan import Alike, CapturePlan, SemijoinReduction, prune_groups
+from rewriter.passes.capture_plan import (
+    Alike,
+    CapturePlan,
+    SemijoinReduction,
+    prune_groups,
+    reduce_semijoins,
+)
 from rewriter.passes.eliminate_outer_joins import eliminate_outer_joins
 from rewriter.passes.fuse_scalar_subqueries import fuse_scalar_subqueries
 from rewriter.passes.push_predicates import push_predicates
-from rewriter.passes.reduce_semijoins import reduce_semijoins
 from rewriter.passes.steps import LOGGER, Observer, PassStep, log, run
 
 __all__ = [

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from rewriter.algebra import AntiJoin, Filter, Relation, Scalar, SemiJoin
-from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.memberships import Membership, conjunction, exists, is_in, not_in
 from rewriter.bind.subqueries.values import Subqueries
+from rewriter.bind.text import unwrap
 from rewriter.position import Span
 
 

@@ -14,9 +14,8 @@ from rewriter.algebra import Attribute, Generate, Relation, Scalar
 from rewriter.bind.columns.scope import Bound, Entry, Scope
 from rewriter.bind.columns.types import element_of, fields_of, is_map, type_of
 from rewriter.bind.context import BindContext
-from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
-from rewriter.bind.text import Source
+from rewriter.bind.text import Source, unwrap
 from rewriter.dialect import TableArgument
 from rewriter.position import Span, span_of
 

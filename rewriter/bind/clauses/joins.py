@@ -23,7 +23,6 @@ from rewriter.algebra import (
 from rewriter.bind.clauses.conditions import Condition, bind_condition, restrict
 from rewriter.bind.clauses.generators import bind_lateral, is_generator
 from rewriter.bind.clauses.pivot import bind_pivoted
-from rewriter.bind.clauses.refusals import refuse_join_clauses
 from rewriter.bind.clauses.sources import (
     aliased,
     aliased_join,
@@ -36,7 +35,7 @@ from rewriter.bind.clauses.sources import (
     renamed,
 )
 from rewriter.bind.columns.scope import AmbiguousError, Bound, Entry, Outer, Scope
-from rewriter.bind.context import BindContext
+from rewriter.bind.context import BindContext, refuse_join_clauses
 from rewriter.bind.functions.table import bind_table_function, table_argument
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.memberships import conjunction

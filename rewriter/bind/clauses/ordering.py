@@ -10,10 +10,9 @@ from rewriter.algebra import Limit, LocalSort, Project, Relation, Scalar, Sort, 
 from rewriter.analysis.cardinality import at_most_one_row
 from rewriter.bind.columns.scope import Bound, Scope
 from rewriter.bind.context import BindContext
-from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
-from rewriter.bind.text import Source
+from rewriter.bind.text import Source, unwrap
 
 
 def bind_sort_keys(query: exp.Expr, binder: ScalarBinder, output: Scope) -> list[SortKey]:

@@ -20,11 +20,11 @@ from rewriter.bind.clauses.grouping import Grouping
 from rewriter.bind.columns.scope import Bound, Entry, Scope, item_name
 from rewriter.bind.columns.types import mark_of, marks_of, type_of, unmarked
 from rewriter.bind.context import BindContext
-from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.functions.calls import call_name, is_aggregate
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.memberships import conjunction
 from rewriter.bind.subqueries.values import Subqueries
+from rewriter.bind.text import unwrap
 from rewriter.position import Span
 
 

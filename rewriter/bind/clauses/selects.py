@@ -31,8 +31,15 @@ from rewriter.bind.clauses.generators import (
     makes_map,
     selected_generator,
 )
-from rewriter.bind.clauses.grouping import EVERY_ROW, Grouping, distinct
-from rewriter.bind.clauses.groups import having_lookup, is_grouped, is_of_everything, key_scalars
+from rewriter.bind.clauses.grouping import (
+    EVERY_ROW,
+    Grouping,
+    distinct,
+    having_lookup,
+    is_grouped,
+    is_of_everything,
+    key_scalars,
+)
 from rewriter.bind.clauses.joins import bind_from
 from rewriter.bind.clauses.ordering import (
     bind_sort_keys,
@@ -41,7 +48,6 @@ from rewriter.bind.clauses.ordering import (
     within_tasks,
     without_hidden,
 )
-from rewriter.bind.clauses.refusals import group_span, refuse_query_clauses, refuse_rows_as_keys
 from rewriter.bind.columns.items import Item, bind_items, named_items
 from rewriter.bind.columns.scope import (
     Bound,
@@ -53,14 +59,12 @@ from rewriter.bind.columns.scope import (
     item_name,
     with_fields,
 )
-from rewriter.bind.columns.stars import is_star
-from rewriter.bind.context import BindContext
-from rewriter.bind.fingerprint import fingerprint, unwrap
+from rewriter.bind.context import BindContext, group_span, refuse_query_clauses, refuse_rows_as_keys
 from rewriter.bind.functions.calls import group_without_keys
 from rewriter.bind.functions.time_windows import with_time_window
-from rewriter.bind.scalars import ScalarBinder
+from rewriter.bind.scalars import ScalarBinder, is_star
 from rewriter.bind.subqueries.values import Subqueries, rename
-from rewriter.bind.text import Source
+from rewriter.bind.text import Source, fingerprint, unwrap
 from rewriter.scalars.windows import function_name
 
 

@@ -38,15 +38,19 @@ from rewriter.algebra import (
 )
 from rewriter.algebra.leaves import LEVEL_ROW, LEVEL_VIEW
 from rewriter.bind.catalog import TrackedRelation, View
-from rewriter.bind.clauses.refusals import refuse_set_operation, refuse_table_clauses
 from rewriter.bind.columns.scope import Bound, Outer, Scope, lambda_variables, scope_of
-from rewriter.bind.context import BindContext, Definition, Recursion
-from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.context import (
+    BindContext,
+    Definition,
+    Recursion,
+    refuse_set_operation,
+    refuse_table_clauses,
+)
 from rewriter.bind.functions.calls import with_aggregates
 from rewriter.bind.parameters import substitute
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
-from rewriter.bind.text import Source, parse
+from rewriter.bind.text import Source, parse, unwrap
 from rewriter.dialect import BoundedCTE
 from rewriter.errors import QueryError, UntrackedError
 from rewriter.position import Span

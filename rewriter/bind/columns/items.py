@@ -10,10 +10,15 @@ from sqlglot import exp
 from rewriter.algebra import Relation, Scalar, bracketed
 from rewriter.bind.clauses.generators import selected_generator
 from rewriter.bind.columns.scope import Entry, Lookup, Parts, item_name, with_fields
-from rewriter.bind.columns.stars import expand_star, is_star, outer_columns, star_fields
-from rewriter.bind.fingerprint import unwrap
-from rewriter.bind.scalars import ScalarBinder, name_parts
-from rewriter.bind.text import Source
+from rewriter.bind.scalars import (
+    ScalarBinder,
+    expand_star,
+    is_star,
+    name_parts,
+    outer_columns,
+    star_fields,
+)
+from rewriter.bind.text import Source, unwrap
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,12 @@ from sqlglot import exp
 
 from rewriter.algebra import Aggregate, Generate, Relation, Scalar, SortKey
 from rewriter.bind.catalog import TableFunction
-from rewriter.bind.clauses.refusals import refuse_table_clauses
 from rewriter.bind.clauses.sources import aliased, bind_table
 from rewriter.bind.columns.scope import Bound, Scope, scope_of
-from rewriter.bind.context import BindContext
-from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.context import BindContext, refuse_table_clauses
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
+from rewriter.bind.text import unwrap
 from rewriter.dialect import TableArgument
 from rewriter.scalars.aggregates import in_order
 

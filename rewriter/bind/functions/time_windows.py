@@ -24,8 +24,7 @@ from rewriter.algebra import Attribute, Generate, Project, Relation, Scalar, Win
 from rewriter.bind.catalog import SESSION, WINDOW
 from rewriter.bind.columns.scope import AttributeNames, Bound, Entry, Scope
 from rewriter.bind.columns.types import HOLDS_SESSIONS, MARK, mark_of, marks_of
-from rewriter.bind.fingerprint import fingerprint
-from rewriter.bind.text import Source
+from rewriter.bind.text import Source, fingerprint
 from rewriter.position import Span
 from rewriter.scalars.units import MICROSECONDS
 from rewriter.scalars.windows import CURRENT_ROW, UNBOUNDED

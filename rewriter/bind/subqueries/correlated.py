@@ -13,8 +13,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Aggregate, Project, Relation, Scalar, bracketed, column, references
 from rewriter.bind.clauses.generators import selected_generator
-from rewriter.bind.clauses.grouping import Grouping
-from rewriter.bind.clauses.groups import is_grouped, without_keys
+from rewriter.bind.clauses.grouping import Grouping, is_grouped, without_keys
 from rewriter.bind.clauses.ordering import row_bounds
 from rewriter.bind.clauses.selects import (
     BoundRows,
@@ -29,10 +28,9 @@ from rewriter.bind.clauses.sources import define_ctes
 from rewriter.bind.columns.items import Item, bind_items
 from rewriter.bind.columns.scope import Bound, Outer
 from rewriter.bind.context import BindContext, Correlated, LateralRows, Members
-from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import PLACE
 from rewriter.bind.subqueries.unnesting import bind_dependent
-from rewriter.bind.text import Source
+from rewriter.bind.text import Source, unwrap
 from rewriter.errors import CorrelationError
 from rewriter.position import Span
 from rewriter.scalars.comparable import cast_to

@@ -23,7 +23,7 @@ from rewriter.algebra import (
     references,
 )
 from rewriter.bind.context import BindContext, Members, Tie
-from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.text import unwrap
 from rewriter.position import Span
 
 if TYPE_CHECKING:

@@ -19,13 +19,11 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from rewriter.algebra import Aggregate, Attribute, OuterRow, Scalar, bracketed
-from rewriter.bind.clauses.grouping import EVERY_ROW
-from rewriter.bind.clauses.groups import is_grouped, without_keys
+from rewriter.bind.clauses.grouping import EVERY_ROW, is_grouped, without_keys
 from rewriter.bind.clauses.ordering import row_bounds
 from rewriter.bind.columns.scope import CARRIED, Bound, Entry, Outer, Scope
 from rewriter.bind.context import BindContext, Correlated, Members, Tie
-from rewriter.bind.fingerprint import unwrap
-from rewriter.bind.text import Source
+from rewriter.bind.text import Source, unwrap
 from rewriter.dialect import (
     AggregateStep,
     DropStep,

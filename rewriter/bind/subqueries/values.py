@@ -24,8 +24,8 @@ from rewriter.algebra import (
 )
 from rewriter.bind.columns.scope import Outer
 from rewriter.bind.context import BindContext, Correlated
-from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.subqueries.memberships import Membership
+from rewriter.bind.text import fingerprint
 from rewriter.position import Span
 
 Over: TypeAlias = Callable[[Scalar, frozenset[str]], Scalar]

@@ -8,32 +8,30 @@ from __future__ import annotations
 
 from rewriter.emit.statements.capture import (
     BEFORE,
+    ComparedColumns,
     Derivations,
     Groups,
     ViewOf,
+    answer_sql,
     asked_groups_sql,
+    comparisons_sql,
+    concerned,
+    contributions_sql,
     derivations,
+    extents_sql,
+    hypothetical_sql,
     kept_groups_sql,
     lookup_sql,
     members_from_sources_sql,
     members_sql,
-    rows_from_sources_sql,
-    rows_sql,
-    supporting_aggregates,
-)
-from rewriter.emit.statements.queries import (
-    ComparedColumns,
-    answer_sql,
-    comparisons_sql,
-    concerned,
-    contributions_sql,
-    extents_sql,
-    hypothetical_sql,
     partitions_sql,
     plain_sql,
     potential_sql,
     pretty,
     rewritten_sql,
+    rows_from_sources_sql,
+    rows_sql,
+    supporting_aggregates,
 )
 
 __all__ = [
