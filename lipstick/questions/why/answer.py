@@ -18,6 +18,7 @@ from semiring.door import checked
 if TYPE_CHECKING:
     from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.questions.what_if import WhatIf
+    from lipstick.questions.why.smallest import SmallestSets
 
 WhatIfOf = Callable[[dict[str, Any]], "WhatIf | MemoryWhatIf"]
 
@@ -158,6 +159,28 @@ class Explanation:
         from lipstick.questions.why.rows import top_rows
 
         return top_rows(self._measure, self._source(relation), limit)
+
+    def repairs(self, limit: int = 10, relation: str | None = None) -> SmallestSets:
+        """Return the smallest sets of tuples without which nothing is wrong any more.
+
+        Then the check has no row, the condition is true, or the value is what ``than`` says.
+
+        Parameters
+        ----------
+        limit
+            The number of sets that are returned; all are counted, up to a bound.
+        relation
+            The relation of the tuples; None: the only one that the query reads.
+
+        Raises
+        ------
+        CapabilityError
+            For values without ``than``, where no deletion suffices, and for conditions other than
+            comparisons of one aggregate with a number.
+        """
+        from lipstick.questions.why.smallest import smallest_sets
+
+        return smallest_sets(self._measure, self._source(relation), limit)
 
     def _source(self, relation: str | None) -> SourceRows:
         names = list(self._sources)

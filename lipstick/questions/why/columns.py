@@ -6,8 +6,8 @@ equality, or of the bins between quantile cuts, whose runs are ranges. -1: no co
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -40,13 +40,21 @@ class ColumnCondition:
     ----------
     text
         For people.
-    sql
-        For Spark.
+    holds
+        From the column to a Boolean per row.
+    written
+        Writes it as Spark SQL.
     """
 
     column: str
     text: str
-    sql: str
+    holds: Callable[[pa.ChunkedArray], Array] = field(repr=False, compare=False)
+    written: Callable[[], str] = field(repr=False, compare=False)
+
+    @property
+    def sql(self) -> str:
+        """The condition as Spark SQL."""
+        return self.written()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,11 @@ class Predicate:
         """The predicate as Spark SQL over the columns of the relation."""
         return conjunction_sql([condition.sql for condition in self.conditions])
 
+    def rows(self, table: pa.Table) -> Array:
+        """Return the positions of the rows of a table that satisfy it."""
+        masks = [condition.holds(table.column(condition.column)) for condition in self.conditions]
+        return np.flatnonzero(np.logical_and.reduce(masks))
+
 
 class ValueColumn:
     """A column whose values are compared for equality."""
@@ -82,26 +95,60 @@ class ValueColumn:
 
     def condition(self, code: int) -> ColumnCondition:
         """Return the condition of a code."""
-        value = self._labels[code].as_py()
-        if isinstance(value, float) and np.isnan(value):
-            return ColumnCondition(self.name, f"{self.name} = NaN", equality_sql(self.name, value))
-        text = f"{self.name} is NULL" if value is None else f"{self.name} = {shown(value)}"
-        return ColumnCondition(self.name, text, equality_sql(self.name, value))
+        return equality(self.name, self._labels[code])
+
+
+def equality(name: str, value: pa.Scalar) -> ColumnCondition:
+    """Return the condition that a column has a value, NULL and NaN included."""
+    plain = value.as_py()
+
+    def written() -> str:
+        return equality_sql(name, plain)
+
+    if plain is None:
+        return ColumnCondition(name, f"{name} is NULL", lambda c: _mask(c.is_null()), written)
+    text = f"{name} = {shown(plain)}"
+    if isinstance(plain, float) and np.isnan(plain):
+        return ColumnCondition(name, text, lambda c: _mask(pc.is_nan(c).fill_null(False)), written)
+    return ColumnCondition(
+        name,
+        text,
+        lambda c: _mask(pc.equal(c, value.cast(c.type)).fill_null(False)),
+        written,
+    )
+
+
+def _mask(booleans: pa.ChunkedArray) -> Array:
+    mask: Array = booleans.combine_chunks().to_numpy(zero_copy_only=False)
+    return mask
 
 
 class MembershipColumn(ValueColumn):
     """A column whose values are, or are not, keys of another relation."""
 
-    def __init__(self, name: str, inside: Array, other: str, key: str) -> None:
+    def __init__(self, name: str, inside: Array, other: SourceRows, key: str) -> None:
         super().__init__(name, (~inside).astype(np.int64), pa.array([True, False]))
         self._other = other
         self._key = key
 
+    @staticmethod
+    def inside(column: pa.ChunkedArray, keys: pa.ChunkedArray) -> Array:
+        """Return a Boolean array: the values that are among keys; never NULL."""
+        return _mask(pc.and_(pc.is_in(column, value_set=keys), column.is_valid()))
+
     def condition(self, code: int) -> ColumnCondition:
         """Return the condition of a code: 0 in, 1 not in the other relation."""
         word = "is not in" if code else "is in"
-        sql = membership_sql(self.name, self._other, self._key, negated=bool(code))
-        return ColumnCondition(self.name, f"{self.name} {word} {self._other}", sql)
+        keys = self._other.table.column(self._key)
+
+        def written() -> str:
+            return membership_sql(self.name, self._other.name, self._key, negated=bool(code))
+
+        def holds(column: pa.ChunkedArray) -> Array:
+            inside = self.inside(column, keys)
+            return _mask(column.is_valid()) & ~inside if code else inside
+
+        return ColumnCondition(self.name, f"{self.name} {word} {self._other.name}", holds, written)
 
 
 class NumberColumn:
@@ -135,43 +182,35 @@ class NumberColumn:
         elif len(distinct) > BINS:
             assert near is not None
             distinct = np.unique(np.concatenate([_around(np.sort(valid), at) for at in near]))
-        codes = np.searchsorted(distinct, self._numbers, side="right") - 1
-        codes = np.where(np.isnan(self._numbers), -1, np.maximum(codes, 0))
+        codes = np.searchsorted(distinct, numbers, side="right") - 1
+        codes = np.where(np.isnan(numbers), -1, np.maximum(codes, 0))
         return ColumnBins(self, distinct, codes)
 
-    def condition(self, inside: Array) -> ColumnCondition:
-        """Return the condition of the smallest range with the values of some rows.
-
-        Parameters
-        ----------
-        inside
-            Boolean array: the rows whose values the range has; no others between them.
-        """
-        numbers = self._numbers[inside]
-        least, most = float(numbers.min()), float(numbers.max())
-        rows = np.flatnonzero(inside)
-        low = self.column[int(rows[int(numbers.argmin())])].as_py()
-        high = self.column[int(rows[int(numbers.argmax())])].as_py()
-        if least == most:
-            sql = equality_sql(self.name, low)
-            return ColumnCondition(self.name, f"{self.name} = {shown(low)}", sql)
+    def condition(self, rows: Array) -> ColumnCondition:
+        """Return the condition of the smallest range with the values of some rows."""
+        numbers = self._numbers[rows]
+        low = self.column[int(rows[int(numbers.argmin())])]
+        high = self.column[int(rows[int(numbers.argmax())])]
+        if low == high:
+            return equality(self.name, low)
         first, last = self._ends
         nan = pa.types.is_floating(self.column.type) and self._has_nan
-        below = None if least <= first else low
-        above = None if most >= last and not nan else high
-        if below is None and above is None:
-            below = low
-        text = f"{self.name} from {shown(low)} to {shown(high)}"
-        if below is None:
-            text = f"{self.name} <= {shown(high)}"
-        elif above is None:
-            text = f"{self.name} >= {shown(low)}"
-        return ColumnCondition(self.name, text, range_sql(self.name, below, above))
-
-    def between(self, least: float, most: float) -> Array:
-        """Return a Boolean array: the rows with values in a range."""
-        inside: Array = (self._numbers >= least) & (self._numbers <= most)
-        return inside
+        at_least = None if float(numbers.min()) <= first else low
+        at_most = None if float(numbers.max()) >= last and not nan else high
+        if at_least is None and at_most is None:
+            at_least = low
+        text = f"{self.name} from {shown(low.as_py())} to {shown(high.as_py())}"
+        if at_least is None:
+            text = f"{self.name} <= {shown(high.as_py())}"
+        elif at_most is None:
+            text = f"{self.name} >= {shown(low.as_py())}"
+        least, most = (None if b is None else b.as_py() for b in (at_least, at_most))
+        return ColumnCondition(
+            self.name,
+            text,
+            lambda column: _between(column, at_least, at_most),
+            lambda: range_sql(self.name, least, most),
+        )
 
     @cached_property
     def _ends(self) -> tuple[float, float]:
@@ -182,9 +221,21 @@ class NumberColumn:
         return bool(pc.any(pc.is_nan(self.column)).as_py())
 
 
+def _between(column: pa.ChunkedArray, least: pa.Scalar, most: pa.Scalar) -> Array:
+    """Return a Boolean array: the values within bounds, as Spark compares: NaN is the greatest."""
+    mask = np.ones(len(column), dtype=np.bool_)
+    if least is not None:
+        mask &= _mask(pc.greater_equal(column, least.cast(column.type)).fill_null(False))
+    if most is not None:
+        mask &= _mask(pc.less_equal(column, most.cast(column.type)).fill_null(False))
+    if most is None and pa.types.is_floating(column.type):
+        mask |= _mask(pc.is_nan(column).fill_null(False))
+    return mask
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnBins:
-    """The bins of a column of numbers: code `c` has the values from `cuts[c]` below the next."""
+    """The bins of some rows of a column: code `c` has the values from `cuts[c]` below the next."""
 
     numbers: NumberColumn
     cuts: Array
@@ -231,8 +282,8 @@ class RelationColumns:
         self._wanted = wanted
         self.equalities: list[ValueColumn] = []
         self.ranges: list[NumberColumn] = []
-        for field in rows.table.schema:
-            self._add(field.name, rows.table.column(field.name))
+        for name in rows.table.column_names:
+            self._add(name, rows.table.column(name))
         for other in others:
             self._add_membership(other)
 
@@ -276,12 +327,9 @@ class RelationColumns:
         ours, theirs = self.rows.table.column(key), other.table.column(key)
         if ours.type != theirs.type:
             return
-        inside = pc.is_in(ours, value_set=theirs).combine_chunks()
-        mask = inside.to_numpy(zero_copy_only=False) & ours.is_valid().combine_chunks().to_numpy(
-            zero_copy_only=False
-        )
-        if mask.any() and not mask.all():
-            self.equalities.append(MembershipColumn(key, mask, other.name, key))
+        inside = MembershipColumn.inside(ours, theirs)
+        if inside.any() and not inside.all():
+            self.equalities.append(MembershipColumn(key, inside, other, key))
 
 
 def shown(value: Any) -> str:

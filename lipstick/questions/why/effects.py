@@ -88,6 +88,25 @@ def effects_on(measure: Measure, source: SourceRows) -> SearchEffects | None:
     """Return the effects of deleting rows of a relation; None: the query has no tuple of it."""
     root = measure.engine.root
     rows = measure.engine.rows(root.name)
+    scan = simple_scan(measure, source)
+    if scan is not None:
+        try:
+            if isinstance(rows, MemberRows) and measure.is_check:
+                return _CheckedRows(measure, source, rows, scan)
+            if isinstance(rows, GroupRows) and measure.is_check:
+                return _CheckedGroups(measure, source, rows, scan)
+            if isinstance(rows, GroupRows):
+                return _GroupValues(measure, source, rows, scan)
+        except (UninterpretableError, FailedError, NeedsSparkError, pa.ArrowException):
+            pass  # What partial aggregates do not have, scenarios do.
+    bulk = _Scenarios(measure, source)
+    return bulk if len(bulk.tokens) else None
+
+
+def simple_scan(measure: Measure, source: SourceRows) -> int | None:
+    """Return the one scan of a relation in a query of one block without lookups; None: others."""
+    root = measure.engine.root
+    rows = measure.engine.rows(root.name)
     scans = [number for number, token in enumerate(root.tokens) if token.relation == source.name]
     simple = (
         isinstance(rows, GroupRows | MemberRows)
@@ -97,18 +116,25 @@ def effects_on(measure: Measure, source: SourceRows) -> SearchEffects | None:
         and len(measure.engine.blocks) == 1
         and not (root.limited or root.copies or root.sets or root.difference)
     )
-    if simple:
-        try:
-            if isinstance(rows, MemberRows) and measure.is_check:
-                return _CheckedRows(measure, source, rows, scans[0])
-            if isinstance(rows, GroupRows) and measure.is_check:
-                return _CheckedGroups(measure, source, rows, scans[0])
-            if isinstance(rows, GroupRows):
-                return _GroupValues(measure, source, rows, scans[0])
-        except (UninterpretableError, FailedError, NeedsSparkError, pa.ArrowException):
-            pass  # What partial aggregates do not have, scenarios do.
-    bulk = _Scenarios(measure, source)
-    return bulk if len(bulk.tokens) else None
+    return scans[0] if simple else None
+
+
+def concerned_rows(measure: Measure, source: SourceRows) -> Array | None:
+    """Return the rows that a value was made from, sorted; None: all, of a check."""
+    if measure.is_check:
+        return None
+    assert measure.positions is not None
+    rows = measure.engine.rows(measure.engine.root.name)
+    scan = simple_scan(measure, source)
+    if scan is not None and isinstance(rows, GroupRows):
+        members, _ = rows.grouping.members_of(measure.positions)
+        found = source.rows_of(rows.members, scan)[members]
+    else:
+        among = lineage(measure.engine, measure.positions).get(source.name)
+        found = np.zeros(0, np.int64) if among is None else source.find(among)
+    chosen = np.zeros(len(source), dtype=np.bool_)
+    chosen[found[found >= 0]] = True
+    return np.flatnonzero(chosen)
 
 
 def pairs_of(count: int) -> tuple[Array, Array]:

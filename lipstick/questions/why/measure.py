@@ -105,7 +105,10 @@ class Measure:
         if self.is_check or self.is_condition:
             return numbers
         if self.expected is not None:
-            return np.abs(numbers - self.expected)
+            beyond = numbers - self.expected
+            if self.direction is None:
+                return np.abs(beyond)
+            return np.maximum(beyond if self.direction == "high" else -beyond, 0.0)
         if self.direction == "high":
             return numbers
         if self.direction == "low":

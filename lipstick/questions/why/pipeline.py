@@ -12,7 +12,7 @@ from lipstick.display.progress_line import progress as progress_line
 from lipstick.errors import CaptureError, TrackingError
 from lipstick.questions.why.answer import Explanation, cause, described, shown_number
 from lipstick.questions.why.columns import RelationColumns, shown
-from lipstick.questions.why.effects import effects_on
+from lipstick.questions.why.effects import concerned_rows, effects_on
 from lipstick.questions.why.measure import (
     Direction,
     Measure,
@@ -22,6 +22,7 @@ from lipstick.questions.why.measure import (
 )
 from lipstick.questions.why.search import CandidatePredicate, PredicateSearch, choose
 from lipstick.questions.why.sources import SourceRows, decided_columns, read_sources
+from semiring.base import Array
 from semiring.budget import spent, within
 from semiring.errors import ArgumentError
 
@@ -54,8 +55,9 @@ def explain(
         complete = not spent()
     causes = []
     for name, candidates in _by_relation(chosen).items():
-        after = _exact(measure, read[name], candidates)
-        for candidate, number in zip(candidates, after, strict=True):
+        satisfying = [each.predicate.rows(read[name].table) for each in candidates]
+        after = _exact(measure, read[name], satisfying)
+        for candidate, rows, number in zip(candidates, satisfying, after, strict=True):
             causes.append(
                 (
                     chosen.index(candidate),
@@ -63,7 +65,7 @@ def explain(
                         measure,
                         read[name],
                         candidate.predicate,
-                        candidate.rows,
+                        rows,
                         float(number),
                         candidate.score,
                         subject,
@@ -73,8 +75,8 @@ def explain(
             )
     notes = [
         f"The rows of {name} were not read: conditions on it are on its key alone."
-        for name, rows in read.items()
-        if not rows.whole
+        for name, each in read.items()
+        if not each.whole
     ]
     return Explanation(
         measure,
@@ -100,11 +102,13 @@ def _searched(
     for name, rows in read.items():
         if not len(rows):
             continue
-        effects = effects_on(measure, rows)
+        among = concerned_rows(measure, rows)
+        few = rows if among is None or len(among) == len(rows) else rows.subset(among)
+        effects = effects_on(measure, few) if len(few) else None
         if effects is None:
             continue
         others = [other for other in read.values() if other is not rows]
-        relation = RelationColumns(rows, others, wanted[name])
+        relation = RelationColumns(few, others, wanted[name])
         searches[name] = PredicateSearch(measure, relation, effects, conditions, progress)
         candidates += searches[name].run()
     return choose(candidates, searches, limit)
@@ -150,12 +154,12 @@ def _by_relation(candidates: list[CandidatePredicate]) -> dict[str, list[Candida
     return by_relation
 
 
-def _exact(measure: Measure, source: SourceRows, candidates: list[CandidatePredicate]) -> Any:
+def _exact(measure: Measure, source: SourceRows, satisfying: Sequence[Array]) -> Array:
     """Return the measure without the rows of each predicate, from the capture."""
-    rows = np.concatenate([candidate.rows for candidate in candidates])
-    owners = np.repeat(np.arange(len(candidates)), [len(c.rows) for c in candidates])
+    rows = np.concatenate(satisfying)
+    owners = np.repeat(np.arange(len(satisfying)), [len(each) for each in satisfying])
     tokens = source.tokens.take(pa.array(rows))
-    return measure.of_deletions(source.name, tokens, owners, len(candidates))
+    return measure.of_deletions(source.name, tokens, owners, len(satisfying))
 
 
 def measured(
@@ -204,7 +208,7 @@ def measured(
         other = _only(rows_with(answer, than), than)
         positions = np.append(positions, ordered[other])
         subject = f"the difference of {subject} and of {described(dict(than))}"
-        expected = None if too else 0.0
+        expected = 0.0
     elif than is not None:
         expected = float(than)
     measure = Measure(engine, output, positions, expected, too)
@@ -234,7 +238,8 @@ def _question(measure: Measure, subject: str) -> str:
     if measure.is_check:
         return f"Why is {subject} {number}, and not 0?"
     if measure.expected is not None:
-        return f"Why is {subject} {number}, and not {shown(measure.expected)}?"
+        bound = {"high": "at most ", "low": "at least ", None: ""}[measure.direction]
+        return f"Why is {subject} {number}, and not {bound}{shown(measure.expected)}?"
     if measure.direction is not None:
         return f"Why is {subject} {number}, which is too {measure.direction}?"
     return f"Why is {subject} {number}?"

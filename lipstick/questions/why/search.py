@@ -180,8 +180,7 @@ class PredicateSearch:
     ) -> Iterator[CandidatePredicate]:
         if bins.count < 2:
             return
-        codes = bins.codes if rows is None else bins.codes[rows]
-        without = self._effects.runs(codes, bins.count, rows)
+        without = self._effects.runs(bins.codes, bins.count, rows)
         scores = self.scores.of(without)
         ranges = []
         for run in islice(_highest(scores), 2):
@@ -191,14 +190,11 @@ class PredicateSearch:
             if finer is not None:
                 ranges.append(finer)
         for its, first, last, effect, run, its_scores in ranges:
-            codes = its.codes if rows is None else its.codes[rows]
-            inside = np.zeros(len(its.codes), dtype=np.bool_)
-            places = np.flatnonzero((codes >= first) & (codes <= last))
+            places = np.flatnonzero((its.codes >= first) & (its.codes <= last))
             chosen = places if rows is None else rows[places]
             if not len(chosen):
                 continue
-            inside[chosen] = True
-            condition = its.numbers.condition(inside)
+            condition = its.numbers.condition(chosen)
             yield self._candidate(parent, condition, chosen, effect, run, its_scores)
 
     def _finer(
@@ -212,8 +208,7 @@ class PredicateSearch:
         fine = bins.numbers.bins(rows, (float(low), float(high)))
         if fine.count < 2:
             return None
-        codes = fine.codes if rows is None else fine.codes[rows]
-        without = self._effects.runs(codes, fine.count, rows)
+        without = self._effects.runs(fine.codes, fine.count, rows)
         scores = self.scores.of(without)
         run = int(scores.argmax())
         return fine, int(without.first[run]), int(without.last[run]), without, run, scores

@@ -53,6 +53,10 @@ class SourceRows:
         count: int = self.table.num_rows
         return count
 
+    def subset(self, rows: Array) -> SourceRows:
+        """Return some of the rows."""
+        return SourceRows(self.record, self.table.take(pa.array(rows)), whole=self.whole)
+
     @cached_property
     def tokens(self) -> pa.Table:
         """The token columns."""

