@@ -34,7 +34,7 @@ _PER_COLUMN = 4
 _BEAM = 12
 """Predicates that are extended by a further condition."""
 
-_BETTER = 1.05
+_BETTER = 1.15
 """A conjunction scores so much higher than what it extends, or it is left out."""
 
 _MOST = 0.6
