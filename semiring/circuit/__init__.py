@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from semiring.circuit.circuit import Circuit
+from semiring.circuit.evaluation import evaluate
 from semiring.circuit.reading import Reading
 
-__all__ = ["Circuit", "Reading"]
+__all__ = ["Circuit", "Reading", "evaluate"]

@@ -400,7 +400,7 @@ class Circuit:
         store = self.gates
         below = store.reachable(gates)
         most = np.ones(len(below))
-        for kind, layer in store.layers(gates):
+        for kind, layer in store.layers(below):
             at = np.searchsorted(below, layer)
             if kind == CONSTANT:
                 most[at] = store.payload[layer]

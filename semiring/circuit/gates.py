@@ -5,7 +5,7 @@ An edge takes 12 bytes, a gate 22. Gates are numbered in topological order: chil
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -163,19 +163,26 @@ class Gates:
         self._child.extend(ends)
         self._label.extend(label[edges])
 
-    def reachable(self, gates: Array) -> Array:
-        """Return the gates below some gates, these included, in ascending order."""
+    def reachable(self, gates: Array, *, closed: Callable[[Array], Array] | None = None) -> Array:
+        """Return the gates below some gates, these included, in ascending order.
+
+        Parameters
+        ----------
+        closed
+            Which of some gates are not looked below, as a Boolean array.
+        """
         frontier = ascending(gates)
         parts = [frontier]
         while len(frontier):
+            if closed is not None:
+                frontier = frontier[~closed(frontier)]
             edges, _ = self.edges_of(frontier)
             frontier = ascending(self.child[edges])
             parts.append(frontier)
         return ascending(np.concatenate(parts))
 
-    def layers(self, gates: Array) -> Iterator[tuple[int, Array]]:
-        """Yield the gates below some gates by depth and kind, lower ones first."""
-        below = self.reachable(gates)
+    def layers(self, below: Array) -> Iterator[tuple[int, Array]]:
+        """Yield some gates by depth and kind, lower ones first."""
         if not len(below):
             return
         keys = self.depth[below].astype(np.int64) * 16 + self.kind[below]

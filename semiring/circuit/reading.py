@@ -3,7 +3,7 @@ terms when these are looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
@@ -24,6 +24,7 @@ from semiring.circuit.gates import (
     PRODUCT,
     SUM,
     TOKEN,
+    ZERO,
 )
 from semiring.circuit.order import Order, monomial_ranks
 from semiring.expression import (
@@ -108,31 +109,34 @@ class Reading:
 
     def annotations(self, gates: Array) -> list[Annotation]:
         """Gates as polynomials where they are such, else as expressions."""
-        return [self.annotation(gate) for gate in gates.tolist()]
+        known, store = self._annotations, self.circuit.gates
+        new = ascending(np.array([g for g in gates.tolist() if g not in known], dtype=np.int64))
+        if len(new):
+            canonical, polynomial = store.has(new, CANONICAL), store.has(new, POLYNOMIAL)
+            sums = store.kind[new] == SUM
+            simple = new[canonical & polynomial & ~sums & (new != ZERO)]
+            constant = store.kind[simple] == CONSTANT
+            times = np.where(constant, store.payload[simple], 1)
+            terms = self.monomials(np.where(constant, ONE, simple), times)
+            made = (Polynomial({monomial: n}) for monomial, n in terms)
+            known.update(zip(simple.tolist(), made, strict=True))
+            formal = new[canonical & ~polynomial]
+            known.update(zip(formal.tolist(), self.expressions(formal), strict=True))
+            for gate in new[canonical & polynomial & sums].tolist():
+                total = CircuitPolynomial(self, gate)
+                known[gate] = total if total.size > _SMALL else Polynomial(dict(total.terms))
+            known.update((gate, self._by_algebra(gate)) for gate in new[~canonical].tolist())
+            known.setdefault(ZERO, Polynomial.zero())
+        return [known[gate] for gate in gates.tolist()]
 
     def annotation(self, gate: int) -> Annotation:
         """A gate as a polynomial where it is one, else as an expression."""
-        if gate not in self._annotations:
-            self._annotations[gate] = self._annotation(gate)
-        return self._annotations[gate]
+        return self.annotations(np.array([gate]))[0]
 
-    def _annotation(self, gate: int) -> Annotation:
-        store = self.circuit.gates
-        kind, flags = int(store.kind[gate]), int(store.flags[gate])
-        if not flags & CANONICAL:
-            return self._by_algebra(gate, kind)
-        if not flags & POLYNOMIAL:
-            return self.expression(gate)
-        if kind == CONSTANT:
-            return Polynomial.constant(int(store.payload[gate]))
-        if kind == SUM:
-            polynomial = CircuitPolynomial(self, gate)
-            return Polynomial(dict(polynomial.terms)) if polynomial.size <= _SMALL else polynomial
-        return Polynomial(dict(self.monomials(np.array([gate]), np.ones(1, dtype=np.int64))))
-
-    def _by_algebra(self, gate: int, kind: int) -> Annotation:
+    def _by_algebra(self, gate: int) -> Annotation:
         """A gate whose structure is not canonical, computed from its children."""
         store = self.circuit.gates
+        kind = int(store.kind[gate])
         edges, _ = store.edges_of(np.array([gate]))
         label = store.label[edges].tolist()
         if kind == COMPARE:
@@ -150,46 +154,64 @@ class Reading:
 
     def expression(self, gate: int) -> Expression:
         """A gate as an expression."""
-        if gate not in self._expressions:
-            self._expressions[gate] = self._expression(gate)
-        return self._expressions[gate]
+        return self.expressions(np.array([gate]))[0]
 
     def expressions(self, gates: Array) -> list[Expression]:
-        """Gates as expressions; their tokens are made together."""
-        store = self.circuit.gates
-        leaves = gates[store.kind[gates] == TOKEN]
-        products = gates[store.kind[gates] == PRODUCT]
-        edges, _ = store.edges_of(products)
-        inner = store.child[edges]
-        self._named(ascending(np.concatenate([leaves, inner[store.kind[inner] == TOKEN]])))
-        return [self.expression(gate) for gate in gates.tolist()]
+        """Gates as expressions; all below them are made together, but those of large sums."""
+        known, store = self._expressions, self.circuit.gates
+        new = np.array([gate for gate in gates.tolist() if gate not in known], dtype=np.int64)
+        if len(new):
+            below = store.reachable(new, closed=self._closed)
+            for kind, layer in store.layers(below):
+                made = self._layer(kind, layer)
+                known.update(zip(layer.tolist(), made, strict=True))
+        return [known[gate] for gate in gates.tolist()]
 
-    def _expression(self, gate: int) -> Expression:
+    def _closed(self, gates: Array) -> Array:
+        """Boolean array: the gates whose expressions are not made of those of their children."""
         store = self.circuit.gates
-        kind = int(store.kind[gate])
+        kinds = store.kind[gates]
+        large = (kinds == SUM) & (store.sizes(gates) > _SMALL)
+        closed: Array = large | (kinds == COMPARE) | ~store.has(gates, CANONICAL)
+        return closed
+
+    def _layer(self, kind: int, layer: Array) -> Iterable[Expression]:
+        """The expressions of gates of one kind, whose children's are known."""
+        store, known = self.circuit.gates, self._expressions
+        payload = store.payload[layer].tolist()
+        if kind == CONSTANT:
+            return map(Constant, payload)
+        if kind == TOKEN:
+            return map(Atom, self._named(layer))
+        if kind == OBJECT:
+            return [self.circuit.objects[number] for number in payload]
+        closed = self._closed(layer)
+        if closed.any():
+            rest = iter(self._layer(kind, layer[~closed]) if not closed.all() else ())
+            pairs = zip(layer.tolist(), closed.tolist(), strict=True)
+            return [self._apart(kind, gate) if apart else next(rest) for gate, apart in pairs]
+        if kind in (PRODUCT, SUM):
+            edges, offsets = self.order.sorted_edges(layer)
+            inner = [known[gate] for gate in store.child[edges].tolist()]
+            parts = list(zip(inner, store.label[edges].tolist(), strict=True))
+            build: Callable[[Any], Expression] = Product if kind == PRODUCT else Sum
+            return [build(tuple(parts[a:b])) for a, b in pairwise(offsets.tolist())]
+        edges, _ = store.edges_of(layer)
+        ends = [known[gate] for gate in store.child[edges].tolist()]
+        if kind == DELTA:
+            return map(Delta, ends)
+        assert kind == MONUS
+        return map(Monus, ends[::2], ends[1::2])
+
+    def _apart(self, kind: int, gate: int) -> Expression:
+        """The expression of a gate that is not made of those of its children."""
+        store = self.circuit.gates
         if not int(store.flags[gate]) & CANONICAL:
             return Expression.of(self.annotation(gate))
-        if kind == CONSTANT:
-            return Constant(int(store.payload[gate]))
-        if kind == TOKEN:
-            return Atom(self._named(np.array([gate]))[0])
-        if kind == OBJECT:
-            return self._object(gate)
         if kind == SUM:
-            total = CircuitSum(self, gate)
-            return Sum(total.summands) if total.size <= _SMALL else total
-        if kind == PRODUCT:
-            edges, _ = self.order.sorted_edges(np.array([gate]))
-            factors = self.expressions(store.child[edges])
-            return Product(tuple(zip(factors, store.label[edges].tolist(), strict=True)))
-        edges, _ = store.edges_of(np.array([gate]))
-        ends = store.child[edges].tolist()
-        if kind == DELTA:
-            return Delta(self.expression(ends[0]))
-        if kind == MONUS:
-            return Monus(self.expression(ends[0]), self.expression(ends[1]))
+            return CircuitSum(self, gate)
         op, value = self.circuit.comparisons[int(store.payload[gate])]
-        return Compare(op, self.tensor(ends[0]), value)
+        return Compare(op, self.tensor(int(store.child[store.offsets[gate]])), value)
 
     def monomials(self, gates: Array, times: Array) -> list[tuple[Monomial, int]]:
         """Gates that are tokens, products of tokens or 1, with coefficients, as terms."""

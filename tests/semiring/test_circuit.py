@@ -11,16 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring import COUNT, MAX, SUM, Expression, Polynomial, Tensor, Token, compare
-from semiring.circuit import Circuit, Reading
+from semiring.base import Semiring
+from semiring.circuit import Circuit, Reading, evaluate
 from semiring.circuit.gates import CANONICAL
+from semiring.errors import LipstickError
 from semiring.expression import simplify
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
 from semiring.semirings.expressions import Expressions
-from tests.semiring.strategies import TOKENS
+from tests.semiring.strategies import _ELEMENTS, TOKENS, elements
 
 ALGEBRA = Expressions()
 NAMED = sorted(TOKENS)
+VALUED = [kind() for kind in _ELEMENTS]
 _PAIRS = st.tuples(st.integers(0, 99), st.integers(0, 99))
 _STEPS = st.lists(
     st.tuples(st.sampled_from("tspdmacx"), st.lists(st.integers(0, 99), min_size=2, max_size=4)),
@@ -176,3 +179,31 @@ def test_large_tensors_make_their_terms_when_these_are_looked_at() -> None:
 def test_an_edge_takes_at_most_sixteen_bytes() -> None:
     store = Circuit(0).gates
     assert store.child.itemsize + store.label.itemsize <= 16
+
+
+def _named_values(semiring: Semiring[Any], draw: st.DataObject) -> dict[Token, Any]:
+    values = elements(semiring)
+    return {token: draw.draw(values) for token in NAMED}
+
+
+@given(_STEPS, st.data())
+@pytest.mark.parametrize("semiring", VALUED, ids=lambda semiring: semiring.name)
+def test_layers_are_evaluated_as_expressions_are(
+    semiring: Semiring[Any], steps: list[tuple[str, list[int]]], data: st.DataObject
+) -> None:
+    """In every semiring, against the evaluation of the objects one node after the other."""
+    reading, gates, _ = built(steps)
+    values = _named_values(semiring, data)
+    array = semiring.pack([values[token] for token in NAMED])
+    for gate in gates.tolist():
+        at = np.array([gate])
+        try:
+            expected = reading.annotation(gate).evaluate(semiring, values)
+        except LipstickError as error:
+            with pytest.raises(type(error)):
+                evaluate(reading.circuit, semiring, array, at, values.__getitem__)
+            continue
+        (found,) = semiring.unpack(
+            evaluate(reading.circuit, semiring, array, at, values.__getitem__)
+        )
+        assert found == expected, reading.annotation(gate).truncated(None)

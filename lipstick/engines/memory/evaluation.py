@@ -21,7 +21,6 @@ from lipstick.engines.memory.reach import Reached, Referred, members_of, reach, 
 from lipstick.engines.memory.scenarios import alone
 from lipstick.engines.memory.sparse import sparse
 from lipstick.engines.memory.unions import UnionRows
-from lipstick.errors import CapabilityError
 from rewriter.analysis.conditional import conditional, has_difference, limits_inside, shown_joins
 from rewriter.blocks import Kind
 from rewriter.emit import VALUE
@@ -34,9 +33,6 @@ from semiring.segments import bounds
 from semiring.token import Token
 from semiring.valuation import Valuation
 from semiring.value import Value
-
-_FORMAL = 20_000
-"""Answers of more rows are not evaluated row by row."""
 
 
 def evaluate(
@@ -97,14 +93,7 @@ def conditional_values(
             value = token_values(engine, valuations)
             check_values(formal, semiring, value, ordered, semiring.unpack(annotations_now))
         return annotations_now
-    if len(ordered) > _FORMAL:
-        raise CapabilityError(
-            f"The query has conditions on aggregated values, and {len(ordered):,} rows, which are "
-            f"not evaluated one by one in {semiring.name}.\nValue tokens by 0 and 1, or look at "
-            "some rows: polynomials()."
-        )
-    value = token_values(engine, valuations)
-    return semiring.pack([k.evaluate(semiring, value) for k in formal.shown(ordered)])
+    return formal.evaluate(semiring, valuations, formal.gates(ordered))
 
 
 def valued_zero(

@@ -8,7 +8,7 @@ one here: the results are Python objects to be read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -31,15 +31,17 @@ from lipstick.engines.memory.formal.tensors import column_number
 from lipstick.engines.memory.formal.tokens import Annotation, TokenNumbers
 from lipstick.engines.memory.formal.tuples import Tuples
 from lipstick.engines.memory.formal.windows import Windows
+from lipstick.engines.memory.member_valuations import token_values
 from lipstick.engines.memory.store import every
 from rewriter.analysis.conditional import shown_joins
 from rewriter.blocks import Block
-from semiring.base import Array
-from semiring.circuit import Circuit, Reading
+from semiring.base import Array, Semiring
+from semiring.circuit import Circuit, Reading, evaluate
 from semiring.circuit.values import choices
 from semiring.monoid import MAX
 from semiring.polynomial import Polynomial
 from semiring.tensor import Tensor
+from semiring.valuation import Valuation
 from semiring.value import Operand, Value
 
 __all__ = ["Annotation", "Formal", "PotentialRow"]
@@ -107,7 +109,14 @@ class Formal:
     # -- the answer --------------------------------------------------------------------------
 
     def shown(self, positions: Array) -> list[Annotation]:
-        """The annotations of rows of the answer, as they are now.
+        """The annotations of rows of the answer, as they are now; see `gates`."""
+        row_annotations = self.reading.annotations(self.gates(positions))
+        if switched_on():
+            check(self, positions, row_annotations)
+        return row_annotations
+
+    def gates(self, positions: Array) -> Array:
+        """The gates of the annotations of rows of the answer, as they are now.
 
         A row of a LEFT JOIN with its partner is another one than the row without.
         """
@@ -117,10 +126,18 @@ class Formal:
         for chosen, matched in self._now_matched(positions):
             of_rows = self._gates(name, chosen, matched)
             gates[[places[position] for position in chosen.tolist()]] = of_rows
-        row_annotations = self.reading.annotations(gates)
-        if switched_on():
-            check(self, positions, row_annotations)
-        return row_annotations
+        return gates
+
+    def evaluate(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]], gates: Array
+    ) -> Array:
+        """Return the values of annotations in a semiring, as an array of it."""
+        value = token_values(self.engine, valuations)
+        if semiring.symbolic:
+            annotations = self.reading.annotations(gates)
+            return semiring.pack([k.evaluate(semiring, value) for k in annotations])
+        tokens = self.tokens.values(semiring, valuations)
+        return evaluate(self.circuit, semiring, tokens, gates, value)
 
     def rows(self) -> Iterator[PotentialRow]:
         """Yield the rows of the answers of all worlds: present ones first, in their order.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +12,14 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.reach import tokens
 from lipstick.tracking.naming import shown_key
-from semiring.base import Array
+from semiring.base import Array, Semiring
 from semiring.expression import Expression
 from semiring.key_index import KeyIndex
 from semiring.polynomial import Polynomial
 from semiring.segments import bounds
 from semiring.semirings.expressions import Expressions
 from semiring.token import Token
+from semiring.valuation import Valuation
 from semiring.vocabulary import TokenScan, number_tokens
 
 Annotation: TypeAlias = Polynomial | Expression
@@ -49,6 +50,14 @@ class TokenNumbers:
         numbers = start + self._parts[token.relation].numbers(columns, len(chosen))
         absent = members.tokens.index(number).absent
         return numbers if absent is None else np.where(absent[chosen], -1, numbers)
+
+    def values(self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]) -> Array:
+        """The values of all tokens, by number."""
+        parts = [semiring.zeros(0)]
+        for name in self._names:
+            part = self._parts[name]
+            parts.append(valuations[name].lookup(part.columns, len(part)))
+        return np.concatenate(parts)
 
     def tokens(self, numbers: Array) -> list[Token]:
         """The tokens of some numbers."""
@@ -82,10 +91,10 @@ class _Keys:
         else:
             (codes,), _, _ = number_tokens([TokenScan(relation, columns, table.num_rows)])
             order = np.argsort(codes, kind="stable").tolist()
-        self._columns = [column.take(pa.array(order, pa.int64())) for column in columns]
+        self.columns = [column.take(pa.array(order, pa.int64())) for column in columns]
 
     def __len__(self) -> int:
-        return len(self._columns[0])
+        return len(self.columns[0])
 
     def numbers(self, columns: Sequence[pa.Array], length: int) -> Array:
         """The places of some keys."""
@@ -95,12 +104,10 @@ class _Keys:
             found = [self._places.get(Token(self._relation, key), -1) for key in keys]
             return np.array(found, dtype=np.int64)
         if self._index is None:
-            self._index = KeyIndex(self._relation, self._columns)
+            self._index = KeyIndex(self._relation, self.columns)
         return self._index.codes(list(columns), length)
 
     def keys(self, places: Array) -> list[tuple[object, ...]]:
         """The keys at some places."""
         chosen = pa.array(places)
-        return list(
-            zip(*(column.take(chosen).to_pylist() for column in self._columns), strict=True)
-        )
+        return list(zip(*(column.take(chosen).to_pylist() for column in self.columns), strict=True))
