@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphquery.model import Kind
-from graphquery.segment_order import stages
+from graphquery.storage import stages
 
 if TYPE_CHECKING:
     from graphquery.graph import ProvenanceGraph

@@ -16,8 +16,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmark_workflowgen.federation.caches import compared
-from benchmark_workflowgen.federation.path_questions import measured
+from benchmark_workflowgen.federation.path_questions import compared, measured
 from benchmark_workflowgen.federation.stores import GeneratedStores
 
 

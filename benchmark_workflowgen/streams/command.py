@@ -13,23 +13,15 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmark_workflowgen.streams import (
-    all_ancestors,
-    latency,
-    memory,
-    questions,
-    storage,
-    throughput,
-    workloads,
-)
+from benchmark_workflowgen.streams import measures, workloads
 
 EXPERIMENTS: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {
-    "storage": storage.measured,
-    "throughput": throughput.measured,
-    "memory": memory.measured,
-    "latency": latency.measured,
-    "questions": questions.measured,
-    "all ancestors": all_ancestors.measured,
+    "storage": measures.measure_storage,
+    "throughput": measures.measure_throughput,
+    "memory": measures.measure_memory,
+    "latency": measures.measure_latency,
+    "questions": measures.measure_questions,
+    "all ancestors": measures.measure_all_ancestors,
     "workloads": workloads.measured,
 }
 

@@ -16,8 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
-from graphquery.segment_order import stages
-from graphquery.storage import JOINT_LABELS, role
+from graphquery.storage import JOINT_LABELS, role, stages
 from semiring.base import Array
 
 Link: TypeAlias = tuple[int, int]

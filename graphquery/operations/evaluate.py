@@ -13,8 +13,7 @@ from graphquery.errors import GraphError
 from graphquery.model import Kind, Port
 from graphquery.operations.reach import reached
 from graphquery.reduced_nodes import check_whole, is_reduced
-from graphquery.segment_order import layers
-from graphquery.storage import GraphStorage
+from graphquery.storage import GraphStorage, layers
 from graphquery.view import Neighbours
 from semiring.base import Array, Semiring, TokenValuation
 from semiring.door import checked

@@ -13,8 +13,7 @@ from graphquery.model import Kind
 from graphquery.naming import module_names
 from graphquery.operations.delete import delete_ids
 from graphquery.operations.subgraph import subgraph_ids
-from graphquery.segment_order import staged
-from graphquery.storage import role
+from graphquery.storage import role, staged
 from graphquery.view import NO_IDS, GraphStep, GraphView, Operation, Overlay
 from semiring.base import Array
 from semiring.door import checked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,42 @@ import pyarrow.parquet as pq
 from graphquery.model import EdgeSet, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import MissingColumnError, StoreDamagedError, StoreError
-from graphquery.store.file_checks import verify
 from graphquery.store.state import StoreState
+
+_known: set[tuple[str, str, int, int, int]] = set()
+
+
+def verify(path: Path, entry: FileEntry) -> None:
+    """Check that a file is what was committed, unless it was seen to be.
+
+    Raises
+    ------
+    StoreDamagedError
+        When it is not, or is gone.
+    """
+    try:
+        status = path.stat()
+        key = (str(path), entry.sha256, status.st_ino, status.st_size, status.st_mtime_ns)
+        if key in _known:
+            return
+        if status.st_size == entry.size:
+            with path.open("rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            if sha256 == entry.sha256:
+                _known.add(key)
+                return
+    except FileNotFoundError as error:
+        raise StoreDamagedError(
+            f"{path} is gone.\nA snapshot older than the last vacuum cannot be read: take a new "
+            "one. If it is the newest, run fsck on the store."
+        ) from error
+    except OSError as error:
+        raise StoreDamagedError(
+            f"{path} cannot be read: {error}\nRun fsck on the store."
+        ) from error
+    raise StoreDamagedError(
+        f"{path} is not what was committed: it was truncated or altered.\nRun fsck on the store."
+    )
 
 
 @dataclass(frozen=True, slots=True)

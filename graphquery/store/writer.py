@@ -17,7 +17,6 @@ from graphquery.store import checkpoint, log
 from graphquery.store.commit import Commit, FileEntry, Json
 from graphquery.store.crossing import EXPORT, IMPORT, Export, Import, faults
 from graphquery.store.errors import StoreError
-from graphquery.store.file_checks import verify
 from graphquery.store.file_system import StoreFiles
 from graphquery.store.format import FOLDERS, check_format
 from graphquery.store.lock import WriterLock
@@ -30,7 +29,7 @@ from graphquery.store.maintenance import (
     remove_unfinished,
     vacuum,
 )
-from graphquery.store.snapshot import Snapshot
+from graphquery.store.snapshot import Snapshot, verify
 from graphquery.store.staging import Staging
 from graphquery.store.state import StoreState
 from graphquery.store.transaction import EdgeLimits, Transaction

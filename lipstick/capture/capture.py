@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.engines.spark.engine import SparkEngine
 
-Row = dict[str, Any]
-
 
 @checked
 class Capture(Questions[DataFrame | pa.Table]):

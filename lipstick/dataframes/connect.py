@@ -15,8 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.types import StringType, StructField
 
 from lipstick.dataframes import ANOTHER_MEANING, FUNCTION_PREFIX, named_relation
-from lipstick.dataframes.connect_group_functions import with_ordinary_operators
-from lipstick.dataframes.connect_pivots import with_stated_pivots
+from lipstick.dataframes.connect_group_functions import with_ordinary_operators, with_stated_pivots
 from lipstick.dataframes.connect_proof import at_one_time, comparable, reads_clock
 from lipstick.dataframes.hidden import marked_by_hand
 from lipstick.dataframes.messages import (

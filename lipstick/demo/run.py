@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lipstick.demo.queries import KEYS
+from lipstick.demo.scenes import KEYS
 from lipstick.demo.screen import Screen, seconds
 from lipstick.engines.spark.local_session import local_builder
 from semiring.errors import LipstickError

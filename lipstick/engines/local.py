@@ -17,8 +17,9 @@ from semiring.polynomial import Polynomial
 from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture, Row
+    from lipstick.capture.capture import Capture
     from lipstick.engines.memory.whatif import MemoryWhatIf
+    from lipstick.engines.protocol import Row
 
 
 class MemoryEngine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from semiring.base import Semiring
 from semiring.expression import Expression
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from lipstick.capture.capture import Row
     from lipstick.engines.memory.members import ValueLookup
     from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.questions.deletion import Cascade
     from lipstick.questions.what_if import WhatIf
+
+Row: TypeAlias = dict[str, Any]
+"""A row of an answer: its values by column."""
 
 
 class CaptureEngine(Protocol):

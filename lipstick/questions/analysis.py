@@ -34,7 +34,8 @@ from semiring.token import Token
 from semiring.value import Value
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture, Row
+    from lipstick.capture.capture import Capture
+    from lipstick.engines.protocol import Row
 
 Tokens = frozenset[Token]
 
@@ -83,7 +84,7 @@ class Analyses(ABC):
 
     def _valued(self, column: str, limit: int | None) -> list[tuple[Row, Callable[[], Value]]]:
         """Return rows of the answer, each with a function that makes a column's formal value."""
-        with answered_here(self._captured):
+        with answered_here(self._captured.engine):
             return [
                 (row, partial(_here, self._captured, make))
                 for row, make in self._captured.memory.deferred_values(column, limit)
@@ -314,7 +315,7 @@ def _same(annotation: Annotation) -> Annotation:
 
 
 def _here(capture: Capture, make: Callable[[], Value]) -> Value:
-    with answered_here(capture):
+    with answered_here(capture.engine):
         return make()
 
 

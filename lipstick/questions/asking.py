@@ -16,7 +16,7 @@ from semiring.budget import call_within, remaining, within
 from semiring.errors import ExactnessError
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
+    from lipstick.engines.protocol import CaptureEngine
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -131,7 +131,7 @@ def _answer(
 
 
 @contextmanager
-def answered_here(capture: Capture) -> Iterator[None]:
+def answered_here(engine: CaptureEngine) -> Iterator[None]:
     """Say what is not possible, in place of advice to open with Spark what is open with Spark.
 
     Raises
@@ -142,7 +142,7 @@ def answered_here(capture: Capture) -> Iterator[None]:
     try:
         yield
     except NeedsSparkError as error:
-        if capture.engine.spark is None:
+        if engine.spark is None:
             raise
         problem = str(error).removesuffix(OPEN_WITH_SPARK).rstrip()
         raise NeedsSparkError(

@@ -23,10 +23,11 @@ from semiring.value import Value
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from lipstick.capture.capture import Capture, Row
+    from lipstick.capture.capture import Capture
     from lipstick.engines.memory.scenarios import Scenarios, Updates
     from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.engines.memory.whatif_many import WhatIfMany
+    from lipstick.engines.protocol import Row
     from lipstick.questions.why.answer import Explanation
 
 T = TypeVar("T")
@@ -80,7 +81,7 @@ class Questions(Analyses, Generic[T]):
         _check_limit(limit)
         capture = self._captured
         if potential:
-            with answered_here(capture):
+            with answered_here(capture.engine):
                 rows = capture.memory.potential_rows(limit)
             annotated = [
                 (dict(zip(capture.manifest.names, r.shown, strict=True)), r.annotation)
@@ -110,7 +111,7 @@ class Questions(Analyses, Generic[T]):
         """
         _check_limit(limit)
         capture = self._captured
-        with answered_here(capture):
+        with answered_here(capture.engine):
             tensors = capture.memory.tensors(column, limit)
         return _expanded(capture, tensors, values=True) if expand else tensors
 
@@ -191,7 +192,7 @@ class Questions(Analyses, Generic[T]):
         """
         capture = self._captured
         valuations = capture._valuations(semiring, valuation, default, strict=strict)
-        with answered_here(capture):
+        with answered_here(capture.engine):
             return capture.memory.evaluate(semiring, valuations, merged=True)
 
     # -- hypothetical answers --------------------------------------------------------------
@@ -222,7 +223,7 @@ class Questions(Analyses, Generic[T]):
         All scenarios are computed together and cost what they touch; a predicate costs a Spark job
         each, so list keys, or tabulate them, where there are many.
         """
-        with answered_here(self._captured):
+        with answered_here(self._captured.engine):
             return self._captured.memory.what_if_many(self._scenarios(scenarios, strict=strict))
 
     @question("evaluating an update")
@@ -246,7 +247,7 @@ class Questions(Analyses, Generic[T]):
         TrackingError
             For relations that the query does not read, and expressions without Spark.
         """
-        with answered_here(self._captured):
+        with answered_here(self._captured.engine):
             return self._captured.memory.what_if_updated(self._update(update, strict=strict))
 
     @question("evaluating updates")
@@ -266,7 +267,7 @@ class Questions(Analyses, Generic[T]):
         CaptureError, TrackingError
             As :meth:`what_if_updated`. All are computed together, and cost what they touch.
         """
-        with answered_here(self._captured):
+        with answered_here(self._captured.engine):
             return self._captured.memory.what_if_updated_many(
                 self._updates(scenarios, strict=strict)
             )

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from benchmark_workflowgen.streams.generated_events import WORKLOADS
-from benchmark_workflowgen.streams.workloads import Sizes, compared
+from benchmark_workflowgen.streams.workloads import WORKLOADS, Sizes, compared
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from graphquery.federation.questions.answer import DAMAGED, OUTSIDE
 from graphquery.federation.questions.closure import ReachedNodes, walk
 from graphquery.federation.questions.fragments import Joined, ask_fragments
 from graphquery.federation.questions.question import SEPARATOR, Question
-from graphquery.federation.serving.evaluation import SEMIRINGS, unpacked
+from graphquery.federation.serving.responder import SEMIRINGS, unpacked
 from graphquery.federation.wire import requests
 from graphquery.federation.wire.messages import WireMessage
 from graphquery.federation.wire.transport import RequestFailure, printable

@@ -52,8 +52,9 @@ from semiring.semirings.expressions import Expressions
 from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture, Row
+    from lipstick.capture.capture import Capture
     from lipstick.engines.memory.whatif import MemoryWhatIf
+    from lipstick.engines.protocol import Row
 
 
 _MOST_MEMBERS = 20_000_000

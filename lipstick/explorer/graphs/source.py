@@ -21,7 +21,7 @@ from lipstick.explorer.explorer import PageOpener, Source
 from lipstick.explorer.graphs import nodes as node_pictures
 from lipstick.explorer.graphs import picture
 from lipstick.explorer.graphs.boxes import Focus, Marks
-from lipstick.explorer.graphs.marking import Marked, marked
+from lipstick.explorer.graphs.nodes import Marked, marked
 from lipstick.explorer.graphs.outline import NONE, Outline
 from lipstick.explorer.params import Params
 from lipstick.systems import pages, resolve

@@ -456,10 +456,10 @@ def serve(
 @click.argument("member")
 def forget(file: Path, member: str) -> None:
     """Trust MEMBER of the federation FILE anew: the next contact counts as the first."""
-    from graphquery.federation.members import pins
+    from graphquery.federation.members.opening import forget as forget_pin
 
     with reported():
-        pins.forget(file, member)
+        forget_pin(file, member)
 
 
 @click.command()

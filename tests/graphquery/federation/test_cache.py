@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphquery.federation import Federation, FederationError, LocalTransport, Options
-from graphquery.federation.copies.placement import Copies, Net, Placement, nets_of
+from graphquery.federation.copies.gossip import Copies, Net, Placement, nets_of
 from graphquery.federation.members.cache import Cache, Worth, lineage_ranks
 from graphquery.federation.wire.messages import WireMessage
 from tests.graphquery.federation.oracle import check_question

@@ -9,8 +9,7 @@ import pytest
 
 from graphquery.federation.errors import FederationError
 from graphquery.federation.federation import Federation
-from graphquery.federation.members.opening import open_federation
-from graphquery.federation.members.pins import forget, pins_file, read_pins
+from graphquery.federation.members.opening import forget, open_federation, pins_file, read_pins
 from graphquery.federation.questions.answer import UNTRUSTED
 from graphquery.federation.serving import keys
 from graphquery.federation.serving.disclosure import Disclosure

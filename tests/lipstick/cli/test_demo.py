@@ -14,8 +14,8 @@ from rich.console import Console
 
 from lipstick.cli import main
 from lipstick.demo import run as demo
-from lipstick.demo.queries import CHAIN, KEYS, QUERIES, chain
 from lipstick.demo.run import DemoError
+from lipstick.demo.scenes import CHAIN, KEYS, QUERIES, chain
 from lipstick.demo.screen import Screen, check, seconds
 
 ROOT = Path(__file__).parents[3]

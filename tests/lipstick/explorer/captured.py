@@ -12,7 +12,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.demo.queries import KEYS, Q3
+from lipstick.demo.scenes import KEYS, Q3
 
 ORDERS = (
     "SELECT o_orderkey, c_name, o_totalprice, o_orderdate FROM orders"

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from benchmark_workflowgen.generated_graphs import generate
 from lipstick.capture.capture import Capture
-from lipstick.demo.queries import KEYS, Q3
+from lipstick.demo.scenes import KEYS, Q3
 from lipstick.explorer import Explorer, Served
 from lipstick.explorer.explorer import Source, open_source
 from tests.graphquery.dealership import dealership

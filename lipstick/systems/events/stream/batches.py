@@ -26,7 +26,6 @@ from lipstick.systems.events.dead_letters import (
     read_letters,
 )
 from lipstick.systems.events.errors import EventsError
-from lipstick.systems.events.mending import mend
 from lipstick.systems.events.message import SCHEMA
 from lipstick.systems.events.parse import DeadLetter
 from lipstick.systems.events.store import ReducedWriter
@@ -48,7 +47,7 @@ from lipstick.systems.events.stream.settling import (
 )
 from lipstick.systems.events.stream.task_messages import Row
 from lipstick.systems.events.stream.wire import concatenated, table_bytes
-from lipstick.systems.events.topic import Progress
+from lipstick.systems.events.topic import Progress, mend
 from lipstick.systems.events.watermark import Watermark
 
 SMALL = 8 << 20

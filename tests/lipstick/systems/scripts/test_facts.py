@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from lipstick.systems.scripts import FactsError, text_provenance
+from lipstick.systems.scripts.commands import ask_for_facts, missing_facts
 from lipstick.systems.scripts.facts import Fact, Parameter, catalogue
-from lipstick.systems.scripts.missing import ask_for_facts, missing_facts
 from tests.lipstick.workflow.test_bounded_yaml import HOSTILE_FILES
 
 OPTIONAL = (
