@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -167,6 +168,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         self._session = session
         self._prepared = prepared
         self._capture: Capture | None = None
+        self._capturing = threading.RLock()
 
     # -- what it is ------------------------------------------------------------------------
 
@@ -354,11 +356,17 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             When a source is not what it was when it was tracked.
         """
         self._check_sources()
-        if self._capture is None:
-            path = self._session.store / "captures" / uuid.uuid4().hex
-            with display.progress(after=2.0) as progress:
-                self._capture = self._write(path, "copy", progress)
-        return self._capture
+        with self._capturing:
+            if self._capture is None:
+                path = self._session.store / "captures" / uuid.uuid4().hex
+                with display.progress(after=2.0) as progress:
+                    self._capture = self._write(path, "copy", progress)
+            return self._capture
+
+    @property
+    def is_captured(self) -> bool:
+        """True if questions are answered without running the query."""
+        return self._capture is not None
 
     @property
     def _captured(self) -> Capture:
@@ -470,6 +478,9 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
 
     def _repr_html_(self) -> str:
         return display.frame_html(self)
+
+    def _ipython_display_(self) -> None:
+        display.show_frame(self)
 
     def explore(self, to: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Any:
         """Open its capture in a browser or a notebook; see :func:`lipstick.explore`."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
 
 ROWS = 20
 """Rows of an answer that a notebook shows."""
+
+SECONDS = 10.0
+"""Seconds for their annotations, which follow them in a notebook."""
 
 
 class ShownSource(Protocol):
@@ -103,7 +109,9 @@ class ShownFrame(Protocol):
     def annotation_type(self) -> AnnotationType: ...
     @property
     def df(self) -> DataFrame: ...
-    def polynomials(self, limit: int | None, /) -> Sequence[tuple[Any, Any]]: ...
+    @property
+    def is_captured(self) -> bool: ...
+    def annotations_within(self, limit: int, seconds: float, /) -> Sequence[tuple[Any, Any]]: ...
 
 
 @never_raises
@@ -120,18 +128,52 @@ def frame_html(frame: ShownFrame) -> str:
     """
     body = card_html(_frame_card(frame))
     try:
-        pairs = frame.polynomials(ROWS + 1)
+        pairs = frame.annotations_within(ROWS + 1, SECONDS)
     except Exception as error:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         return page(body + _plain_rows(frame) + f'<div class="m">{escape(reason[0])}</div>')
     names = list(frame.schema.names)
     head = [*map(escape, names), '<span class="m">annotation</span>']
     rows = [
-        [*(cell_html(value) for value in _values(row, names)), code_html(annotation)]
+        [*(cell_html(value) for value in _values(row, names)), _annotation(annotation)]
         for row, annotation in pairs[:ROWS]
     ]
     more = f'<div class="m">only the first {ROWS} rows</div>' if len(pairs) > ROWS else ""
     return page(body + table_html(head, rows) + more)
+
+
+def _annotation(annotation: Any) -> str:
+    return (
+        '<span class="m">polynomials() makes it</span>'
+        if annotation is None
+        else (code_html(annotation))
+    )
+
+
+def show_frame(frame: ShownFrame) -> None:
+    """Display the first rows of an answer at once, and their annotations once they are captured.
+
+    A terminal shows a few lines about the frame.
+
+    The query is captured in another thread, which replaces what is displayed.
+    """
+    text = frame_text(frame)
+    if getattr(import_module("IPython").get_ipython(), "kernel", None) is None:
+        sys.stdout.write(f"{text}\n")
+        return
+    display = import_module("IPython.display").display
+    if frame.is_captured:
+        display({"text/plain": text, "text/html": frame_html(frame)}, raw=True)
+        return
+    body = card_html(_frame_card(frame)) + _plain_rows(frame)
+    waiting = page(f'{body}<div class="m">capturing annotations …</div>')
+    handle = display({"text/plain": text, "text/html": waiting}, raw=True, display_id=True)
+
+    def annotate() -> None:
+        with suppress(Exception):  # the rows stay
+            handle.update({"text/plain": text, "text/html": frame_html(frame)}, raw=True)
+
+    threading.Thread(target=annotate, name="lipstick-display", daemon=True).start()
 
 
 def _plain_rows(frame: ShownFrame) -> str:

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 
+_shown = threading.local()
+"""By thread, the line through which lines opened inside it speak."""
+
+
 class ProgressLine:
     """The current work, shown on one line while it runs. Made by :func:`progress`.
 
     As a context manager the line disappears at the end, and one that is opened inside another
     speaks through the outer one; called without being entered, each message is a line.
     """
-
-    _outer: ProgressLine | None = None
 
     def __init__(self, console: Console, after: float) -> None:
         self._console = console
@@ -63,9 +65,9 @@ class ProgressLine:
 
     def __enter__(self) -> ProgressLine:
         self._entered = True
-        self._above = ProgressLine._outer
+        self._above = getattr(_shown, "line", None)
         if self._above is None:
-            ProgressLine._outer = self
+            _shown.line = self
             if self._after > 0:
                 self._timer = threading.Timer(self._after, self._late)
                 self._timer.daemon = True
@@ -98,7 +100,7 @@ class ProgressLine:
                 self._line.close()
                 self._line = None
         if self._above is None:
-            ProgressLine._outer = None
+            _shown.line = None
         self._above = None
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,17 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer, Source
 from lipstick.explorer.page import assembled
 from lipstick.explorer.params import Params
+from semiring.budget import call_within
+from semiring.errors import ExactnessError
 
 LARGEST = 2_000_000
 """Bytes of a saved page at most."""
+
+SECONDS = 2.0
+"""Processor seconds for the answers that a page may be without."""
+
+_LEAST = 0.5
+"""Seconds that an answer may take if it was begun in time."""
 
 _BOXES = 60
 
@@ -30,17 +40,28 @@ def canonical(value: Any) -> str:
 
 
 class Holding:
-    """Answers that are held, up to a size."""
+    """Answers that are held, up to a size and for a time."""
 
     def __init__(self, explorer: Explorer, room: int) -> None:
         self.explorer = explorer
         self.answers: dict[str, Any] = {}
         self._room = room
+        self._until = time.thread_time() + SECONDS
 
-    def hold(self, source: int, view: str, params: dict[str, Any]) -> Any:
-        """Hold the answer to a question, and return it; None where there is no room for it."""
+    def hold(self, source: int, view: str, params: dict[str, Any], *, asked: bool = False) -> Any:
+        """Hold the answer to a question, and return it.
+
+        None where there is no room for it, and no time, unless the page must have it: ``asked``.
+        """
         question = {"source": source, "view": view, "params": params}
-        reply = self.explorer.ask(question)
+        left = self._until - time.thread_time()
+        try:
+            if not asked and left <= 0:
+                return None
+            ask = partial(self.explorer.ask, question)
+            reply = call_within(None if asked else max(left, _LEAST), ask)
+        except ExactnessError:
+            return None
         text = json.dumps(reply, ensure_ascii=True)
         size = len(text) + len(text) // 20 + 200
         if size > self._room:
@@ -53,7 +74,8 @@ class Holding:
 def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
     """Write the page with the answers that are clicked first; return its size in bytes.
 
-    Of a capture it holds the first rows of the answer, and why the first of these are there; of a
+    Answers that take more than two seconds in all are left out, but the rows and the query. Of a
+    capture it holds the first rows of the answer, and why the first of these are there; of a
     graph the modules, and what is one click away from them; of a script what its variables and
     files depend on; of streams the newest events of each, and what those at the end were made of;
     of a reduction where its first outputs came from.
@@ -72,10 +94,10 @@ def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
     """
     room = LARGEST - len(assembled({"mode": "saved", "answers": {}}).encode()) - 10_000
     held = Holding(explorer, room // 2)
-    if held.hold(0, "sources", {}) is None:
+    if held.hold(0, "sources", {}, asked=True) is None:
         raise ExploreError("There are too many things to hold in one page.")
     for number, source in enumerate(explorer.sources):
-        if held.hold(number, "about", {}) is None:
+        if held.hold(number, "about", {}, asked=True) is None:
             raise ExploreError(f"{source.name} is too much for one page: serve it instead.")
         _hold(held, number, source, rows)
     page = assembled({"mode": "saved", "answers": held.answers})
@@ -101,9 +123,9 @@ def _hold(held: Holding, number: int, source: Source, rows: int) -> None:
 
 
 def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> None:
-    rows_held = held.hold(number, "rows", {"offset": 0, "limit": 100})
-    held.hold(number, "rows", {"offset": 0, "limit": 200})
-    held.hold(number, "query", {})
+    rows_held = held.hold(number, "rows", {"offset": 0, "limit": 100}, asked=True)
+    held.hold(number, "rows", {"offset": 0, "limit": 200}, asked=True)
+    held.hold(number, "query", {}, asked=True)
     about = source.about(Params({}), Budget())
     names = [about["columns"][number]["name"] for number in about["aggregates"]]
     for row in [] if rows_held is None else rows_held["places"][:rows]:

@@ -80,7 +80,19 @@ class Analyses(ABC):
                         call_within(left and left / len(rows), rows[0][1])
                 return rows
         annotated = capture.polynomials(limit, potential=potential)
-        return [(row, partial(_same, k)) for row, k in annotated]
+        return [(row, _made(k)) for row, k in annotated]
+
+    def annotations_within(self, limit: int, seconds: float) -> list[tuple[Row, Annotation | None]]:
+        """Return the first rows of the answer, each with its annotation; None: not made in time.
+
+        The time begins once the query is captured.
+        """
+        _ = self._captured
+
+        def answered() -> list[tuple[Row, Annotation | None]]:
+            return answer_rows(self._annotated(limit), "auto", _same, None, lambda: None)
+
+        return call_within(seconds, answered)
 
     def _valued(self, column: str, limit: int | None) -> list[tuple[Row, Callable[[], Value]]]:
         """Return rows of the answer, each with a function that makes a column's formal value."""
@@ -310,7 +322,11 @@ class Analyses(ABC):
         return answer_rows(self._annotated(limit), "exact", responsibility)
 
 
-def _same(annotation: Annotation) -> Annotation:
+def _made(annotation: Annotation) -> Callable[[], Annotation]:
+    return lambda: annotation
+
+
+def _same(annotation: Annotation) -> Annotation | None:
     return annotation
 
 

@@ -4,6 +4,7 @@ import datetime
 import io
 import re
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from decimal import Decimal
@@ -97,6 +98,38 @@ def test_frame_repr_cuts_a_long_query_to_one_line(ls: Session) -> None:
 def test_frame_html_shows_rows_and_annotations(counted: AnnotatedFrame) -> None:
     html = check_html(counted._repr_html_())
     assert "<td>Civic</td><td>2</td><td><code>δ(cars:C2 + cars:C3)</code></td>" in html
+
+
+def test_a_notebook_shows_rows_before_annotations(
+    ls: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rows are displayed at once, and replaced when the query is captured; then at once."""
+    import IPython.display
+
+    shown: list[str] = []
+
+    class Handle:
+        def update(self, data: dict[str, str], raw: bool) -> None:
+            shown.append(data["text/html"])
+
+    def show(data: dict[str, str], raw: bool, display_id: bool = False) -> Handle:
+        shown.append(data["text/html"])
+        return Handle()
+
+    frame = ls.sql(COUNTED)
+    frame._ipython_display_()
+    assert capsys.readouterr().out.startswith("AnnotatedFrame over cars")
+    monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=True))
+    monkeypatch.setattr(IPython.display, "display", show)
+    with frame._capturing:  # the other thread waits to capture
+        frame._ipython_display_()
+        assert "<td>Civic</td><td>2</td></tr>" in check_html(shown[0])
+    for thread in threading.enumerate():
+        if thread.name == "lipstick-display":
+            thread.join(60.0)
+    assert "<code>δ(cars:C2 + cars:C3)</code>" in check_html(shown[1])
+    frame._ipython_display_()
+    assert shown[2] == shown[1]
 
 
 def test_frame_html_escapes_values(counted: AnnotatedFrame) -> None:
