@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lipstick.errors import LipstickError
     from lipstick.explorer.opening import explore
     from lipstick.frame import AnnotatedFrame
+    from lipstick.histories.history import History
+    from lipstick.histories.recorded import ExecutedStatement
     from lipstick.questions.scenarios import each
     from lipstick.questions.valuation import of_row
     from lipstick.questions.what_if import WhatIf
@@ -42,6 +44,8 @@ __all__ = [
     "AnnotatedFrame",
     "Capture",
     "Edge",
+    "ExecutedStatement",
+    "History",
     "LipstickError",
     "Loop",
     "Module",
@@ -67,6 +71,8 @@ _ORIGINS = {
     "AnnotatedFrame": ("lipstick.frame", "AnnotatedFrame"),
     "Capture": ("lipstick.capture.capture", "Capture"),
     "Edge": ("lipstick.workflow", "Edge"),
+    "ExecutedStatement": ("lipstick.histories.recorded", "ExecutedStatement"),
+    "History": ("lipstick.histories.history", "History"),
     "LipstickError": ("lipstick.errors", "LipstickError"),
     "Loop": ("lipstick.workflow", "Loop"),
     "Module": ("lipstick.workflow", "Module"),

@@ -27,6 +27,7 @@ from lipstick.capture.manifest import KeptValues, Manifest
 from lipstick.capture.writer import MemberTypes, Progress, copy_capture, needs_rows
 from lipstick.display.explorer import explore
 from lipstick.errors import UnsupportedError
+from lipstick.histories import check_unasked, history_of
 from lipstick.pipeline import PreparedQuery
 from lipstick.questions.deletion import Cascade, resolve_deletion
 from lipstick.questions.methods import Questions
@@ -426,11 +427,13 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
 
     def what_if(
         self,
-        delete: Mapping[str, Any],
+        delete: Mapping[str, Any] | None = None,
         cascade: Cascade | None = None,
         *,
         method: Rerunning = "auto",
         strict: bool = False,
+        undo: Sequence[str] = (),
+        replace: Mapping[str, str] | None = None,
     ) -> WhatIf:
         """Return what the answer would be had some inputs not been there.
 
@@ -443,7 +446,15 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             ``"auto"``: from the captured annotations, which answer every deletion exactly.
             ``"rerun"``: run the query on the reduced sources instead, and those of derived
             relations before it.
+        undo, replace
+            Statements that do not run, or other texts by the names of those that they replace, of
+            the history that made tables of the query; see :meth:`lipstick.History.what_if`.
         """
+        delete = delete or {}
+        history = history_of(self._session, self.relations)
+        if history is not None and (undo or replace or history.concerns(delete)):
+            return history.what_if_of(self, delete, cascade, undo, replace or {}, strict=strict)
+        check_unasked(undo, replace)
         delete = self._concerning(delete)
         if method == "rerun":
             return self._rerun(delete, cascade, strict=strict)

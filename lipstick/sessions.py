@@ -21,6 +21,7 @@ from lipstick.engines.spark.local_session import own_spark
 from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import SessionClosedError, SourceChangedError, TrackingError
 from lipstick.frame import AnnotatedFrame
+from lipstick.histories import Reenacting
 from lipstick.pipeline import PreparedQuery, prepare
 from lipstick.stages.explain import log_passes_where_asked
 from lipstick.stages.reading import reading
@@ -61,7 +62,7 @@ from semiring.door import checked
 
 
 @checked
-class Session:
+class Session(Reenacting):
     """A SparkSession whose tracked relations carry provenance.
 
     Made by :func:`lipstick.session`. Views that it registers are dropped by :meth:`close`; the
@@ -84,6 +85,7 @@ class Session:
         self.store = Path(store or tempfile.mkdtemp(prefix="lipstick-")).absolute()
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
+        super().__init__()
         self._tables: dict[str, TableFunction] = {}
         self._views = Views(self.spark, self._id)
         self.local_relations = LocalRelations(self.spark)

@@ -146,6 +146,12 @@ class Replay:
             self.state[event.table] = self._after(event)
         return self.state
 
+    def reenacted(self, step: HistoryStep) -> Reenactment:
+        """Return the reenactment of a statement over the real version before it."""
+        views = self._views(step, hypothetically=False)
+        before = self._real_before(step)
+        return self._reenacted(step, step.statement, self._relations(step.statement, before, views))
+
     # -- one statement ---------------------------------------------------------------------
 
     def _after(self, event: HistoryStep) -> Bags:

@@ -173,13 +173,23 @@ class Hypothesis:
         The tokens to delete, by relation.
     rerun
         Run all queries over the remaining rows, in place of asking captures.
+    fates
+        By name in lower case, the outcome for relations that statements made.
     """
 
-    def __init__(self, spark: SparkSession, deletion: Deletion, *, rerun: bool = False) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        deletion: Deletion,
+        *,
+        rerun: bool = False,
+        fates: Mapping[str, Fate] | None = None,
+    ) -> None:
         self._spark = spark
         self._tokens = {name.lower(): table for name, table in deletion.tokens.items()}
         self._rerun = rerun
         self._fates: dict[str, Fate | None] = {}
+        self._replayed = fates or {}
 
     def reduced(self, capture: Capture) -> Reduced:
         """Return what becomes of the relations that the query of a capture reads."""
@@ -187,7 +197,9 @@ class Hypothesis:
         replaced: dict[str, str] = {}
         for name, record in capture.manifest.relations.items():
             gone = self._tokens.get(name.lower())
-            fate = None if record.derived is None else self._fate(capture, record)
+            fate = self._replayed.get(name.lower())
+            if fate is None and record.derived is not None:
+                fate = self._fate(capture, record)
             if isinstance(fate, str):
                 replaced[name] = fate
             elif fate is not None:

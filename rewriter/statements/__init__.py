@@ -11,6 +11,7 @@ from rewriter.statements.deltas import (
     hypothetical,
     keys_of,
     rows_of,
+    signed_difference,
     union_all,
     within,
 )
@@ -31,7 +32,13 @@ from rewriter.statements.model import (
 )
 from rewriter.statements.parser import parse_statement, read_fragments
 from rewriter.statements.reenact import reenact
-from rewriter.statements.scope import row_by_row, sources_of
+from rewriter.statements.scope import (
+    moments_of,
+    over_relations,
+    row_by_row,
+    sources_of,
+    with_moments,
+)
 from rewriter.statements.writer import Reenactment, Relations, source_query
 
 __all__ = [
@@ -53,14 +60,18 @@ __all__ = [
     "difference",
     "hypothetical",
     "keys_of",
+    "moments_of",
+    "over_relations",
     "parse_statement",
     "read_fragments",
     "reenact",
     "row_by_row",
     "rows_of",
+    "signed_difference",
     "source_query",
     "sources_of",
     "union_all",
+    "with_moments",
     "within",
     "written_columns",
 ]

@@ -44,6 +44,23 @@ def difference(left: str, right: str) -> str:
     return emit(exp.except_(_nested(parse(left)), _nested(parse(right)), distinct=False))
 
 
+def signed_difference(left: str, right: str, columns: Sequence[str]) -> str:
+    """Return the rows that two queries have differently often, with how much oftener the first.
+
+    The number is the last column; one pass over both answers for the rows of both.
+    """
+    count = "_lipstick_count"
+    sides = []
+    for query, number in ((left, 1), (right, -1)):
+        rows = parse(query).subquery("_lipstick_rows")
+        sides.append(exp.select("*", f"{number} AS {count}").from_(rows))
+    both = exp.union(sides[0], sides[1], distinct=False).subquery("_lipstick_both")
+    names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
+    total = exp.func("sum", exp.column(count))
+    rows = exp.select(*names, exp.alias_(total, count)).from_(both).group_by(*names)
+    return emit(rows.having(exp.NEQ(this=total.copy(), expression=exp.Literal.number(0))))
+
+
 def union_all(queries: Sequence[str]) -> str:
     """Return the rows of all queries, as a bag."""
     first, *others = (_nested(parse(query)) for query in queries)

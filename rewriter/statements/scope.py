@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
+from rewriter.dialect import emit, parse, volatile_calls, with_literals
 from rewriter.dialect.identifiers import named_queries
 from rewriter.statements.model import (
     Assignment,
+    Clause,
     Delete,
     Insert,
     MergeInto,
@@ -62,6 +65,52 @@ def sources_of(statement: Statement) -> frozenset[str]:
     )
 
 
+def moments_of(statement: Statement) -> tuple[str, ...]:
+    """Return the functions of the moment in a statement, such as ``current_timestamp``."""
+    calls = (volatile_calls(expression) for expression in expressions_of(statement))
+    return tuple(sorted({name for found in calls for name in found}))
+
+
+def with_moments(statement: Statement, values: Mapping[str, str]) -> Statement:
+    """Return a statement with literals for its functions of the moment."""
+    if not moments_of(statement):
+        return statement
+
+    def given(expression: E) -> E:
+        wrapper = exp.Paren(this=expression.copy())
+        literal: E = with_literals(wrapper, values).this
+        return literal
+
+    return mapped(statement, given)
+
+
+def mapped(statement: Statement, change: Callable[[exp.Expr], exp.Expr]) -> Statement:
+    """Return a statement whose expressions and queries a function has changed."""
+    changes: dict[str, Any] = {}
+    for field in fields(statement):
+        value = getattr(statement, field.name)
+        if isinstance(value, exp.Expr):
+            changes[field.name] = change(value)
+        elif isinstance(value, tuple):
+            changes[field.name] = tuple(_mapped_part(part, change) for part in value)
+    return replace(statement, **changes)
+
+
+def _mapped_part(part: Any, change: Callable[[exp.Expr], exp.Expr]) -> Any:
+    match part:
+        case Assignment(value=exp.Expr() as value):
+            return replace(part, value=change(value))
+        case Clause(condition=condition, assignments=assignments):
+            values = (
+                None
+                if assignments is None
+                else tuple(_mapped_part(each, change) for each in assignments)
+            )
+            own = None if condition is None else change(condition)
+            return replace(part, condition=own, assignments=values)
+    return part
+
+
 def row_by_row(statement: Statement) -> bool:
     """Return True if the statement treats every row of its target without regard to others."""
     if isinstance(statement, Truncate):
@@ -107,6 +156,11 @@ def with_relations(expression: E, views: Mapping[str, str]) -> E:
             _shorten(wrapper, name)
     copy: E = wrapper.this
     return copy
+
+
+def over_relations(query: str, views: Mapping[str, str]) -> str:
+    """Return a query that reads views in the place of relations, by their dotted names."""
+    return emit(with_relations(parse(query), views))
 
 
 def with_short_name(expression: E, table: Name) -> E:

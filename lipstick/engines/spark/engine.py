@@ -35,7 +35,7 @@ from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion
 from lipstick.questions.valuation import compile_valuations
 from lipstick.questions.what_if import Route, SparkWhatIf, WhatIf
 from lipstick.tables.ancestry import readable
-from lipstick.tables.hypothesis import Hypothesis
+from lipstick.tables.hypothesis import Fate, Hypothesis
 from lipstick.tables.origins import origins_of, with_origins
 from lipstick.tracking.unknown_keys import check_deletion
 from lipstick.tracking.views import plain_word
@@ -259,7 +259,18 @@ class SparkEngine:
         capture.ancestry.check_unambiguous(delete)
         deletion = resolve_deletion(self._spark, self.readable, delete, cascade, self.token_types)
         check_deletion(capture, delete, deletion.tokens, strict=strict)
-        hypothesis = Hypothesis(self._spark, deletion)
+        return self.what_if_replayed(deletion, {})
+
+    def what_if_replayed(self, deletion: Deletion, fates: Mapping[str, Fate]) -> WhatIf:
+        """Return the hypothetical answer without some tuples, over tables that became others.
+
+        Parameters
+        ----------
+        fates
+            By name in lower case, the outcome for relations that statements made.
+        """
+        capture = self._capture
+        hypothesis = Hypothesis(self._spark, deletion, fates=fates)
         reduced = hypothesis.reduced(capture)
         answer = None if reduced.replaced else self._what_if_here(reduced.deletion)
         if answer is not None:

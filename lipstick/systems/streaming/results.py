@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from lipstick.capture.capture import Capture
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame, Rerunning
+from lipstick.histories import check_unasked
 from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion, without
 from lipstick.questions.scenarios import SCENARIO, Given
 from lipstick.questions.updates import updated_view
@@ -167,11 +168,13 @@ class StreamResults(AnnotatedFrame):
 
     def what_if(
         self,
-        delete: Mapping[str, Any],
+        delete: Mapping[str, Any] | None = None,
         cascade: Cascade | None = None,
         *,
         method: Rerunning = "auto",
         strict: bool = False,
+        undo: Sequence[str] = (),
+        replace: Mapping[str, str] | None = None,
     ) -> WhatIf:
         """Return what the stream would have emitted, had some events not been there.
 
@@ -184,6 +187,8 @@ class StreamResults(AnnotatedFrame):
         UnsupportedError
             When the watermarks over the rows that are left are not known.
         """
+        check_unasked(undo, replace)
+        delete = delete or {}
         self._check_ties_without(delete, cascade)
         batches = self._moved(delete, cascade)
         if batches is None:

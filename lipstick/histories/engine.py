@@ -1,0 +1,81 @@
+"""The queries of a replay, run by Spark."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from rewriter.statements import TableColumn, TableShape
+
+FEW = 100_000
+"""Rows up to which a difference is held in this process; more are written to files."""
+
+_DEFAULT = "CURRENT_DEFAULT"
+_COMPUTED = ("GENERATION_EXPRESSION", "delta.generationExpression", "delta.identity.start")
+
+
+class SparkReplayEngine:
+    """Runs the queries of replays in a session.
+
+    Parameters
+    ----------
+    folder
+        A directory for rows that are many.
+    register
+        Makes a temporary view that the session drops in the end.
+    """
+
+    def __init__(
+        self, spark: SparkSession, folder: Path, register: Callable[[DataFrame, str], None]
+    ) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._register = register
+        self._shapes: dict[str, TableShape] = {}
+
+    def view(self, query: str) -> str:
+        """Return the name of a view of a query."""
+        return self.named(self._spark.sql(query))
+
+    def named(self, frame: DataFrame) -> str:
+        """Return the name of a view of a data frame."""
+        name = f"_lipstick_replay_{uuid.uuid4().hex[:12]}"
+        self._register(frame, name)
+        return name
+
+    def store(self, query: str) -> str | None:
+        """Compute a query and return a view of its rows; None: it has none."""
+        frame = self._spark.sql(query)
+        rows = frame.limit(FEW + 1).toArrow()
+        if not rows.num_rows:
+            return None
+        if rows.num_rows <= FEW:
+            return self.named(self._spark.createDataFrame(rows, schema=frame.schema))
+        path = str(self._folder / uuid.uuid4().hex)
+        frame.write.parquet(path)
+        return self.named(self._spark.read.schema(frame.schema).parquet(path))
+
+    def shape(self, query: str) -> TableShape:
+        """Return the columns of a query."""
+        if query not in self._shapes:
+            self._shapes[query] = shape_of(self._spark.sql(query).schema)
+        return self._shapes[query]
+
+
+def shape_of(schema: StructType) -> TableShape:
+    """Return the columns of a schema, as statements know them."""
+    return TableShape(
+        tuple(
+            TableColumn(
+                field.name,
+                field.dataType.simpleString(),
+                field.metadata.get(_DEFAULT),
+                any(key in field.metadata for key in _COMPUTED),
+            )
+            for field in schema
+        )
+    )

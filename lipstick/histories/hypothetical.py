@@ -1,0 +1,98 @@
+"""Tables as they would be, and what becomes of the relations that queries read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lipstick.errors import StatementError
+from lipstick.tracking.source import Source
+from lipstick.tracking.tracker import Naming, Tracked, name_rows
+from rewriter.statements import Bags, hypothetical
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.histories.history import History
+    from lipstick.tables.hypothesis import Fate
+
+
+@checked
+class HypotheticalTables:
+    """The tables of a history as they would be.
+
+    Made by :meth:`History.what_if`.
+    """
+
+    def __init__(self, history: History, states: Mapping[str, Bags]) -> None:
+        self._history = history
+        self._states = states
+
+    def table(self, name: str) -> DataFrame:
+        """Return the rows of a table."""
+        bags = self._states[self._history.name_of(name)]
+        return self._history.spark.sql(hypothetical(bags))
+
+    def changes(self, name: str) -> DataFrame:
+        """Return the rows that would be others: ``_change``, ``old``, ``new``.
+
+        ``_change`` is changed, deleted or added. Rows are matched by the table's key, if it has
+        one, else they are deleted or added.
+        """
+        table = self._history.name_of(name)
+        bags, spark = self._states[table], self._history.spark
+        real = spark.table(bags.real)
+        sides = []
+        for view, side in ((bags.gone, "old"), (bags.came, "new")):
+            rows = real.limit(0) if view is None else spark.table(view)
+            values = F.struct(*(F.col(f"`{column}`") for column in rows.columns))
+            key = self._history.key_of(table)
+            names = [] if key == "*" else [key] if isinstance(key, str) else list(key)
+            keys = [F.col(f"`{column}`").alias(f"k{n}") for n, column in enumerate(names)]
+            sides.append(rows.select(values.alias(side), *(keys or [F.lit(side).alias("k0")])))
+        old, new = sides
+        match = [old[name].eqNullSafe(new[name]) for name in old.columns if name != "old"]
+        change = (
+            F.when(F.col("new").isNull(), "deleted")
+            .when(F.col("old").isNull(), "added")
+            .otherwise("changed")
+        )
+        joined = old.join(new, match, "full_outer").select(old["old"], new["new"])
+        return joined.select(change.alias("_change"), "old", "new")
+
+    def fate(self, tracked: Tracked) -> Fate | None:
+        """Return what becomes of the tracked last version of a table; None: nothing.
+
+        Raises
+        ------
+        StatementError
+            When two rows would have one key.
+        """
+        table = self._history.table_of(tracked.name)
+        assert table is not None
+        bags, spark = self._states[table], self._history.spark
+        if not bags.changed:
+            return None
+        if tracked.naming is Naming.KEY:
+            key = [F.col(f"`{column}`") for column in tracked.token]
+            if bags.came is None:
+                assert bags.gone is not None
+                gone: pa.Table = spark.table(bags.gone).select(*key).distinct().toArrow()
+                return gone
+            frame = spark.sql(hypothetical(bags))
+            touched = spark.table(bags.came).select(*key).distinct()
+            twice = frame.join(touched, list(tracked.token), "left_semi").groupBy(*key).count()
+            found = twice.where("count > 1").limit(1).collect()
+            if found:
+                values = ", ".join(repr(found[0][column]) for column in tracked.token)
+                raise StatementError(
+                    f"Two rows of {table} would have the key {values}.\nReenact the history with "
+                    "a key that stays unique, or key='*'."
+                )
+        else:
+            source = Source(spark.sql(hypothetical(bags)), tracked.source.description, None, ())
+            frame = name_rows(tracked.name, source, "*", True)[0]
+        return self._history.engine.named(frame)

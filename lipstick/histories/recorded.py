@@ -1,0 +1,283 @@
+"""Statements that ran before, held against the versions of the tables that they made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lipstick.errors import StatementError, TrackingError, UnsupportedError
+from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.histories.replay import Chain, HistoryStep, Replay
+from lipstick.stages.settings import is_case_sensitive
+from rewriter.statements import (
+    Bags,
+    Statement,
+    moments_of,
+    parse_statement,
+    read_fragments,
+    rows_of,
+    signed_difference,
+    sources_of,
+    with_moments,
+)
+
+_SHOWN = 5
+
+
+@runtime_checkable
+class VersionedRows(Protocol):
+    """A table whose format keeps its versions."""
+
+    def history(self) -> Sequence[Any]:
+        """Return the versions, the oldest first, each with its number in ``version``."""
+
+    def read(self, version: int | None) -> DataFrame:
+        """Return the rows of a version."""
+
+
+Versions: TypeAlias = Mapping[int, DataFrame] | Sequence[DataFrame] | VersionedRows
+"""The versions of a table: data frames, by number or in order, or a table of a format."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedStatement:
+    """A statement of a pipeline.
+
+    Parameters
+    ----------
+    text
+        The SQL that Spark ran.
+    name
+        The name by which it is undone and replaced; None: ``s1``, ``s2``, ... by its place.
+    version
+        The number of the version of its table that it made; None: the next one.
+    reads
+        By name in the text, the tracked relation that it stands for, where that is another: the
+        staging table as it was that night.
+    moments
+        The values that functions of the moment had, such as ``{"current_timestamp":
+        "2026-01-31T00:00:00Z"}``.
+    """
+
+    text: str
+    name: str | None = None
+    version: int | None = None
+    reads: Mapping[str, str] = field(default_factory=dict)
+    moments: Mapping[str, str] = field(default_factory=dict)
+
+
+def chain_of(engine: SparkReplayEngine, name: str, versions: Versions) -> Chain:
+    """Return the versions of a table as views.
+
+    Raises
+    ------
+    TrackingError
+        Where there is no version.
+    """
+    if isinstance(versions, VersionedRows):
+        frames = {each.version: versions.read(each.version) for each in versions.history()}
+    elif isinstance(versions, Mapping):
+        frames = dict(sorted(versions.items()))
+    else:
+        frames = dict(enumerate(versions))
+    if not frames:
+        raise TrackingError(f"{name!r} has no versions.\nGive that before its first statement too.")
+    views = {number: engine.named(frame) for number, frame in frames.items()}
+    return Chain(views, {number: shape_of(frame.schema) for number, frame in frames.items()})
+
+
+def steps_of(
+    spark: SparkSession,
+    chains: Mapping[str, Chain],
+    statements: Sequence[str | ExecutedStatement],
+) -> list[HistoryStep]:
+    """Return the steps of a history, each with the version that it made.
+
+    Raises
+    ------
+    TrackingError
+        For a table without versions, versions that are none of its, and names that stand twice.
+    UnsupportedError, NotUnderstoodError
+        For statements that have no rule, or that were read otherwise than Spark reads them.
+    """
+    check_session(spark)
+    steps: list[HistoryStep] = []
+    last = {name: chain.first for name, chain in chains.items()}
+    for number, given in enumerate(statements, start=1):
+        executed = given if isinstance(given, ExecutedStatement) else ExecutedStatement(given)
+        statement = read_statement(spark, executed.text, executed.moments)
+        table = ".".join(statement.table).lower()
+        if table not in chains:
+            raise TrackingError(
+                f"{executed.text[:60]!r} changes {table!r}, whose versions are not given.\n"
+                f"Given are those of {', '.join(sorted(chains))}."
+            )
+        numbers = list(chains[table].versions)
+        later = [each for each in numbers if each > last[table]]
+        version = executed.version if executed.version is not None else next(iter(later), None)
+        if version not in later:
+            raise TrackingError(
+                f"There is no version {'' if version is None else f'{version} '}of {table!r} "
+                f"after {last[table]} for {executed.text[:60]!r}.\n"
+                f"Its versions are {', '.join(map(str, numbers))}: give each statement the "
+                "version that it made, ExecutedStatement(text, version=...)."
+            )
+        assert version is not None
+        last[table] = version
+        name = executed.name or f"s{number}"
+        if any(step.name == name for step in steps):
+            raise TrackingError(f"Two statements are called {name!r}.\nName each otherwise.")
+        reads = {known.lower(): other.lower() for known, other in executed.reads.items()}
+        dynamic = str(spark.conf.get("spark.sql.sources.partitionOverwriteMode", "static"))
+        steps.append(
+            HistoryStep(name, statement, table, version, reads, dynamic.lower() == "dynamic")
+        )
+    return steps
+
+
+def read_statement(
+    spark: SparkSession, text: str, moments: Mapping[str, str] | None = None
+) -> Statement:
+    """Read a statement as Spark reads it.
+
+    Raises
+    ------
+    UnsupportedError
+        For a statement without a rule, or with functions of the moment whose values are not given.
+    NotUnderstoodError
+        Where Spark reads another meaning.
+    """
+    statement = parse_statement(text)
+    check_fragments(spark, text)
+    missing = [name for name in moments_of(statement) if name not in (moments or {})]
+    if missing:
+        raise UnsupportedError(
+            f"{missing[0]}() is another value each time that the statement runs",
+            "Give the value that it had: ExecutedStatement(text, "
+            f"moments={{{missing[0]!r}: ...}}).",
+            text,
+        )
+    return with_moments(statement, moments or {})
+
+
+def check_fragments(spark: SparkSession, text: str) -> None:
+    """Check that Spark parses what was read of a statement as it parses the user's text.
+
+    A client of Spark Connect has no parser to ask; there the versions alone are compared.
+    """
+    session = getattr(spark, "_jsparkSession", None)
+    if session is None:
+        return
+    parser = session.sessionState().sqlParser()
+    for written, read in read_fragments(text):
+        if parser.parsePlan(written).toString() != parser.parsePlan(read).toString():
+            raise UnsupportedError(
+                f"Spark reads {written.removeprefix('SELECT ')!r} otherwise than it was understood",
+                "Reword it in the text of the statement; please report it.",
+                text,
+            )
+
+
+def check_session(spark: SparkSession) -> None:
+    """Refuse settings by which statements store other values than their reenactment has."""
+    if str(spark.conf.get("spark.sql.storeAssignmentPolicy", "ANSI")).upper() != "ANSI":
+        raise UnsupportedError(
+            "spark.sql.storeAssignmentPolicy is not ANSI",
+            "Set it to ANSI, under which the values of statements are cast.",
+        )
+    if str(spark.conf.get("spark.sql.ansi.enabled", "true")).lower() != "true":
+        raise UnsupportedError(
+            "spark.sql.ansi.enabled is false: casts would give NULL where the statement fails",
+            "Set it to true while histories are reenacted.",
+        )
+    if is_case_sensitive(spark):
+        raise UnsupportedError(
+            "spark.sql.caseSensitive is true", "Set it to false while histories are reenacted."
+        )
+
+
+def check_versions(
+    spark: SparkSession,
+    engine: SparkReplayEngine,
+    chains: Mapping[str, Chain],
+    steps: Sequence[HistoryStep],
+    bases: Mapping[str, Bags],
+) -> None:
+    """Compare every reenacted version with the real one, as bags.
+
+    Raises
+    ------
+    StatementError
+        Where they differ, with some of the rows; and where a row of the target is matched by
+        several rows of the source.
+    """
+    check = Replay(engine, chains, steps, bases, {})
+    for step in steps:
+        written = check.reenacted(step)
+        real = chains[step.table].versions[step.version]
+        if written.ambiguous is not None and engine.store(written.ambiguous) is not None:
+            raise StatementError(
+                f"Several rows of the source of {step.name!r} match one row of {step.table}: "
+                "which of them changed it is not known.\nReenact it with a source that has a row "
+                "for each."
+            )
+        _check_same(
+            *(spark, chains[step.table].shapes[step.version].names),
+            *(rows_of(real), rows_of(engine.view(written.rows))),
+            f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
+            "version before",
+            "Give the statement that made this version, and the sources as they were then "
+            "(reads=...).",
+        )
+        check.state[step.table] = replace(check.state[step.table], real=real)
+
+    for table, chain in chains.items():
+        made = {step.version for step in steps if step.table == table}
+        for before, after in pairwise(chain.versions):
+            if after not in made:
+                _check_same(
+                    *(spark, chain.shapes[after].names),
+                    *(rows_of(chain.versions[after]), rows_of(chain.versions[before])),
+                    f"Version {after} of {table} has other rows than version {before}, and no "
+                    "statement made it",
+                    "Give the statement, ExecutedStatement(text, version=...), or the versions "
+                    "up to there alone.",
+                )
+
+
+def _check_same(
+    spark: SparkSession,
+    columns: Sequence[str],
+    real: str,
+    other: str,
+    problem: str,
+    advice: str,
+) -> None:
+    query = signed_difference(real, other, columns)
+    rows = spark.sql(query).limit(_SHOWN).collect()
+    if rows:
+        shown = [
+            f"  {'it has' if row[-1] > 0 else 'it has not'} "
+            f"{dict(zip(columns, row[:-1], strict=True))}"
+            for row in rows
+        ]
+        raise StatementError(f"{problem}. Of the rows that differ:\n" + "\n".join([*shown, advice]))
+
+
+def untracked_sources(
+    chains: Mapping[str, Chain], steps: Sequence[HistoryStep], tracked: Callable[[str], bool]
+) -> None:
+    """Refuse statements that read relations which are neither tracked nor of the history."""
+    for step in steps:
+        for name in sorted(sources_of(step.statement)):
+            stands_for = step.reads.get(name, name)
+            if stands_for not in chains and not tracked(stands_for):
+                raise TrackingError(
+                    f"{step.name!r} reads {stands_for!r}, which is not tracked.\n"
+                    f"ls.track({stands_for!r}, ..., key=...) first; or name the relation that it "
+                    "was then, ExecutedStatement(text, reads={...})."
+                )
