@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lipstick.errors import LipstickError
     from lipstick.explorer.opening import explore
     from lipstick.frame import AnnotatedFrame
-    from lipstick.histories.history import History
-    from lipstick.histories.recorded import ExecutedStatement
+    from lipstick.histories.history import TableHistory
+    from lipstick.histories.steps import ExecutedStatement
     from lipstick.questions.scenarios import each
     from lipstick.questions.valuation import of_row
     from lipstick.questions.what_if import WhatIf
@@ -45,7 +45,6 @@ __all__ = [
     "Capture",
     "Edge",
     "ExecutedStatement",
-    "History",
     "LipstickError",
     "Loop",
     "Module",
@@ -54,6 +53,7 @@ __all__ = [
     "Session",
     "Specification",
     "StateQuery",
+    "TableHistory",
     "WhatIf",
     "WhatIfMany",
     "Workflow",
@@ -71,8 +71,8 @@ _ORIGINS = {
     "AnnotatedFrame": ("lipstick.frame", "AnnotatedFrame"),
     "Capture": ("lipstick.capture.capture", "Capture"),
     "Edge": ("lipstick.workflow", "Edge"),
-    "ExecutedStatement": ("lipstick.histories.recorded", "ExecutedStatement"),
-    "History": ("lipstick.histories.history", "History"),
+    "ExecutedStatement": ("lipstick.histories.steps", "ExecutedStatement"),
+    "TableHistory": ("lipstick.histories.history", "TableHistory"),
     "LipstickError": ("lipstick.errors", "LipstickError"),
     "Loop": ("lipstick.workflow", "Loop"),
     "Module": ("lipstick.workflow", "Module"),

@@ -447,8 +447,8 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             ``"rerun"``: run the query on the reduced sources instead, and those of derived
             relations before it.
         undo, replace
-            Statements that do not run, or other texts by the names of those that they replace, of
-            the history that made tables of the query; see :meth:`lipstick.History.what_if`.
+            Names of statements that do not run, and other texts by the names of the statements to
+            replace, of the history of the query's tables; :meth:`lipstick.TableHistory.what_if`.
         """
         delete = delete or {}
         history = history_of(self._session, self.relations)

@@ -9,8 +9,8 @@ from lipstick.errors import TrackingError
 from semiring.door import checked
 
 if TYPE_CHECKING:
-    from lipstick.histories.history import History
-    from lipstick.histories.recorded import ExecutedStatement
+    from lipstick.histories.history import TableHistory
+    from lipstick.histories.steps import ExecutedStatement
     from lipstick.sessions import Session
 
 
@@ -19,18 +19,19 @@ class Reenacting:
     """The part of a session that knows the statements by which tables were made."""
 
     def __init__(self) -> None:
-        self.histories: list[History] = []
+        self.histories: list[TableHistory] = []
 
     def reenact(
         self,
         tables: Mapping[str, Any],
         statements: Sequence[str | ExecutedStatement],
         key: str | Sequence[str] | Mapping[str, str | Sequence[str]],
-    ) -> History:
+    ) -> TableHistory:
         """Follow tables through statements that changed them, as if each had been annotated.
 
         The last version of each table is tracked, and queries over it can be asked what would be
-        without rows that statements read, and without statements. See :class:`lipstick.History`.
+        without rows that statements read, and without statements. See
+        :class:`lipstick.TableHistory`.
 
         Parameters
         ----------
@@ -43,14 +44,14 @@ class Reenacting:
             The columns that name the rows of the tables, or ``"*"``; by table where they differ.
         """
         cast("Session", self).check_open()
-        from lipstick.histories.history import History
+        from lipstick.histories.history import TableHistory
 
-        history = History(cast("Session", self), tables, statements, key)
+        history = TableHistory(cast("Session", self), tables, statements, key)
         self.histories.append(history)
         return history
 
 
-def history_of(session: Session, relations: Iterable[str]) -> History | None:
+def history_of(session: Session, relations: Iterable[str]) -> TableHistory | None:
     """Return the history that made one of some relations, None if there is none.
 
     Raises

@@ -6,10 +6,13 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from rewriter.statements import TableColumn, TableShape
+from rewriter.statements import TableColumn, TableShape, signed_difference
 
 FEW = 100_000
 """Rows up to which a difference is held in this process; more are written to files."""
@@ -55,6 +58,38 @@ class SparkReplayEngine:
             return None
         if rows.num_rows <= FEW:
             return self.named(self._spark.createDataFrame(rows, schema=frame.schema))
+        return self._written(frame)
+
+    def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
+        """Return views of the rows of each of two queries that the other has not, as bags."""
+        names = self.shape(left).names
+        frame = self._spark.sql(signed_difference(left, right, names))
+        rows = frame.limit(FEW + 1).toArrow()
+        schema = StructType(frame.schema.fields[:-1])
+        if rows.num_rows <= FEW:
+            counts = rows.column(rows.num_columns - 1).to_numpy()
+            values = rows.select(range(rows.num_columns - 1))
+            sides = (
+                np.repeat(np.arange(len(counts)), np.maximum(sign * counts, 0)) for sign in (1, -1)
+            )
+            taken = [values.take(pa.array(places)) for places in sides]
+            gone, came = (
+                self.named(self._spark.createDataFrame(table, schema=schema))
+                if table.num_rows
+                else None
+                for table in taken
+            )
+            return gone, came
+        many = self._spark.table(self._written(frame))
+        views = []
+        for sign in (1, -1):
+            often = F.explode(F.sequence(F.lit(1), F.lit(sign) * F.col(frame.columns[-1])))
+            side = many.where(F.lit(sign) * F.col(frame.columns[-1]) > 0)
+            counted = side.select(*(f"`{name}`" for name in names), often)
+            views.append(self.named(counted.select(*(f"`{name}`" for name in names))))
+        return views[0], views[1]
+
+    def _written(self, frame: DataFrame) -> str:
         path = str(self._folder / uuid.uuid4().hex)
         frame.write.parquet(path)
         return self.named(self._spark.read.schema(frame.schema).parquet(path))

@@ -12,7 +12,9 @@ from pyspark.sql import functions as F
 from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.histories.engine import SparkReplayEngine
 from lipstick.histories.hypothetical import HypotheticalTables
-from lipstick.histories.recorded import (
+from lipstick.histories.replay import Chain, HistoryStep, Replay
+from lipstick.histories.rows import CellOrigin, RowVersion, changed_versions, same_values
+from lipstick.histories.steps import (
     ExecutedStatement,
     Versions,
     chain_of,
@@ -21,8 +23,6 @@ from lipstick.histories.recorded import (
     steps_of,
     untracked_sources,
 )
-from lipstick.histories.replay import Chain, HistoryStep, Replay
-from lipstick.histories.rows import CellOrigin, RowVersion, changed_versions, same_values
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
@@ -38,7 +38,7 @@ Keys: TypeAlias = str | Sequence[str]
 
 
 @checked
-class History:
+class TableHistory:
     """Tables with their versions, and the statements that made each of them.
 
     Made by :meth:`lipstick.Session.reenact`. Every version is reenacted from the one before it and
@@ -68,15 +68,12 @@ class History:
         self.engine = SparkReplayEngine(spark, session.store / "replays", session.add_view)
         self._names = {name.lower(): name for name in tables}
         self._chains = {
-            name.lower(): chain_of(self.engine, name, versions) for name, versions in tables.items()
+            name.lower(): chain_of(spark, self.engine, name, versions)
+            for name, versions in tables.items()
         }
         self._steps = steps_of(spark, self._chains, statements)
         untracked_sources(self._chains, self._steps, lambda name: name in self._tracked())
         check_versions(spark, self.engine, self._chains, self._steps, self._bases({}))
-        self._last = {
-            name: max((s.version for s in self._steps if s.table == name), default=chain.first)
-            for name, chain in self._chains.items()
-        }
         self._keys = {}
         for name, shown in self._names.items():
             its = key.get(shown) if isinstance(key, Mapping) else key
@@ -86,7 +83,7 @@ class History:
                     f"key={{{shown!r}: ...}})."
                 )
             self._keys[name] = its
-            frame = spark.table(self._chains[name].versions[self._last[name]])
+            frame = spark.table(self._chains[name].versions[self._chains[name].last])
             self._session.track(shown.rpartition(".")[2], frame, its)
 
     # -- what it is ------------------------------------------------------------------------
@@ -174,7 +171,7 @@ class History:
 
     def concerns(self, names: Iterable[str]) -> bool:
         """Return True if deletions of some relations may change the tables."""
-        return any(name.lower() in self.sources for name in names)
+        return any(name.lower() in self.sources or "@" in name for name in names)
 
     @property
     def sources(self) -> frozenset[str]:
@@ -220,7 +217,7 @@ class History:
                 "Delete the rows of the children as well.",
                 frame.query,
             )
-        of_sources = {n: what for n, what in delete.items() if n.lower() in self.sources}
+        of_sources = {n: what for n, what in delete.items() if self.concerns([n])}
         tables = self.what_if(of_sources, undo=undo, replace=replace)
         fates = {}
         for name, tracked in frame.relations.items():
@@ -316,7 +313,7 @@ class History:
         last version. A condition that is true of the first version has no statement.
         """
         name, chain = self.name_of(table), self._chain(table)
-        numbers = [number for number in chain.versions if number <= self._last[name]]
+        numbers = list(chain.versions)
         answers: dict[int, Row] = {}
 
         def holds(place: int) -> bool:
@@ -373,7 +370,7 @@ class History:
         return (key,) if isinstance(key, str) else tuple(key)
 
     def _bases(self, gone: Mapping[str, str]) -> dict[str, Bags]:
-        """Return the relations that statements read, with views of what is gone from them."""
+        """Return the relations that statements read, with views of their deleted rows."""
         bases = {}
         pinned = self._session._views.pinned
         for step in self._steps:

@@ -16,7 +16,7 @@ from rewriter.statements import Bags, hypothetical
 from semiring.door import checked
 
 if TYPE_CHECKING:
-    from lipstick.histories.history import History
+    from lipstick.histories.history import TableHistory
     from lipstick.tables.hypothesis import Fate
 
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class HypotheticalTables:
     """The tables of a history as they would be.
 
-    Made by :meth:`History.what_if`.
+    Made by :meth:`TableHistory.what_if`.
     """
 
-    def __init__(self, history: History, states: Mapping[str, Bags]) -> None:
+    def __init__(self, history: TableHistory, states: Mapping[str, Bags]) -> None:
         self._history = history
         self._states = states
 

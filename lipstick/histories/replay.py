@@ -48,6 +48,9 @@ class SqlEngine(Protocol):
     def store(self, query: str) -> str | None:
         """Compute a query and return a view of its rows; None: it has none."""
 
+    def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
+        """Return views of the rows of each of two queries that the other has not, as bags."""
+
     def shape(self, query: str) -> TableShape:
         """Return the columns of a query."""
 
@@ -96,6 +99,16 @@ class Chain:
         """The number of the version that the history begins with."""
         return next(iter(self.versions))
 
+    @property
+    def last(self) -> int:
+        """The number of the version that the history ends with."""
+        return list(self.versions)[-1]
+
+    def after(self, version: int) -> tuple[int, ...]:
+        """Return the numbers of the versions after another, in their order."""
+        numbers = tuple(self.versions)
+        return numbers[numbers.index(version) + 1 :]
+
     def before(self, version: int) -> int:
         """Return the number of the version before another."""
         numbers = list(self.versions)
@@ -142,107 +155,109 @@ class Replay:
 
     def run(self) -> Mapping[str, Bags]:
         """Return the difference of the last version of each table."""
-        for event in self._events:
-            self.state[event.table] = self._after(event)
+        for step in self._events:
+            self.state[step.table] = self._after(step)
         return self.state
 
     def reenacted(self, step: HistoryStep) -> Reenactment:
         """Return the reenactment of a statement over the real version before it."""
-        views = self._views(step, hypothetically=False)
+        views = self._views(step, step.statement, hypothetically=False)
         before = self._real_before(step)
         return self._reenacted(step, step.statement, self._relations(step.statement, before, views))
 
     # -- one statement ---------------------------------------------------------------------
 
-    def _after(self, event: HistoryStep) -> Bags:
-        chain, now = self._chains[event.table], self.state[event.table]
-        real = chain.versions[event.version]
-        if event.name in self._undone:
-            return self._unexecuted(event, real)
-        statement = self._replaced.get(event.name)
+    def _after(self, step: HistoryStep) -> Bags:
+        chain, now = self._chains[step.table], self.state[step.table]
+        real = chain.versions[step.version]
+        if step.name in self._undone:
+            return self._unexecuted(step, real)
+        statement = self._replaced.get(step.name)
         if statement is not None:
-            return self._whole(event, statement, real)
-        changed = {name for name in sources_of(event.statement) if self._bags(event, name).changed}
+            return self._whole(step, statement, real)
+        changed = {name for name in sources_of(step.statement) if self._bags(step, name).changed}
         if not now.changed and not changed:
             return Bags(real)
-        after = self._incremental(event, event.statement, now, real, bool(changed))
-        return after or self._whole(event, event.statement, real)
+        after = self._incremental(step, step.statement, now, real, bool(changed))
+        return after or self._whole(step, step.statement, real)
 
-    def _unexecuted(self, event: HistoryStep, real: str) -> Bags:
+    def _unexecuted(self, step: HistoryStep, real: str) -> Bags:
         """Return the version before as a difference of the one after."""
-        before = self.state[event.table]
-        rows, after = self._touched(event, before.real, real)
+        before = self.state[step.table]
+        rows, after = self._touched(step, before.real, real)
         came = [rows, *([rows_of(before.came)] if before.came else [])]
         gone = [after, *([rows_of(before.gone)] if before.gone else [])]
         return self._normal(real, union_all(gone), union_all(came))
 
-    def _touched(self, event: HistoryStep, before: str, after: str) -> tuple[str, str]:
+    def _touched(self, step: HistoryStep, before: str, after: str) -> tuple[str, str]:
         """Return rows of the real versions before and after, with all that a statement changed."""
-        statement = event.statement
+        statement = step.statement
         if isinstance(statement, Insert) and not statement.overwrites and not statement.replaced:
             new = rows_of(
-                self._new_rows(event, statement, self._views(event, hypothetically=False))
+                self._new_rows(step, statement, self._views(step, statement, hypothetically=False))
             )
             return f"{rows_of(before)} WHERE FALSE", new
         if row_by_row(statement):
-            touched = self._reenacted(event, statement, Relations(before)).touched
+            touched = self._reenacted(step, statement, Relations(before)).touched
             assert touched is not None
             view = self._engine.view(touched)
-            return touched, self._reenacted(event, statement, Relations(view)).rows
+            return touched, self._reenacted(step, statement, Relations(view)).rows
         return difference(rows_of(before), rows_of(after)), difference(
             rows_of(after), rows_of(before)
         )
 
     def _incremental(
-        self, event: HistoryStep, statement: Statement, now: Bags, real: str, changed: bool
+        self, step: HistoryStep, statement: Statement, now: Bags, real: str, changed: bool
     ) -> Bags | None:
         """Replay over the rows that the difference concerns; None: they are not known."""
         if row_by_row(statement):
             return self._normal(
                 real,
-                self._of_rows(event, statement, now.gone),
-                self._of_rows(event, statement, now.came),
+                self._of_rows(step, statement, now.gone),
+                self._of_rows(step, statement, now.came),
             )
         if isinstance(statement, MergeInto):
-            return self._merged(event, statement, now, real)
+            return self._merged(step, statement, now, real)
         if isinstance(statement, Insert | Replace):
-            return self._inserted(event, statement, now, real, changed)
+            return self._inserted(step, statement, now, real, changed)
         return None
 
-    def _of_rows(self, event: HistoryStep, statement: Statement, rows: str | None) -> str | None:
+    def _of_rows(self, step: HistoryStep, statement: Statement, rows: str | None) -> str | None:
         if rows is None:
             return None
-        return self._reenacted(event, statement, Relations(rows)).rows
+        return self._reenacted(step, statement, Relations(rows)).rows
 
     def _inserted(
-        self, event: HistoryStep, statement: Insert | Replace, now: Bags, real: str, changed: bool
+        self, step: HistoryStep, statement: Insert | Replace, now: Bags, real: str, changed: bool
     ) -> Bags | None:
         gone: list[str] = []
         came: list[str] = []
         if isinstance(statement, Insert):
-            if event.dynamic and statement.overwrites:
+            if step.dynamic and statement.overwrites:
                 return None
-            kept = self._kept(event, statement)
+            kept = self._kept(step, statement)
             if kept is not None:
-                gone += self._parts(event, kept, now.gone)
-                came += self._parts(event, kept, now.came)
+                gone += self._parts(step, kept, now.gone)
+                came += self._parts(step, kept, now.came)
             elif not statement.overwrites:
                 gone += [rows_of(now.gone)] if now.gone else []
                 came += [rows_of(now.came)] if now.came else []
         if changed:
-            old = self._new_rows(event, statement, self._views(event, hypothetically=False))
-            new = self._new_rows(event, statement, self._views(event, hypothetically=True))
+            old = self._new_rows(
+                step, statement, self._views(step, statement, hypothetically=False)
+            )
+            new = self._new_rows(step, statement, self._views(step, statement, hypothetically=True))
             gone.append(rows_of(old))
             came.append(rows_of(new))
         return self._normal(
             real, union_all(gone) if gone else None, union_all(came) if came else None
         )
 
-    def _parts(self, event: HistoryStep, kept: Statement, rows: str | None) -> list[str]:
-        query = self._of_rows(event, kept, rows)
+    def _parts(self, step: HistoryStep, kept: Statement, rows: str | None) -> list[str]:
+        query = self._of_rows(step, kept, rows)
         return [] if query is None else [query]
 
-    def _kept(self, event: HistoryStep, statement: Insert) -> Statement | None:
+    def _kept(self, step: HistoryStep, statement: Insert) -> Statement | None:
         """Return the statement that removes what an INSERT replaces; None: nothing, or all."""
         if statement.replaced is not None:
             return Delete(statement.text, statement.table, None, statement.replaced)
@@ -252,7 +267,7 @@ class Replay:
         return None
 
     def _new_rows(
-        self, event: HistoryStep, statement: Insert | Replace, views: Mapping[str, str]
+        self, step: HistoryStep, statement: Insert | Replace, views: Mapping[str, str]
     ) -> str:
         """Return a view of the rows that a query brings, with the table's columns."""
         if isinstance(statement, Insert):
@@ -260,18 +275,20 @@ class Replay:
                 *(statement.text, statement.table, statement.query, statement.columns),
                 *(statement.by_name, statement.partition),
             )
-        before = self._engine.view(f"{rows_of(self._real_before(event))} WHERE FALSE")
+        before = self._engine.view(f"{rows_of(self._real_before(step))} WHERE FALSE")
         return self._engine.view(
-            self._reenacted(event, statement, self._relations(statement, before, views)).rows
+            self._reenacted(step, statement, self._relations(statement, before, views)).rows
         )
 
-    def _merged(
-        self, event: HistoryStep, statement: MergeInto, now: Bags, real: str
-    ) -> Bags | None:
-        before = self._relations(statement, now.real, self._views(event, hypothetically=False))
-        after = self._relations(statement, now.real, self._views(event, hypothetically=True))
-        written = self._reenacted(event, statement, before)
-        if not written.keys or not self._alike(event, statement, written, before):
+    def _merged(self, step: HistoryStep, statement: MergeInto, now: Bags, real: str) -> Bags | None:
+        before = self._relations(
+            statement, now.real, self._views(step, statement, hypothetically=False)
+        )
+        after = self._relations(
+            statement, now.real, self._views(step, statement, hypothetically=True)
+        )
+        written = self._reenacted(step, statement, before)
+        if not written.keys or not self._alike(step, statement, written, before):
             return None
         targets, sources = ([pair[side] for pair in written.keys] for side in (0, 1))
         alias, source_alias = written.aliases
@@ -301,14 +318,14 @@ class Replay:
             rows = self._engine.view(hypothetical(Bags(parts[0], parts[1], parts[2])))
             source = within(rows_of(relations.source), source_alias, sources, keys)
             limited = Relations(rows, relations.views, self._engine.view(source))
-            return self._reenacted(event, statement, limited)
+            return self._reenacted(step, statement, limited)
 
         was, would_be = side(Bags(now.real), before), side(now, after)
-        self._check_unambiguous(event, would_be)
+        self._check_unambiguous(step, would_be)
         return self._normal(real, was.rows, would_be.rows)
 
     def _alike(
-        self, event: HistoryStep, statement: MergeInto, written: Reenactment, relations: Relations
+        self, step: HistoryStep, statement: MergeInto, written: Reenactment, relations: Relations
     ) -> bool:
         """Return True if the keys of target and source are of the same types."""
         assert relations.source is not None
@@ -318,12 +335,12 @@ class Replay:
         shapes = self._engine.shape(target), self._engine.shape(source)
         return [c.type for c in shapes[0].columns] == [c.type for c in shapes[1].columns]
 
-    def _whole(self, event: HistoryStep, statement: Statement, real: str) -> Bags:
+    def _whole(self, step: HistoryStep, statement: Statement, real: str) -> Bags:
         """Replay a statement over the whole table."""
-        views = self._views(event, hypothetically=True)
-        before = self._engine.view(hypothetical(self.state[event.table]))
-        written = self._reenacted(event, statement, self._relations(statement, before, views))
-        self._check_unambiguous(event, written)
+        views = self._views(step, statement, hypothetically=True)
+        before = self._engine.view(hypothetical(self.state[step.table]))
+        written = self._reenacted(step, statement, self._relations(statement, before, views))
+        self._check_unambiguous(step, written)
         after = rows_of(self._engine.view(written.rows))
         return self._normal(real, rows_of(real), after)
 
@@ -341,11 +358,7 @@ class Replay:
                 None if left is None else self._engine.store(left),
                 None if right is None else self._engine.store(right),
             )
-        return Bags(
-            real,
-            self._engine.store(difference(left, right)),
-            self._engine.store(difference(right, left)),
-        )
+        return Bags(real, *self._engine.differences(left, right))
 
     def _relations(
         self,
@@ -358,46 +371,47 @@ class Replay:
         return Relations(before, views, source)
 
     def _reenacted(
-        self, event: HistoryStep, statement: Statement, relations: Relations
+        self, step: HistoryStep, statement: Statement, relations: Relations
     ) -> Reenactment:
-        chain = self._chains[event.table]
-        version = event.version if isinstance(statement, Replace) else chain.before(event.version)
+        chain = self._chains[step.table]
+        version = step.version if isinstance(statement, Replace) else chain.before(step.version)
         source = None
         if relations.source is not None:
             source = self._engine.shape(rows_of(relations.source))
-        return reenact(statement, chain.shapes[version], relations, source, dynamic=event.dynamic)
+        return reenact(statement, chain.shapes[version], relations, source, dynamic=step.dynamic)
 
-    def _check_unambiguous(self, event: HistoryStep, written: Reenactment) -> None:
+    def _check_unambiguous(self, step: HistoryStep, written: Reenactment) -> None:
         if written.ambiguous is not None and self._engine.store(written.ambiguous) is not None:
             raise StatementError(
-                f"The statement {event.name!r} would fail: several rows of its source match one "
-                f"row of {event.table}.\nDelete or undo something else as well, or replace the "
+                f"The statement {step.name!r} would fail: several rows of its source match one "
+                f"row of {step.table}.\nDelete or undo something else as well, or replace the "
                 "statement by one whose source has a row for each."
             )
 
-    def _views(self, event: HistoryStep, *, hypothetically: bool) -> dict[str, str]:
-        """Return views of the relations that a statement may read, by their names in it."""
-        names = {*self._bases, *self.state, *event.reads}
+    def _views(
+        self, step: HistoryStep, statement: Statement, *, hypothetically: bool
+    ) -> dict[str, str]:
+        """Return views of the relations that a statement reads, by their names in it."""
         views = {}
-        for name in names:
-            bags = self._bags(event, name)
+        for name in sources_of(statement):
+            bags = self._bags(step, name)
             if hypothetically and bags.changed:
                 views[name] = self._engine.view(hypothetical(bags))
             else:
                 views[name] = bags.real
         return views
 
-    def _bags(self, event: HistoryStep, name: str) -> Bags:
+    def _bags(self, step: HistoryStep, name: str) -> Bags:
         """Return the difference of the relation that a name in a statement denotes."""
-        name = event.reads.get(name, name)
+        name = step.reads.get(name, name)
         known = self.state.get(name) or self._bases.get(name)
         if known is None:
             raise StatementError(
-                f"The statement {event.name!r} reads {name!r}, which the history does not know.\n"
+                f"The statement {step.name!r} reads {name!r}, which the history does not know.\n"
                 f"Track it, ls.track({name!r}, ...), before the history is reenacted."
             )
         return known
 
-    def _real_before(self, event: HistoryStep) -> str:
-        chain = self._chains[event.table]
-        return chain.versions[chain.before(event.version)]
+    def _real_before(self, step: HistoryStep) -> str:
+        chain = self._chains[step.table]
+        return chain.versions[chain.before(step.version)]

@@ -57,8 +57,8 @@ def signed_difference(left: str, right: str, columns: Sequence[str]) -> str:
     both = exp.union(sides[0], sides[1], distinct=False).subquery("_lipstick_both")
     names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
     total = exp.func("sum", exp.column(count))
-    rows = exp.select(*names, exp.alias_(total, count)).from_(both).group_by(*names)
-    return emit(rows.having(exp.NEQ(this=total.copy(), expression=exp.Literal.number(0))))
+    counted = exp.select(*names, exp.alias_(total, count)).from_(both).group_by(*names)
+    return emit(counted.having(exp.NEQ(this=total.copy(), expression=exp.Literal.number(0))))
 
 
 def union_all(queries: Sequence[str]) -> str:

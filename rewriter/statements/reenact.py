@@ -57,7 +57,7 @@ def reenact(
     shape
         The table's columns.
     source
-        The columns of what :func:`source_query` gives, for statements that have one.
+        The columns of :func:`source_query`, for statements that have one.
     dynamic
         INSERT OVERWRITE replaces the partitions of its rows alone
         (``spark.sql.sources.partitionOverwriteMode``).

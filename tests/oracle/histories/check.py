@@ -18,6 +18,7 @@ from rewriter.statements import (
     Statement,
     TableColumn,
     TableShape,
+    difference,
     hypothetical,
     parse_statement,
     reenact,
@@ -62,6 +63,9 @@ class DuckEngine:
         name = self._make("TABLE", query)
         [(count,)] = self._database.execute(f'SELECT count(*) FROM "{name}"').fetchall()
         return name if count else None
+
+    def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
+        return self.store(difference(left, right)), self.store(difference(right, left))
 
     def shape(self, query: str) -> TableShape:
         described = self._database.execute(f"DESCRIBE {self._written(query)}").fetchall()

@@ -1,0 +1,149 @@
+"""Tables followed through statements that changed them: reenacted, undone, replaced, asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import lipstick
+from lipstick.errors import LipstickError, StatementError, TrackingError, UnsupportedError
+
+pytestmark = pytest.mark.engines("memory")
+
+COLUMNS = {"k": pa.int32(), "name": pa.string(), "amount": pa.int32(), "op": pa.string()}
+UPSERT = (
+    "MERGE INTO db.orders AS t USING news AS s ON t.k = s.k "
+    "WHEN MATCHED AND s.op = 'D' THEN DELETE "
+    "WHEN MATCHED THEN UPDATE SET name = s.name, amount = s.amount "
+    "WHEN NOT MATCHED THEN INSERT (k, name, amount) VALUES (s.k, s.name, s.amount)"
+)
+LATE = (
+    "MERGE INTO db.orders t USING (SELECT k, sum(amount) AS plus FROM late GROUP BY k) l "
+    "ON t.k = l.k WHEN MATCHED THEN UPDATE SET amount = t.amount + l.plus"
+)
+CLEANUP = lipstick.ExecutedStatement("DELETE FROM db.orders WHERE name = 'new'", name="cleanup")
+BEFORE = [(1, "one", 1), (2, "two", 2), (3, "three", 3)]
+UPSERTED = [(1, "new", 10), (3, "three", 3), (5, "five", 50)]
+CORRECTED = [(1, "new", 10), (3, "three", 4), (5, "five", 57)]
+CLEANED = [(3, "three", 4), (5, "five", 57)]
+
+
+def frame(spark: SparkSession, rows: Sequence[tuple[Any, ...]], columns: int = 3) -> DataFrame:
+    """Return a local frame of the first of `COLUMNS`."""
+    types = list(COLUMNS.items())[:columns]
+    values = {n: pa.array([row[i] for row in rows], t) for i, (n, t) in enumerate(types)}
+    return spark.createDataFrame(pa.table(values))
+
+
+def reenacted(ls: lipstick.Session, spark: SparkSession) -> lipstick.TableHistory:
+    """Four versions of a table, and the three statements between them."""
+    news = [(1, "new", 10, "U"), (2, None, 0, "D"), (5, "five", 50, "U")]
+    ls.track("news", frame(spark, news, 4), key="k")
+    ls.track("late", frame(spark, [(5, "", 7), (3, "", 1)]), key="k")
+    versions = [frame(spark, rows) for rows in (BEFORE, UPSERTED, CORRECTED, CLEANED)]
+    return ls.reenact({"db.orders": versions}, [UPSERT, LATE, CLEANUP], key="k")
+
+
+def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """Return the rows in order."""
+    return sorted(tuple(row) for row in frame.collect())
+
+
+def test_history_answers(ls: lipstick.Session, spark: SparkSession) -> None:
+    """One history for all questions, as it takes a job for each of its versions."""
+    history = reenacted(ls, spark)
+    _check_hypothetical(ls, history)
+    _check_rows(history)
+    _check_refusals(ls, history)
+
+
+def _check_hypothetical(ls: lipstick.Session, history: lipstick.TableHistory) -> None:
+    query = ls.sql("SELECT k, amount FROM orders")
+    mixed = query.what_if(delete={"late": [5], "db.orders@0": "k = 3"}, undo=["cleanup"])
+    assert rows_of(mixed.df) == [(1, 10), (5, 50)]
+    assert {row["_change"] for row in mixed.changes.collect()} == {"added", "changed", "deleted"}
+    tables = history.what_if(replace={"cleanup": "DELETE FROM db.orders WHERE amount > 20"})
+    assert rows_of(tables.table("db.orders")) == [(1, "new", 10), (3, "three", 4)]
+    changes = tables.changes("db.orders").collect()
+    assert {(r["_change"], (r["old"] or r["new"])["k"]) for r in changes} == {
+        ("added", 1),
+        ("deleted", 5),
+    }
+    only_gone = query.what_if(delete={"news": "k = 5"})
+    assert only_gone.method == "annotations"
+    assert rows_of(only_gone.df) == [(3, 4)]
+
+
+def _check_rows(history: lipstick.TableHistory) -> None:
+    five = history.rows("db.orders", 5)
+    assert [(v.version, v.statement, v.change) for v in five] == [
+        (1, "s1", "inserted"),
+        (2, "s2", "updated"),
+    ]
+    assert [v.statement for v in history.rows("db.orders", 1)] == [None, "s1", "cleanup"]
+    cells = history.blame("db.orders", 5)
+    assert {name: cell.statement for name, cell in cells.items()} == {
+        "k": "s1",
+        "name": "s1",
+        "amount": "s2",
+    }
+    since = history.since("db.orders", "SELECT max(amount) > 50 FROM db.orders")
+    assert since is not None
+    assert (since.version, since.statement) == (2, "s2")
+    assert history.since("db.orders", "SELECT count(*) > 9 FROM db.orders") is None
+
+
+def _check_refusals(ls: lipstick.Session, history: lipstick.TableHistory) -> None:
+    query = ls.sql("SELECT k FROM orders")
+    twice = (
+        "MERGE INTO db.orders t USING (SELECT 3 AS k UNION ALL SELECT 3) s ON t.k = s.k "
+        "WHEN MATCHED THEN UPDATE SET amount = 1"
+    )
+    asked: list[tuple[dict[str, Any], type[LipstickError], str]] = [
+        ({"undo": ["other"]}, TrackingError, "There is no statement 'other'"),
+        ({"undo": ["s1"], "replace": {"s1": UPSERT}}, TrackingError, "undone and replaced"),
+        ({"replace": {"s1": "DELETE FROM t"}}, TrackingError, "over the same table"),
+        ({"replace": {"cleanup": twice}}, StatementError, "'cleanup' would fail: several rows"),
+        ({"delete": {"db.orders@2": [1]}}, TrackingError, "not the first version"),
+        (
+            {"replace": {"cleanup": "INSERT INTO db.orders SELECT k, name, amount FROM news"}},
+            StatementError,
+            "Two rows of db.orders would have the key",
+        ),
+    ]
+    for arguments, kind, message in asked:
+        with pytest.raises(kind, match=message):
+            query.what_if(**arguments)
+    with pytest.raises(UnsupportedError, match="cascade"):
+        query.what_if({"news": "k = 1"}, {"late": ("k", "news")})
+    with pytest.raises(TrackingError, match="whose statements are known"):
+        ls.sql("SELECT k FROM news").what_if(undo=["s1"])
+
+
+def test_histories_that_are_none(ls: lipstick.Session, spark: SparkSession) -> None:
+    before, after = frame(spark, BEFORE), frame(spark, CLEANED)
+    given: list[tuple[list[Any], list[Any], type[LipstickError], str]] = [
+        ([before, after], ["UPDATE x SET amount = 1"], StatementError, "Version 1 of x is not"),
+        ([before, after], [], StatementError, "no statement made it"),
+        ([before], ["DELETE FROM x"], TrackingError, "There is no version"),
+        ([before, after], ["DELETE FROM y"], TrackingError, "changes 'y'"),
+        (
+            [before, after],
+            ["DELETE FROM x WHERE k IN (SELECT k FROM z)"],
+            TrackingError,
+            "reads 'z', which is not tracked",
+        ),
+        (
+            [before, after],
+            ["UPDATE x SET name = current_timestamp()"],
+            UnsupportedError,
+            "is another value each time",
+        ),
+    ]
+    for versions, statements, kind, message in given:
+        with pytest.raises(kind, match=message):
+            ls.reenact({"x": versions}, statements, key="k")
