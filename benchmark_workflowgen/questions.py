@@ -345,7 +345,11 @@ def _cell(outcome: Mapping[str, Any]) -> str:
 
 @click.command()
 @click.option("--data", type=click.Path(path_type=Path), help="Tables; else they are generated.")
-@click.option("--cache", type=click.Path(path_type=Path), default=Path("/tmp/lipstick-questions"))
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    help="Of generated tables.  [default: data beside OUTPUT]",
+)
 @click.option("--scale", default=0.1, show_default=True)
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="Results as JSON.")
 @click.option("--bound", default=30.0, show_default=True, help="Seconds of a question.")
@@ -353,7 +357,7 @@ def _cell(outcome: Mapping[str, Any]) -> str:
 @click.option("--questions", default=",".join(QUESTIONS), help="Only these.")
 def main(
     data: Path | None,
-    cache: Path,
+    cache: Path | None,
     scale: float,
     output: Path,
     bound: float,
@@ -361,7 +365,7 @@ def main(
     questions: str,
 ) -> None:
     """Ask analysts' questions over TPC-H within a bound; what is in OUTPUT is not asked again."""
-    folder = suites.tables("tpch", scale, data, cache)
+    folder = suites.tables("tpch", scale, data, cache or output.parent / "data")
     known: dict[str, dict[str, Any]] = {}
     if output.exists():
         known = json.loads(output.read_text(encoding="utf-8"))

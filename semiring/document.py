@@ -1,4 +1,4 @@
-"""JSON documents of untrusted origin, read within bounds and checked against a shape.
+"""JSON documents of untrusted origin, read within bounds and checked against a shape; checksums.
 
 Shapes are types: ``str``, ``int``, ``list[X]``, ``dict[str, X]``, ``tuple[X, Y]`` (a list of two),
 ``X | None``, ``Literal[...]``, classes of ``TypedDict``, and data classes, whose fields may be left
@@ -7,11 +7,13 @@ out where they have a default. ``Any`` is any JSON value.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
+from pathlib import Path
 from types import UnionType
 from typing import (
     Any,
@@ -53,6 +55,12 @@ def read_json(text: bytes | str) -> Any:
         if isinstance(value, list):
             waiting += [(part, depth + 1) for part in value if isinstance(part, dict | list)]
     return document
+
+
+def file_checksum(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmark_workflowgen.inference.simulate import simulate
 from lipstick.systems.scripts.inference import (
     Distribution,
     ProcessingElement,
@@ -17,7 +18,6 @@ from lipstick.systems.scripts.inference import (
     probabilistic,
     trigger_origin,
 )
-from lipstick.systems.scripts.inference.simulate import simulate
 
 
 def measure(setting: Mapping[str, Any], units: int, runs: int, seed: int) -> dict[str, Any]:

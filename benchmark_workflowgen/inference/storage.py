@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from benchmark_workflowgen.inference.simulate import Simulated, simulate
 from lipstick.systems.scripts.inference import Distribution, ProcessingElement, Ranges
-from lipstick.systems.scripts.inference.simulate import Simulated, simulate
 
 
 def measure(setting: Mapping[str, Any], tuples: int, folder: Path) -> dict[str, Any]:

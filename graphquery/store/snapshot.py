@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from graphquery.model import EdgeSet, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import MissingColumnError, StoreDamagedError, StoreError
 from graphquery.store.state import StoreState
+from semiring.document import file_checksum
 
 _known: set[tuple[str, str, int, int, int]] = set()
 
@@ -35,12 +35,9 @@ def verify(path: Path, entry: FileEntry) -> None:
         key = (str(path), entry.sha256, status.st_ino, status.st_size, status.st_mtime_ns)
         if key in _known:
             return
-        if status.st_size == entry.size:
-            with path.open("rb") as file:
-                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-            if sha256 == entry.sha256:
-                _known.add(key)
-                return
+        if status.st_size == entry.size and file_checksum(path) == entry.sha256:
+            _known.add(key)
+            return
     except FileNotFoundError as error:
         raise StoreDamagedError(
             f"{path} is gone.\nA snapshot older than the last vacuum cannot be read: take a new "

@@ -16,6 +16,7 @@ from graphquery.store.commit import FileEntry
 from graphquery.store.errors import StoreError
 from graphquery.store.file_system import ROW_GROUP, StoreFiles
 from graphquery.store.format import DATA, STAGING
+from semiring.document import file_checksum
 
 _LARGE = 1 << 24
 """Bytes of files that are made durable before other commits have to wait for it."""
@@ -219,9 +220,7 @@ def describe(path: Path) -> FileEntry:
     """
     with pq.ParquetFile(path) as parquet:
         rows, schema = parquet.metadata.num_rows, schema_digest(parquet.schema_arrow)
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return FileEntry(path.stat().st_size, sha256, rows, schema)
+    return FileEntry(path.stat().st_size, file_checksum(path), rows, schema)
 
 
 def read_groups(path: Path) -> Iterator[pa.Table]:

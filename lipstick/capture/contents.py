@@ -13,7 +13,6 @@ Only files below a folder are ever named: neither a name in a manifest nor a lin
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -30,6 +29,7 @@ import pyarrow.parquet as pq
 
 from lipstick.capture.documents import check_types
 from lipstick.errors import CaptureDamagedError
+from semiring.document import file_checksum
 
 _PART = re.compile(r"(?!\.{1,2}$)[^/\\:\x00-\x1f]+")
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
@@ -121,13 +121,7 @@ def describe(root: Path, folders: Iterable[str] = ("",)) -> tuple[StoredFile, ..
 
 def _described(root: Path, name: str) -> StoredFile:
     path = root / name
-    return StoredFile(name, path.stat().st_size, row_count(path), checksum(path))
-
-
-def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return StoredFile(name, path.stat().st_size, row_count(path), file_checksum(path))
 
 
 def row_count(path: Path) -> int:
@@ -384,7 +378,7 @@ def _row_fault(path: Path, file: StoredFile) -> str | None:
 
 def _checksum_fault(path: Path, file: StoredFile) -> str | None:
     try:
-        actual = checksum(path)
+        actual = file_checksum(path)
     except OSError as error:
         return f"The file cannot be read: {error}."
     return None if actual == file.sha256 else "The file was altered: its checksum is another one."

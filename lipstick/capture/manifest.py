@@ -29,7 +29,6 @@ from lipstick.capture.contents import (
     MANIFEST,
     Contents,
     StoredFile,
-    checksum,
     describe,
     stored_files,
 )
@@ -45,7 +44,7 @@ from lipstick.errors import CaptureDamagedError, CaptureError, LipstickError, Un
 from lipstick.tracking.states import PinnedVersion
 from rewriter.blocks import Block, core_relations, topological
 from rewriter.blocks.serialize import blocks_from_json, blocks_to_json
-from semiring.document import check_shape
+from semiring.document import check_shape, file_checksum
 
 __all__ = ["FORMAT", "MANIFEST", "KeptValues", "Manifest", "RelationRecord", "SparkSchema"]
 
@@ -296,7 +295,7 @@ def _referring(record: RelationRecord, directory: Path) -> RelationRecord:
         record,
         derived=str(path),
         derived_from=Path(os.path.relpath(path, directory.resolve())).as_posix(),
-        derived_checksum=checksum(path),
+        derived_checksum=file_checksum(path),
     )
 
 

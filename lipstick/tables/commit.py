@@ -24,7 +24,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StringType, StructType
 
-from lipstick.capture.contents import MANIFEST, checksum
+from lipstick.capture.contents import MANIFEST
 from lipstick.errors import CaptureDamagedError, CaptureError, SourceChangedError, TrackingError
 from lipstick.tables.ancestry import Ancestry
 from lipstick.tables.derivation import (
@@ -53,6 +53,7 @@ from lipstick.tables.derived_rows import (
 from lipstick.tables.target import FILLED, Key, Target, check_provider, filling, named_key
 from lipstick.tracking.source import Source, check_unchanged
 from lipstick.tracking.tracker import Naming, Tracked, comparable, verify_key
+from semiring.document import file_checksum
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
@@ -262,7 +263,7 @@ def _captured(spark: SparkSession, plan: _Plan, paths: list[Path]) -> tuple[Capt
         filled = spark.read.schema(filled.schema).parquet(path)
     rows = captured_rows(capture, plan.columns, schema, filled)
     part = write_part(rows, plan.columns, folder, captured=True)
-    return capture, replace(part, manifest=checksum(folder / CAPTURE / MANIFEST))
+    return capture, replace(part, manifest=file_checksum(folder / CAPTURE / MANIFEST))
 
 
 def _fresh(plan: _Plan, paths: list[Path]) -> Path:

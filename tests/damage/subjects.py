@@ -22,7 +22,7 @@ import sqlglot
 from graphquery import ProvenanceGraph
 from graphquery.store import Snapshot, Store, StoreError
 from lipstick.capture.capture import Capture, open_capture
-from lipstick.capture.contents import MANIFEST, checksum
+from lipstick.capture.contents import MANIFEST
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.errors import CaptureError, SourceChangedError
 from lipstick.tables.derivation import (
@@ -37,6 +37,7 @@ from lipstick.tables.derivation import (
 from lipstick.tables.derived_rows import described
 from rewriter.blocks import topological
 from rewriter.errors import UnsupportedError
+from semiring.document import file_checksum
 from semiring.errors import LipstickError
 from semiring.semirings import Counting
 from tests.graphquery.dealership import dealership
@@ -211,7 +212,7 @@ class ATable(Subject):
             verified=True,
             description="table w",
             derived=str(path / self._last.path.name),
-            derived_checksum=checksum(self._last.path),
+            derived_checksum=file_checksum(self._last.path),
         )
         return Capture(self._above, replace(manifest, relations={"w": record}))
 
@@ -264,7 +265,7 @@ def _part(path: Path, name: str, sql: str, files: int) -> Part:
     (folder / FILLED_FILES).mkdir()
     pq.write_table(pa.table({"filled": [7]}), folder / FILLED_FILES / "part-0.parquet")
     part = described(Part(name, ("id", "k", "x"), _SCHEMA, (), True), folder)
-    return replace(part, manifest=checksum(folder / CAPTURE / MANIFEST))
+    return replace(part, manifest=file_checksum(folder / CAPTURE / MANIFEST))
 
 
 def _relation(path: Path, derivation: Derivation) -> Any:

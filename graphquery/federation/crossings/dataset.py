@@ -6,7 +6,6 @@ manifest beside it. Other files in the folder are no part of it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from graphquery.federation.crossings.crossing import Summaries, export
 from graphquery.federation.crossings.offer import MANIFEST, Offer, offer_of
 from graphquery.federation.errors import CrossingError
 from graphquery.store.writer import Writer
+from semiring.document import file_checksum
 
 DATA = "part-00000.parquet"
 
@@ -97,7 +97,7 @@ def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
         path = root / name
         if Path(name).name != name or not path.is_file():
             raise CrossingError(f"{root} has no file {name!r}, which its manifest names.")
-        if _sha256(path) != checksum:
+        if file_checksum(path) != checksum:
             raise CrossingError(
                 f"{path} is not what was exported: its checksum is another.\nGet it again."
             )
@@ -109,9 +109,4 @@ def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
 
 def checksums_of(folder: str | Path, names: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of files in a folder, by name, in hexadecimal."""
-    return {name: _sha256(Path(folder) / name) for name in names}
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return {name: file_checksum(Path(folder) / name) for name in names}

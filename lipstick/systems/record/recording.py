@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import os
 import socket
@@ -18,6 +17,7 @@ from typing import Any
 from lipstick.systems.record.call_events import calls, events, traced
 from lipstick.systems.record.errors import RecordError
 from lipstick.systems.record.versions import Versions, Vertex
+from semiring.document import file_checksum
 
 FORMAT = 1
 HASHED = 1 << 30
@@ -165,16 +165,11 @@ def _states(versions: Versions, hashed: int) -> dict[int, FileState]:
             if version in states:
                 states[version] = replace(states[version], names=(*states[version].names, path))
             elif stat.S_ISREG(status.st_mode):
-                known = _checksum(path) if status.st_size <= hashed else None
+                known = file_checksum(Path(path)) if status.st_size <= hashed else None
                 states[version] = FileState(status.st_size, status.st_mtime_ns, known, (path,))
         except OSError:
             continue  # gone, or not to be read by who records
     return states
-
-
-def _checksum(path: str) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _typed(document: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from lipstick.systems.streaming.errors import DamagedRecordWarning, StreamError
+from lipstick.systems.errors import StreamError
+from lipstick.systems.streaming.errors import DamagedRecordWarning
 from lipstick.systems.streaming.kept import OFFSETS, Kept, numbered, read_checksums, read_kept
 from lipstick.systems.streaming.sources.replayed import Span
 from lipstick.systems.streaming.starts import Start, read_starts

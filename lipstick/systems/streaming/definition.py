@@ -15,9 +15,9 @@ from lipstick.capture.capture import Capture
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.pipeline import PreparedQuery
+from lipstick.systems.errors import StreamError
 from lipstick.systems.hooks import StreamTracker, StreamTracking
 from lipstick.systems.streaming.checkpoint import checkpoint_folder
-from lipstick.systems.streaming.errors import StreamError
 from lipstick.systems.streaming.kept import keep, read_kept
 from lipstick.systems.streaming.leaves import check_apart
 from lipstick.systems.streaming.periods import record_start

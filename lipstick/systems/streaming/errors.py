@@ -1,10 +1,8 @@
-"""Errors and warnings of queries over streams."""
+"""Warnings of queries over streams."""
 
 from __future__ import annotations
 
-from lipstick.systems.errors import StreamError
-
-__all__ = ["DamagedRecordWarning", "StreamError", "UnrecordedRunWarning"]
+__all__ = ["DamagedRecordWarning", "UnrecordedRunWarning"]
 
 
 class UnrecordedRunWarning(UserWarning):

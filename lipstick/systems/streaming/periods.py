@@ -17,8 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, MapType
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streaming.checkpoint import MicroBatch
-from lipstick.systems.streaming.errors import StreamError, UnrecordedRunWarning
+from lipstick.systems.streaming.errors import UnrecordedRunWarning
 from lipstick.systems.streaming.kept import numbered
 from lipstick.systems.streaming.recorded import of_stream
 from lipstick.systems.streaming.starts import (

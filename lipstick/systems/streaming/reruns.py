@@ -18,8 +18,8 @@ from pyspark.sql import functions as F
 
 from lipstick.dataframes.jvm import active, alias, analysed, elements, frame_of, jvm_of, sequence
 from lipstick.errors import UnsupportedError
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streaming.checkpoint import MicroBatch
-from lipstick.systems.streaming.errors import StreamError
 from lipstick.systems.streaming.leaves import tracked_by
 from lipstick.systems.streaming.prepared import over_rows
 from lipstick.systems.streaming.recorded import LATE, of_stream

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streaming.checkpoint import MicroBatch, read_checkpoint
-from lipstick.systems.streaming.errors import StreamError
 from lipstick.systems.streaming.kept import Keeper
 from lipstick.systems.streaming.periods import Watch
 from lipstick.systems.streaming.results import StreamResults

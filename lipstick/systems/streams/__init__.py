@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.ancestors import ancestors, ancestors_of_each
 from lipstick.systems.streams.annotations import Annotation
 from lipstick.systems.streams.assertions import Assertions
@@ -37,7 +38,7 @@ from lipstick.systems.streams.changes import Changes
 from lipstick.systems.streams.delays import Delays, Fixed, Given, Measured
 from lipstick.systems.streams.descendants import descendants
 from lipstick.systems.streams.engine import Pushed, Runner
-from lipstick.systems.streams.errors import ReplayError, StreamError, UnknownStreamError
+from lipstick.systems.streams.errors import ReplayError, UnknownStreamError
 from lipstick.systems.streams.events import Events, Found
 from lipstick.systems.streams.graph import Graph, Stream
 from lipstick.systems.streams.pairs import matched_pairs

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.systems.streams.errors import StreamError
+from lipstick.systems.errors import StreamError
 from semiring.base import Array
 
 

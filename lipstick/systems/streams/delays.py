@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lipstick.systems.streams.errors import StreamError
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.keys import Keys, search
 from semiring.base import Array
 from semiring.door import checked

@@ -9,10 +9,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.delays import Delays, Fixed
-from lipstick.systems.streams.errors import StreamError, UnknownStreamError
+from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.ingest import Numbering, SourceStage
 from lipstick.systems.streams.keys import INFINITE, NEVER, Keys

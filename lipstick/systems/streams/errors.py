@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from lipstick.systems.errors import StreamError
 
-__all__ = ["ReplayError", "StreamError", "UnknownStreamError"]
-
 
 class UnknownStreamError(StreamError):
     """A name of a stream, or a key of an event, that there is not."""

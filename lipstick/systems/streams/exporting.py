@@ -18,8 +18,8 @@ import pyarrow as pa
 from graphquery.federation import export_dataset
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store import Store, StoreDamagedError, Transaction, Writer
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.ancestors import Link, Visited, step_back
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.keys import Keys
 from lipstick.systems.streams.provenance import Nodes, Piece
 from lipstick.systems.streams.stored import Stored

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lipstick.systems.streams.errors import ReplayError, StreamError, UnknownStreamError
+from lipstick.systems.errors import StreamError
+from lipstick.systems.streams.errors import ReplayError, UnknownStreamError
 from lipstick.systems.streams.node import Node
 from lipstick.systems.streams.operators import (
     Aggregate,

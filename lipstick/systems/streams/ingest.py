@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.codes import KeyCodes
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.keys import (
     INFINITE,
     NEVER,

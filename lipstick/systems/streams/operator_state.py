@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.keys import Keys
 from semiring.base import Array
 

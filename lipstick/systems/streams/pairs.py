@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.differences import matched
-from lipstick.systems.streams.errors import ReplayError, StreamError
+from lipstick.systems.streams.errors import ReplayError
 from lipstick.systems.streams.events import Events, key_table, resolve
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import Keys, expand

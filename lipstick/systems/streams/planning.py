@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lipstick.systems.streams.errors import StreamError
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.operators import LengthJoin, LengthWindow, TimeJoin, TimeWindow
 from lipstick.systems.streams.stored import Stored

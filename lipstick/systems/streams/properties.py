@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.codes import KeyCodes
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.keys import Keys
 from lipstick.systems.streams.operators.base import Fired, Parents
 from semiring.base import Array

@@ -22,7 +22,7 @@ from graphquery.store.streams import (
     state_files,
     state_record,
 )
-from lipstick.systems.streams.errors import StreamError
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.source import Disorder
 from semiring.door import checked as checked_arguments

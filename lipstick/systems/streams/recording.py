@@ -9,10 +9,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 import pyarrow as pa
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch, Lists, concat_batches, is_each
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.engine import Pushed
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import Keys, concat_keys, search
 from lipstick.systems.streams.layout import ranges_of

@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lipstick.systems.streams.errors import StreamError
+from lipstick.systems.errors import StreamError
 from semiring.base import Array
 
 

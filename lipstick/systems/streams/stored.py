@@ -23,10 +23,11 @@ from graphquery.store.streams import (
     state_files,
     state_record,
 )
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch, concat_batches
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.engine import CODES
-from lipstick.systems.streams.errors import StreamError, UnknownStreamError
+from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.keys import Keys, concat_keys
 from lipstick.systems.streams.layout import column_names, keys_of, unpacked

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch, Lists
 from lipstick.systems.streams.codes import KeyCodes
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.operators.base import (
     Fired,
     OfTrigger,

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch, concat_batches
 from lipstick.systems.streams.codes import KeyCodes
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.keys import INFINITE, NEVER, Keys, search
 from lipstick.systems.streams.operator_state import StageState, batch_of_table, batch_to_table
 from lipstick.systems.streams.operators.base import Fired, Operator, Parents, Reach, Spans, Stage

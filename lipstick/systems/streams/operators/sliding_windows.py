@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch, Lists, concat_batches
 from lipstick.systems.streams.codes import KeyCodes
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.keys import (
     INFINITE,
     NEVER,

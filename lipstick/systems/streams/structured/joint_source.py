@@ -12,11 +12,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DataType, DoubleType, FloatType
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.assertions import Assertions
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.delays import Delays
 from lipstick.systems.streams.engine import Runner
-from lipstick.systems.streams.errors import StreamError, UnknownStreamError
+from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.properties import Property
 from lipstick.systems.streams.structured.batch_rows import (

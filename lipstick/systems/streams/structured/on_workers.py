@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.delays import Delays
 from lipstick.systems.streams.engine import Pushed, Runner
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.layout import blocks, key_columns, packed, unpacked
 from lipstick.systems.streams.operator_state import StageState

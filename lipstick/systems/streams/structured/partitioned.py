@@ -18,9 +18,9 @@ import lipstick.systems.streams
 import semiring
 from graphquery.store import Transaction
 from graphquery.store.streams import BatchPart
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.delays import Delays
 from lipstick.systems.streams.engine import TICK
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.properties import Property
 from lipstick.systems.streams.recorded_query import RecordedQuery

@@ -19,9 +19,9 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.assertions import Assertions
 from lipstick.systems.streams.delays import Delays, Fixed
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.properties import Property
 from lipstick.systems.streams.recorded_query import RecordedQuery

@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupStateTimeout
 
 from lipstick.errors import SourceChangedError, SourceError, TrackingError, UnsupportedError
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streaming.definition import AnnotatedStream
-from lipstick.systems.streaming.errors import StreamError
 from lipstick.systems.streaming.runs import StreamRun
 from rewriter.errors import UntrackedError
 from tests.lipstick.systems.streaming.running import Feed, write_batch

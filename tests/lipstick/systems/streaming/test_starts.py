@@ -16,7 +16,8 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.errors import SourceChangedError
-from lipstick.systems.streaming.errors import StreamError, UnrecordedRunWarning
+from lipstick.systems.errors import StreamError
+from lipstick.systems.streaming.errors import UnrecordedRunWarning
 from lipstick.systems.streaming.runs import StreamRun
 from lipstick.systems.streaming.starts import Change, History, Start, read_starts, record
 from tests.lipstick.systems.streaming.running import Feed, bag, standing, write_batch

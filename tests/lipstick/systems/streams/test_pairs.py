@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.engine import Runner
-from lipstick.systems.streams.errors import ReplayError, StreamError
+from lipstick.systems.streams.errors import ReplayError
 from lipstick.systems.streams.events import Events
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.pairs import matched_pairs

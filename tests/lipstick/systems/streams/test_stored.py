@@ -11,11 +11,12 @@ import pytest
 
 from graphquery.store import Store, fsck
 from graphquery.store.snapshot import Snapshot
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.ancestors import ancestors
 from lipstick.systems.streams.assertions import Assertions
 from lipstick.systems.streams.descendants import descendants
 from lipstick.systems.streams.engine import Runner
-from lipstick.systems.streams.errors import StreamError, UnknownStreamError
+from lipstick.systems.streams.errors import UnknownStreamError
 from lipstick.systems.streams.events import Events
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.stored import Stored

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmark_workflowgen.inference.simulate import Simulated, simulate
 from lipstick.systems.scripts import InferenceError
 from lipstick.systems.scripts.inference import (
     Choice,
@@ -32,7 +33,6 @@ from lipstick.systems.scripts.inference import (
     trigger_origin,
 )
 from lipstick.systems.scripts.inference.infer import chain
-from lipstick.systems.scripts.inference.simulate import Simulated, simulate
 
 STREAMS = int(os.environ.get("LIPSTICK_STREAMS", "40"))
 """Random streams; with more of them the oracle looks further."""

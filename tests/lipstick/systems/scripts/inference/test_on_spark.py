@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from benchmark_workflowgen.inference.simulate import simulate
 from lipstick.systems.scripts import InferenceError
 from lipstick.systems.scripts.inference import (
     Distribution,
@@ -20,7 +21,6 @@ from lipstick.systems.scripts.inference import (
 from lipstick.systems.scripts.inference.infer import expected_offset
 from lipstick.systems.scripts.inference.on_spark import infer_ranges
 from lipstick.systems.scripts.inference.ranges import Ranges
-from lipstick.systems.scripts.inference.simulate import simulate
 
 
 def frame(spark: SparkSession, view: View) -> DataFrame:

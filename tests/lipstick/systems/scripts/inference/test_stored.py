@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from benchmark_workflowgen.inference.simulate import simulate
 from lipstick.systems.scripts import InferenceError
 from lipstick.systems.scripts.inference import (
     Distribution,
@@ -18,7 +19,6 @@ from lipstick.systems.scripts.inference import (
     infer_output,
     posterior,
 )
-from lipstick.systems.scripts.inference.simulate import simulate
 
 ELEMENT = ProcessingElement(15, 10, Distribution.poisson(1))
 

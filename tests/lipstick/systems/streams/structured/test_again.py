@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame
 
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.assertions import Assertions
 from lipstick.systems.streams.delays import Fixed
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.stored import Stored
 from lipstick.systems.streams.structured.batch_rows import SOURCE, column_of

@@ -15,12 +15,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphquery.store import fsck
+from lipstick.systems.errors import StreamError
 from lipstick.systems.streams.ancestors import ancestors
 from lipstick.systems.streams.assertions import Assertions
 from lipstick.systems.streams.delays import Fixed
 from lipstick.systems.streams.descendants import descendants
 from lipstick.systems.streams.engine import Runner
-from lipstick.systems.streams.errors import StreamError
 from lipstick.systems.streams.events import Events
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.properties import Count, TotalDelay
