@@ -157,13 +157,13 @@ def test_every_bit_of_a_manifest_counts(capture: Path) -> None:
 def test_files_are_checked_once(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opening reads none whole; the first question about a dataset reads its files."""
     read: list[str] = []
-    whole = contents.checksum
+    whole = contents.file_checksum
 
     def counted(path: Path) -> str:
         read.append(path.parent.name)
         return whole(path)
 
-    monkeypatch.setattr(contents, "checksum", counted)
+    monkeypatch.setattr(contents, "file_checksum", counted)
     opened = open_capture(capture)
     assert read == []
     assert opened.df.num_rows == 4
