@@ -59,4 +59,4 @@ def test_copies_in_unions_and_outer_joins(sql: str) -> None:
 
 @pytest.mark.parametrize("sql", READ)
 def test_copies_in_memory(sql: str, tmp_path: Path) -> None:
-    assert check_written(sql, DATABASE, _deletions(), tmp_path, many=False) >= 3
+    assert check_written(sql, DATABASE, _deletions(), tmp_path) >= 3

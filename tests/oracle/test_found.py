@@ -102,4 +102,4 @@ def test_statements(case: str) -> None:
 
 @pytest.mark.parametrize("case", IN_MEMORY)
 def test_in_memory(case: str, tmp_path: Path) -> None:
-    assert check_written(IN_MEMORY[case], DATABASE, DELETIONS, tmp_path, many=False) > 0
+    assert check_written(IN_MEMORY[case], DATABASE, DELETIONS, tmp_path) > 0

@@ -111,16 +111,13 @@ def check_written(
     directory: Path,
     *,
     grouping: bool = False,
-    many: bool = True,
 ) -> int:
-    """Hold what-ifs in memory, and counts, against the query on the reduced database.
+    """Hold what-ifs in memory, alone and at once, and counts, against the reduced database.
 
     Parameters
     ----------
     grouping
         See :func:`tests.oracle.bag.check_bag`.
-    many
-        Whether all deletions are also asked for at once.
 
     Returns
     -------
@@ -141,8 +138,7 @@ def check_written(
         kinds = answer.changes.column("_change").to_pylist()
         assert answer.answer.num_rows == sum(kind != "deleted" for kind in kinds)
         changed += bool(set(kinds) - {"unchanged"})
-    if many:
-        check_many(memory, [deleted_tokens(database, deletion) for deletion in deletions])
+    check_many(memory, [deleted_tokens(database, deletion) for deletion in deletions])
     return changed
 
 

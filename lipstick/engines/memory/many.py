@@ -14,7 +14,6 @@ from lipstick.engines.memory.places import contains, pack, positions_of, scenari
 from lipstick.engines.memory.scenarios import Deleted, Scenarios, Updates
 from lipstick.engines.memory.state import SORT, State, sort_keys
 from lipstick.engines.memory.updates import evaluate_update
-from lipstick.errors import NeedsSparkError
 from rewriter.blocks import Block
 from semiring.base import Array
 
@@ -34,12 +33,15 @@ class Changes:
         Sorted.
     present
         Boolean array: the row is in the scenario's answer.
+    copies
+        int64 array: how many times it is; 0 where it is not.
     columns
         Outputs and what the answer is ordered by, for the rows that are present.
     """
 
     places: Array
     present: Array
+    copies: Array
     columns: Mapping[str, pa.Array]
 
 
@@ -51,17 +53,13 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
     CaptureError
         As a single what-if of some scenario would.
     """
-    if engine.root.copies:
-        raise NeedsSparkError(
-            "Many scenarios over EXCEPT ALL or INTERSECT ALL are not answered at once.\n"
-            "Ask what_if() for each of them."
-        )
     deleted = {name: _by_scenario(part) for name, part in scenarios.deleted.items()}
     parts = [_changes(engine, engine.base(engine.root.name))]
     parts += (_changes(engine, state) for state in _pieces(engine, deleted, len(scenarios)))
     return Changes(
         np.concatenate([part.places for part in parts]),
         np.concatenate([part.present for part in parts]),
+        np.concatenate([part.copies for part in parts]),
         {
             name: pa.concat_arrays([part.columns[name].cast(first.type) for part in parts])
             for name, first in parts[0].columns.items()
@@ -103,7 +101,11 @@ def _changes(engine: Engine, state: State) -> Changes:
     places = union(state.changed, state.flipped)
     present = state.there(places)
     shown = places[present]
-    return Changes(places, present, {name: state.take(name, shown) for name in needed(engine.root)})
+    copies = np.zeros(len(places), dtype=np.int64)
+    copies[present] = state.copies(shown)
+    return Changes(
+        places, present, copies, {name: state.take(name, shown) for name in needed(engine.root)}
+    )
 
 
 def needed(block: Block) -> list[str]:
@@ -132,6 +134,11 @@ def merged_answers(engine: Engine, count: int, changes: Changes) -> Merged:
     for name in needed(block):
         column = base.take(name, plain)
         columns[name] = pa.concat_arrays([column, changes.columns[name].cast(column.type)])
+    if block.copies:
+        copies = np.concatenate([base.copies(plain), changes.copies[changes.present]])
+        taken = np.repeat(np.arange(len(places)), copies)
+        places = places[taken]
+        columns = {name: column.take(pa.array(taken)) for name, column in columns.items()}
     keys = [order.Key(pa.array(scenarios_of(places)))]
     if block.order or block.limited:
         keys += sort_keys(block, columns.__getitem__)

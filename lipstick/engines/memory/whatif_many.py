@@ -56,26 +56,37 @@ class WhatIfMany:
         """
         changes, base = self._found, self._engine.base(self._engine.root.name)
         positions = positions_of(changes.places)
-        was = np.append(base.present, False)[np.minimum(positions, base.size)]
-        now = changes.present
-        index = np.cumsum(now) - 1
-        differs = was != now
-        both, gone = np.flatnonzero(was & now), np.flatnonzero(was & ~now)
+        captured = np.minimum(positions, base.size)
+        was = np.append(base.present, False)[captured]
+        before, now = np.zeros(len(positions), dtype=np.int64), changes.copies
+        before[was] = base.copies(positions[was])
+        index = np.cumsum(changes.present) - 1
+        both, fewer = np.flatnonzero(was & changes.present), np.flatnonzero(before > now)
+        differs = np.zeros(len(positions), dtype=np.bool_)
         columns = []
         for output in self._engine.root.outputs:
-            old = base.take(output.name, positions[gone])
+            old = base.take(output.name, positions[fewer])
             new = changes.columns[output.name]
-            before = base.take(output.name, positions[both])
-            differs[both] |= ~same(before, new.take(pa.array(index[both])).cast(before.type))
+            same_column = base.take(output.name, positions[both])
+            taken = new.take(pa.array(index[both])).cast(same_column.type)
+            differs[both] |= ~same(same_column, taken)
             columns.append(pa.concat_arrays([new.cast(old.type), old]))
-        index[gone] = len(index[now]) + np.arange(len(gone))
-        rows = np.flatnonzero(differs)
-        scenarios = scenarios_of(changes.places)
-        rows = rows[np.lexsort([self._rank(positions[rows]), scenarios[rows]])]
-        chosen = pa.array(index[rows])
-        kinds = np.where(~now[rows], 0, np.where(was[rows], 1, 2))
-        words = pa.array(["deleted", "changed", "added"]).take(pa.array(kinds))
-        return self._table(scenarios[rows], [c.take(chosen) for c in columns], words)
+        changed, more = np.flatnonzero(differs), np.flatnonzero(now > before)
+        # Of each kind of change its rows, where their values are, and how often they are shown.
+        parts = [
+            (fewer, int(changes.present.sum()) + np.arange(len(fewer)), (before - now)[fewer]),
+            (changed, index[changed], np.minimum(before, now)[changed]),
+            (more, index[more], (now - before)[more]),
+        ]
+        rows, places = (
+            np.concatenate([np.repeat(part[at], part[2]) for part in parts]) for at in (0, 1)
+        )
+        kinds = np.repeat([0, 1, 2], [int(part[2].sum()) for part in parts])
+        scenarios = scenarios_of(changes.places)[rows]
+        order = np.lexsort([self._rank(positions[rows]), scenarios])
+        chosen = pa.array(places[order])
+        words = pa.array(["deleted", "changed", "added"]).take(pa.array(kinds[order]))
+        return self._table(scenarios[order], [c.take(chosen) for c in columns], words)
 
     def _rank(self, positions: Array) -> Array:
         """Return the places of rows in the answer; past its end for rows that are not in it."""

@@ -72,6 +72,11 @@ QUERIES = {
     "absence": "SELECT car FROM cars WHERE NOT EXISTS (SELECT 1 FROM bids WHERE wanted = model)",
     "outer": "SELECT car, bid FROM cars LEFT JOIN bids ON model = wanted AND round = 1",
     "union": "SELECT model FROM cars UNION SELECT wanted FROM bids",
+    "copies": "SELECT price, model FROM cars EXCEPT ALL SELECT 20, wanted FROM bids",
+    "common copies": """SELECT wanted w FROM bids INTERSECT ALL SELECT model FROM cars
+        ORDER BY w DESC""",
+    "united copies": """(SELECT model FROM cars EXCEPT ALL SELECT wanted FROM bids WHERE round > 1)
+        UNION ALL SELECT wanted FROM bids""",
     "windows": """SELECT car, rank() OVER (ORDER BY price) r, sum(price) OVER (PARTITION BY model) s
         FROM cars""",
     "windows, limited": """SELECT car, row_number() OVER (ORDER BY price DESC, car) n FROM cars
