@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from semiring.circuit.circuit import Circuit
+from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.evaluation import evaluate
-from semiring.circuit.reading import Reading
+from semiring.circuit.reading import CircuitReading
 
-__all__ = ["Circuit", "Reading", "evaluate"]
+__all__ = ["AnnotationCircuit", "CircuitReading", "evaluate"]

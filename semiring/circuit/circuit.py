@@ -46,7 +46,7 @@ from semiring.token import normal_value, order_key
 _MOST_GATES = 2**31 - 1
 
 
-class Circuit:
+class AnnotationCircuit:
     """Annotations over numbered tokens.
 
     Methods take and return int32 arrays of gate numbers. ``0`` and ``1`` are the gates of the
@@ -396,7 +396,7 @@ class Circuit:
     # -- readings ----------------------------------------------------------------------------
 
     def most(self, gates: Array) -> Array:
-        """Upper bounds of counts, whichever tokens are there, as doubles."""
+        """Upper bounds of counts, and of COUNTs, whichever tokens are there, as doubles."""
         store = self.gates
         below = store.reachable(gates)
         most = np.ones(len(below))
@@ -404,12 +404,14 @@ class Circuit:
             at = np.searchsorted(below, layer)
             if kind == CONSTANT:
                 most[at] = store.payload[layer]
-            if kind not in (SUM, PRODUCT, MONUS):
+            if kind not in (SUM, PRODUCT, MONUS, TENSOR):
                 continue
             edges, offsets = store.edges_of(layer)
             inner, label = most[np.searchsorted(below, store.child[edges])], store.label[edges]
             with np.errstate(over="ignore"):
-                if kind == SUM:
+                if kind == TENSOR:
+                    most[at] = reduce_segments(np.add, inner, offsets, 0.0)
+                elif kind == SUM:
                     most[at] = reduce_segments(np.add, inner * label, offsets, 0.0)
                 elif kind == PRODUCT:
                     most[at] = reduce_segments(np.multiply, inner**label, offsets, 1.0)

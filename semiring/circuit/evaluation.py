@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from semiring.base import Array, Semiring
-from semiring.circuit.circuit import Circuit
+from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import (
     COMPARE,
     CONSTANT,
@@ -28,7 +28,7 @@ K = TypeVar("K")
 
 
 def evaluate(
-    circuit: Circuit,
+    circuit: AnnotationCircuit,
     semiring: Semiring[K],
     tokens: Array,
     gates: Array,
@@ -58,7 +58,7 @@ def evaluate(
 class _Evaluation:
     def __init__(
         self,
-        circuit: Circuit,
+        circuit: AnnotationCircuit,
         semiring: Semiring[Any],
         tokens: Array,
         value: Callable[[Token], Any],

@@ -15,7 +15,7 @@ SortKey = Callable[[int], Any]
 """From a gate to the sort key of its expression."""
 
 
-class Order:
+class CanonicalOrder:
     """The order of the canonical expressions of gates.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from semiring.base import Array
-from semiring.circuit.circuit import Circuit
+from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import (
     CANONICAL,
     COMPARE,
@@ -26,7 +26,7 @@ from semiring.circuit.gates import (
     TOKEN,
     ZERO,
 )
-from semiring.circuit.order import Order, monomial_ranks
+from semiring.circuit.order import CanonicalOrder, monomial_ranks
 from semiring.expression import (
     Atom,
     Compare,
@@ -55,7 +55,7 @@ _SMALL = 16
 """Sums of so many terms are made at once."""
 
 
-class Reading:
+class CircuitReading:
     """The canonical objects of a circuit's gates.
 
     Parameters
@@ -64,7 +64,9 @@ class Reading:
         From numbers of tokens to the tokens.
     """
 
-    def __init__(self, circuit: Circuit, tokens: Callable[[Array], Sequence[Token]]) -> None:
+    def __init__(
+        self, circuit: AnnotationCircuit, tokens: Callable[[Array], Sequence[Token]]
+    ) -> None:
         self.circuit = circuit
         self._find_tokens = tokens
         self._tokens: dict[int, Token] = {}
@@ -72,7 +74,7 @@ class Reading:
         self._annotations: dict[int, Annotation] = {}
         self.shown_as: dict[int, Callable[[int], CircuitTensor]] = {}
         """The tensors that are shown otherwise, by their gates."""
-        self.order = Order(
+        self.order = CanonicalOrder(
             circuit.gates, self._classes, lambda gate: self.expression(gate).sort_key
         )
 
@@ -250,7 +252,7 @@ class _Terms:
 
     __slots__ = ("_edges", "_gate", "_reading", "size")
 
-    def __init__(self, reading: Reading, gate: int) -> None:
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
         self._reading = reading
         self._gate = gate
         self.size = int(reading.circuit.gates.sizes(np.array([gate]))[0])
@@ -278,9 +280,9 @@ class CircuitPolynomial(Polynomial):
     _gate: int
     _made: Any
     _order: _Terms
-    _reading: Reading
+    _reading: CircuitReading
 
-    def __init__(self, reading: Reading, gate: int) -> None:
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
         object.__setattr__(self, "_reading", reading)
         object.__setattr__(self, "_gate", gate)
         object.__setattr__(self, "_order", _Terms(reading, gate))
@@ -325,9 +327,9 @@ class CircuitSum(Sum):
     _gate: int
     _made: Any
     _order: _Terms
-    _reading: Reading
+    _reading: CircuitReading
 
-    def __init__(self, reading: Reading, gate: int) -> None:
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
         object.__setattr__(self, "_reading", reading)
         object.__setattr__(self, "_gate", gate)
         object.__setattr__(self, "_order", _Terms(reading, gate))
@@ -369,10 +371,10 @@ class CircuitTensor(Tensor):
 
     __slots__ = ("_made", "_reading", "gate")
     _made: Any
-    _reading: Reading
+    _reading: CircuitReading
     gate: int
 
-    def __init__(self, reading: Reading, gate: int) -> None:
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
         object.__setattr__(self, "_reading", reading)
         object.__setattr__(self, "gate", gate)
         object.__setattr__(self, "_made", None)

@@ -8,7 +8,7 @@ from typing import Any
 
 from semiring.base import Array
 from semiring.circuit.gates import OPEN
-from semiring.circuit.reading import Reading
+from semiring.circuit.reading import CircuitReading
 from semiring.token import Token
 from semiring.value import Operand, Value, known, tokens_of
 from semiring.values import Aggregated, AggregateFunction, Choice, WindowFunction, WindowRows
@@ -20,12 +20,12 @@ class CircuitAggregated(Aggregated):
     __slots__ = ("_gates", "_made", "_reading", "_rows")
     _gates: Array
     _made: Any
-    _reading: Reading
+    _reading: CircuitReading
     _rows: Sequence[tuple[Operand, ...]]
 
     def __init__(
         self,
-        reading: Reading,
+        reading: CircuitReading,
         function: AggregateFunction,
         gates: Array,
         rows: Sequence[tuple[Operand, ...]],
@@ -62,11 +62,11 @@ class CircuitChoice(Choice):
 
     __slots__ = ("_made", "_reading", "gates", "operands")
     _made: Any
-    _reading: Reading
+    _reading: CircuitReading
     gates: Array
     operands: Sequence[Operand]
 
-    def __init__(self, reading: Reading, gates: Array, operands: Sequence[Operand]) -> None:
+    def __init__(self, reading: CircuitReading, gates: Array, operands: Sequence[Operand]) -> None:
         self._set(_reading=reading, gates=gates, operands=operands, _made=None)
 
     @property
@@ -86,7 +86,7 @@ class CircuitChoice(Choice):
 
 
 def choices(
-    reading: Reading, gates: Array, operands: Sequence[Operand], offsets: Array
+    reading: CircuitReading, gates: Array, operands: Sequence[Operand], offsets: Array
 ) -> list[Operand]:
     """The values of the alternatives that are there, for CSR segments of alternatives.
 
@@ -118,7 +118,7 @@ class CircuitRows(WindowRows):
 
     def __init__(
         self,
-        reading: Reading,
+        reading: CircuitReading,
         function: WindowFunction,
         gates: Array,
         operands: Iterable[tuple[Operand, ...]],
@@ -158,7 +158,7 @@ class CircuitRows(WindowRows):
         return self._reading.tokens(self._gates) | inner
 
 
-def _has_tokens(reading: Reading, gates: Array, rows: Iterable[tuple[Operand, ...]]) -> bool:
+def _has_tokens(reading: CircuitReading, gates: Array, rows: Iterable[tuple[Operand, ...]]) -> bool:
     if (reading.circuit.gates.flags[gates] & OPEN).any():
         return True
     return any(isinstance(part, Value) and part.has_tokens for row in rows for part in row)

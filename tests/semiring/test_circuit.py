@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from semiring import COUNT, MAX, SUM, Expression, Polynomial, Tensor, Token, compare
 from semiring.base import Semiring
-from semiring.circuit import Circuit, Reading, evaluate
+from semiring.circuit import AnnotationCircuit, CircuitReading, evaluate
 from semiring.circuit.gates import CANONICAL
 from semiring.errors import LipstickError
 from semiring.expression import simplify
@@ -32,12 +32,12 @@ _STEPS = st.lists(
 )
 
 
-def empty() -> tuple[Circuit, Reading]:
-    circuit = Circuit(len(NAMED))
-    return circuit, Reading(circuit, lambda numbers: [NAMED[n] for n in numbers])
+def empty() -> tuple[AnnotationCircuit, CircuitReading]:
+    circuit = AnnotationCircuit(len(NAMED))
+    return circuit, CircuitReading(circuit, lambda numbers: [NAMED[n] for n in numbers])
 
 
-def built(steps: list[tuple[str, list[int]]]) -> tuple[Reading, np.ndarray, list[Any]]:
+def built(steps: list[tuple[str, list[int]]]) -> tuple[CircuitReading, np.ndarray, list[Any]]:
     """The gates and the annotations that the same steps make."""
     circuit, reading = empty()
     gates = list(range(2 + len(NAMED)))
@@ -131,8 +131,8 @@ def test_large_sums_make_their_terms_when_these_are_looked_at(factor: bool) -> N
         made.extend(numbers.tolist())
         return [tokens[number] for number in numbers]
 
-    circuit = Circuit(50)
-    reading = Reading(circuit, named)
+    circuit = AnnotationCircuit(50)
+    reading = CircuitReading(circuit, named)
     gates = circuit.tokens(np.arange(50)[::-1])
     if factor:
         gates = circuit.times(circuit.delta(gates), np.roll(gates, 1))
@@ -159,8 +159,8 @@ def test_large_tensors_make_their_terms_when_these_are_looked_at() -> None:
         made.extend(numbers.tolist())
         return [tokens[number] for number in numbers]
 
-    circuit = Circuit(60)
-    reading = Reading(circuit, named)
+    circuit = AnnotationCircuit(60)
+    reading = CircuitReading(circuit, named)
     values = [None if number % 7 == 0 else -(number // 2) for number in range(60)]
     gates = circuit.tokens(np.arange(60))
     (gate,) = circuit.tensors(SUM, gates, pa.array(values, pa.int64()), np.array([0, 60]))
@@ -177,7 +177,7 @@ def test_large_tensors_make_their_terms_when_these_are_looked_at() -> None:
 
 
 def test_an_edge_takes_at_most_sixteen_bytes() -> None:
-    store = Circuit(0).gates
+    store = AnnotationCircuit(0).gates
     assert store.child.itemsize + store.label.itemsize <= 16
 
 

@@ -33,18 +33,28 @@ from lipstick.engines.memory.formal.tuples import Tuples
 from lipstick.engines.memory.formal.windows import Windows
 from lipstick.engines.memory.member_valuations import token_values
 from lipstick.engines.memory.store import every
+from lipstick.errors import LipstickError
 from rewriter.analysis.conditional import shown_joins
 from rewriter.blocks import Block
 from semiring.base import Array, Semiring
-from semiring.circuit import Circuit, Reading, evaluate
+from semiring.circuit import AnnotationCircuit, CircuitReading, evaluate
 from semiring.circuit.values import choices
 from semiring.monoid import MAX
 from semiring.polynomial import Polynomial
+from semiring.semirings.counting import Counting
 from semiring.tensor import Tensor
+from semiring.token import Token
 from semiring.valuation import Valuation
 from semiring.value import Operand, Value
 
 __all__ = ["Annotation", "Formal", "PotentialRow"]
+
+_BATCH = 256
+"""So many rows are looked at together: few where few are asked for."""
+_FEW = 16
+"""Of fewer rows each is decided by itself whether it is possible."""
+_SHARES = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
+"""The shares of tuples that are there in the worlds in which most rows are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +91,8 @@ class Formal:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.tokens = TokenNumbers(engine)
-        self.circuit = Circuit(len(self.tokens))
-        self.reading = Reading(self.circuit, self.tokens.tokens)
+        self.circuit = AnnotationCircuit(len(self.tokens))
+        self.reading = CircuitReading(self.circuit, self.tokens.tokens)
         self.conditions = Conditions(self.circuit)
         self.domains = Domains(self)
         self.tuples = Tuples(self)
@@ -148,23 +158,52 @@ class Formal:
         When there are too many rows to decide which are possible.
         """
         root = self.engine.root.name
-        base = self.engine.base(root)
-        ordered = base.ordered.tolist()
-        there = set(ordered)
-        absent = [p for p in range(self.domains.size(root)) if p not in there]
-        positions = np.array([*ordered, *absent], dtype=np.int64)
-        alternatives = [
-            (self._gates(root, positions, matched), matched) for matched in self._choices()
-        ]
-        for place, position in enumerate(positions.tolist()):
-            for gates, matched in alternatives:
-                annotation = self.reading.annotation(int(gates[place]))
-                if annotation.is_zero or not is_possible(annotation):
-                    continue
-                at = positions[[place]]
-                present = position in there and bool(self._is_now(at, matched)[0])
-                now = self._now(position) if present else (None,) * len(self.engine.root.outputs)
-                yield PotentialRow(self._values(position, matched), annotation, present, now)
+        ordered = self.engine.base(root).ordered
+        absent = np.setdiff1d(every(self.domains.size(root)), ordered)
+        choices = self._choices()
+        nothing = (None,) * len(self.engine.root.outputs)
+        for of_answer, positions in ((True, ordered), (False, absent)):
+            for start in range(0, len(positions), _BATCH):
+                chosen = positions[start : start + _BATCH]
+                gates = [self._gates(root, chosen, matched) for matched in choices]
+                now = [
+                    self._is_now(chosen, matched) if of_answer else gates[0] < 0
+                    for matched in choices
+                ]
+                there = [a | self._somewhere(b, ~a) for a, b in zip(now, gates, strict=True)]
+                for place, position in enumerate(chosen.tolist()):
+                    for number, matched in enumerate(choices):
+                        annotation = self.reading.annotation(int(gates[number][place]))
+                        if not there[number][place] and not is_possible(annotation):
+                            continue
+                        present = bool(now[number][place])
+                        values = self._values(position, matched)
+                        shown = self._now(position) if present else nothing
+                        yield PotentialRow(values, annotation, present, shown)
+
+    def _somewhere(self, gates: Array, wanted: Array) -> Array:
+        """Boolean array: annotations, of those wanted, that are not 0 in one of a few worlds."""
+        found = np.zeros(len(gates), dtype=np.bool_)
+        random = np.random.default_rng(0)
+        for share in _SHARES:
+            rest = np.flatnonzero(wanted & ~found & (gates != 0))
+            if len(rest) < _FEW:
+                break
+            there = random.random(len(self.tokens)) <= share
+            try:
+                found[rest] = self.counts(there, gates[rest]) > 0
+            except LipstickError:
+                # Only Spark knows a condition.
+                break
+        return found
+
+    def counts(self, there: Array, gates: Array) -> Array:
+        """Return annotations in Counting, in the world of the tokens that are there by number."""
+
+        def count(token: Token) -> int:
+            return int(there[self.tokens.number(token)])
+
+        return evaluate(self.circuit, Counting(), there.astype(np.int64), gates, count)
 
     def _now(self, position: int) -> tuple[Any, ...]:
         """The values of a row of the answer."""

@@ -23,7 +23,7 @@ from rewriter.interpret import (
 )
 from rewriter.scalars.text import scalar as parsed
 from semiring.base import Array
-from semiring.circuit import Circuit
+from semiring.circuit import AnnotationCircuit
 from semiring.circuit.reading import CircuitTensor
 from semiring.circuit.values import CircuitChoice
 from semiring.comparison import FLIPPED, compare_values
@@ -34,7 +34,7 @@ from semiring.value import Operand, Value
 class Conditions:
     """Conditions over the rows of scopes."""
 
-    def __init__(self, circuit: Circuit) -> None:
+    def __init__(self, circuit: AnnotationCircuit) -> None:
         self._circuit = circuit
 
     def truths(self, scope: Scope, written: Scalar) -> Array:

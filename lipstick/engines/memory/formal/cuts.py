@@ -18,7 +18,7 @@ from lipstick.engines.memory.store import every
 from rewriter.analysis.conditional import conditional
 from rewriter.blocks import Block
 from semiring.base import Array
-from semiring.circuit import Reading
+from semiring.circuit import CircuitReading
 from semiring.circuit.reading import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.render import REPR_TERMS
@@ -83,7 +83,7 @@ class CircuitRowsBefore(CircuitTensor):
     __slots__ = ("_sort_keys",)
     _sort_keys: tuple[Operand, ...]
 
-    def __init__(self, reading: Reading, gate: int, keys: Sequence[Operand]) -> None:
+    def __init__(self, reading: CircuitReading, gate: int, keys: Sequence[Operand]) -> None:
         super().__init__(reading, gate)
         object.__setattr__(self, "_sort_keys", tuple(keys))
 

@@ -29,6 +29,8 @@ from lipstick.engines.memory.unions import UnionRows
 from rewriter.blocks import Lookup
 from rewriter.scalars.text import text
 from semiring.base import Array
+from semiring.circuit.reading import CircuitTensor
+from semiring.monoid import COUNT
 from semiring.token import normal_value, order_key
 from semiring.value import Operand, Value
 
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
 
 Key = tuple[Any, ...]
+
+_COUNTS = 64
+"""So many COUNTs are taken to have every value up to the largest of them."""
 
 
 class Grouped(NamedTuple):
@@ -242,10 +247,17 @@ class _Changing:
         possible_keys: dict[tuple[Any, ...], Key] = {}
         for places in self._by_key.values():
             possible_keys.setdefault(_normal(self._keys[places[0]]), self._keys[places[0]])
-        gates = self._formal.tuples.members(rows.block.name, self._members[self._formal_keys])
         kinds = [rows.type(name) for name, _ in rows.block.keys]
-        for index, gate in zip(self._formal_keys, gates.tolist(), strict=True):
-            annotation = self._formal.reading.annotation(gate)
+        formal_keys, most = self._formal_keys, self._most_counted()
+        if most is not None:
+            if most > MOST:
+                raise too_many(f"Rows of {rows.block.name} may have {most:,} keys and more")
+            formal_keys = []
+            for value in typed_values(range(most + 1), kinds[0]):
+                possible_keys.setdefault(_normal((value,)), (value,))
+        gates = self._formal.tuples.members(rows.block.name, self._members[formal_keys])
+        annotations = self._formal.reading.annotations(gates)
+        for index, annotation in zip(formal_keys, annotations, strict=True):
             ranges = [
                 typed_values(possible(part, annotation), kind)
                 for part, kind in zip(self._keys[index], kinds, strict=True)
@@ -258,6 +270,17 @@ class _Changing:
                 )
         new = (key for normal, key in possible_keys.items() if normal not in known)
         return sorted(new, key=lambda key: tuple(map(order_key, map(normal_value, key))))
+
+    def _most_counted(self) -> int | None:
+        """The largest key where many members have one key each, which is a COUNT; None: others."""
+        parts = [self._keys[index] for index in self._formal_keys]
+        counts = [part for key in parts for part in key if isinstance(part, CircuitTensor)]
+        if len(parts) < _COUNTS or len(counts) < len(parts) or len(self._rows.block.keys) > 1:
+            return None
+        if any(count.monoid != COUNT for count in counts):
+            return None
+        gates = np.array([count.gate for count in counts])
+        return int(self._formal.circuit.most(gates).max())
 
     def grouped(self, positions: Array) -> Grouped:
         """See :meth:`Domains.grouped`."""

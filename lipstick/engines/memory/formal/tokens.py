@@ -11,7 +11,7 @@ import pyarrow as pa
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.reach import tokens
-from lipstick.tracking.naming import shown_key
+from lipstick.tracking.naming import shown_key, stored_key
 from semiring.base import Array, Semiring
 from semiring.expression import Expression
 from semiring.key_index import KeyIndex
@@ -58,6 +58,16 @@ class TokenNumbers:
             part = self._parts[name]
             parts.append(valuations[name].lookup(part.columns, len(part)))
         return np.concatenate(parts)
+
+    def number(self, token: Token) -> int:
+        """The number of a token."""
+        part = self._parts[token.relation]
+        key = stored_key(self._engine.manifest.relations[token.relation].naming, token.key)
+        columns = [
+            pa.array([value], column.type) for value, column in zip(key, part.columns, strict=True)
+        ]
+        start = self._starts[self._names.index(token.relation)]
+        return int(start + part.numbers(columns, 1)[0])
 
     def tokens(self, numbers: Array) -> list[Token]:
         """The tokens of some numbers."""

@@ -15,7 +15,7 @@ from lipstick.engines.memory.formal import checked
 from lipstick.engines.memory.formal.checked import InconsistentError
 from lipstick.engines.memory.formal.conditions import Conditions
 from lipstick.engines.memory.formal.possible import possible
-from semiring.circuit import Circuit, Reading
+from semiring.circuit import AnnotationCircuit, CircuitReading
 from semiring.errors import ExactnessError
 from semiring.monoid import AVG, COUNT, MIN, SUM, Monoid
 from semiring.tensor import Tensor
@@ -87,14 +87,16 @@ def test_values_that_are_many_are_refused() -> None:
 def test_equality_is_that_of_spark(
     left: Any, right: Any, types: tuple[pa.DataType, pa.DataType], null_safe: bool, expected: bool
 ) -> None:
-    conditions = Conditions(Circuit(0))
+    conditions = Conditions(AnnotationCircuit(0))
     assert conditions.equal([left], [right], types, null_safe=null_safe).tolist() == [expected]
 
 
 def test_equality_with_a_tensor_is_a_condition() -> None:
-    circuit = Circuit(2)
+    circuit = AnnotationCircuit(2)
     conditions = Conditions(circuit)
-    reading = Reading(circuit, lambda numbers: [Token("r", number) for number in numbers.tolist()])
+    reading = CircuitReading(
+        circuit, lambda numbers: [Token("r", number) for number in numbers.tolist()]
+    )
     gates = circuit.tokens(np.arange(2))
     types = (pa.int32(), pa.int32())
     of_circuit = circuit.tensors(MIN, gates, pa.array([3, 5], pa.int32()), np.array([0, 2]))
@@ -136,3 +138,19 @@ def test_what_limit_cuts_has_a_short_text_and_all_of_its_rows(tmp_path: Path) ->
     copied = pickle.loads(pickle.dumps(annotation))
     assert copied == annotation
     assert str(copied) == text
+
+
+def test_many_rows_are_possible_by_whole_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys that are COUNTs, and rows that are there in a few worlds, as one by one."""
+    rows = [(number, number % 4, number % 3) for number in range(12)]
+    database = Database({"t": small("t", "id int, k int, x int", rows)})
+    sql = """SELECT n, count(*) AS groups FROM (SELECT k, count(*) AS n FROM t GROUP BY k)
+        GROUP BY n HAVING count(*) < 3"""
+    expected = written(sql, database, tmp_path / "one").potential_rows()
+    monkeypatch.setattr("lipstick.engines.memory.formal.domains._COUNTS", 1)
+    monkeypatch.setattr("lipstick.engines.memory.formal._FEW", 1)
+    found = written(sql, database, tmp_path / "all").potential_rows()
+    assert len(found) == 3
+    assert set(found) == set(expected)
