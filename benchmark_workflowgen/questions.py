@@ -147,7 +147,7 @@ VALUES = {
 """The column whose formal values are asked for; the last one of other queries."""
 
 _KEYS = {"orders": "o_orderkey", "lineitem": "l_orderkey", "partsupp": "ps_partkey"}
-"""The relations of which something is deleted: the first that a query reads."""
+"""The relations that lose a row: the first that a query reads."""
 
 
 def _count(tables: Mapping[str, Any]) -> int:

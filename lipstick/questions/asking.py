@@ -44,7 +44,7 @@ def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     Parameters
     ----------
     doing
-        What the progress line says.
+        The text of the progress line.
     """
 
     def decorate(method: Callable[P, T]) -> Callable[P, T]:

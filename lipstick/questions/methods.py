@@ -307,8 +307,8 @@ class Questions(Analyses, Generic[T]):
             The number of predicates, and of the conditions in one of them, at most.
         columns
             Per relation the columns that conditions may be on; of relations that are left out all,
-            but those that are aggregated, compared with constants by WHERE, or keys of the value's
-            grouping: conditions on these would repeat the query.
+            except columns that are aggregated, compared with constants by WHERE, or keys of the
+            value's grouping: conditions on these would repeat the query.
         sources
             Rows of relations, with their keys, that are used in place of their sources.
         budget

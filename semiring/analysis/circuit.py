@@ -101,7 +101,7 @@ class Circuit:
 
 
 class _Classes:
-    """The gates of a circuit, those that look alike under some weights as one class."""
+    """The gates of a circuit in classes: gates that look alike under some weights are one."""
 
     def __init__(self, circuit: Circuit, weights: Mapping[Token, Any]) -> None:
         self._circuit = circuit
@@ -130,7 +130,7 @@ class _Classes:
             self.of_gate.append(number)
 
     def forward(self) -> list[Any]:
-        """Return the value of each class: a probability, or those of sums along the first axis."""
+        """Return the value of each class: a probability, or one a sum along the first axis."""
         values: list[Any] = []
         for gate, shape, weight in zip(self._gates, self._shapes, self._weights, strict=True):
             inner = [(values[child], n) for child, n in shape]
@@ -177,7 +177,7 @@ class _Classes:
         return influences
 
     def _influence(self, own: int, slope: Any, values: Sequence[Any]) -> Any:
-        """Return what a gate's slope says of the influence of the gate's own token."""
+        """Return the influence of a gate's own token, from the gate's slope."""
         kind = self._gates[own].kind
         if kind == "token":
             return slope
@@ -308,7 +308,7 @@ def _plus(a: Any, b: Any) -> Any:
 
 
 def _convolved(parts: Sequence[tuple[Array, int]], cap: int) -> Array:
-    """Return the distribution of the sum of independent ones, each as often as it says."""
+    """Return the distribution of the sum of independent variables, each with its multiplicity."""
     if any(np.ndim(sums) > 1 for sums, _ in parts) and sum(n for _, n in parts) > _FEW:
         length = sum(n * (len(sums) - 1) for sums, n in parts) + 1
         spectra = _spectra(parts, length)
@@ -408,7 +408,7 @@ def at_every(tokens: Iterable[Token], weights: Array | float) -> dict[Token, Arr
 def quadrature(degree: int) -> tuple[Array, Array]:
     """Points and weights that integrate polynomials of a degree from 0 to 1 exactly.
 
-    Fejér's first rule, whose points are those of Chebyshev. Source: Waldvogel, *Fast Construction
+    Fejér's first rule, with the points of Chebyshev. Source: Waldvogel, *Fast Construction
     of the Fejér and Clenshaw-Curtis Quadrature Rules*, BIT 46, 2006. Cost: O(n log n).
     """
     count = degree + 1

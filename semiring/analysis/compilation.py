@@ -177,7 +177,7 @@ class _Compiler:
         return self._add(Gate("compare", tuple(children), sums=tuple(holds[: cap + 1])))
 
     def _distribution(self, items: frozenset[tuple[int, int]], cap: int) -> int:
-        """The gate of the distribution of a sum of weights, less those that are below zero.
+        """The gate of the distribution of a sum of weights, without sums below zero.
 
         These count, by their amount, where their function does not hold.
         """

@@ -2,7 +2,7 @@
 
 On a circuit whose parts share no tuple this is one pass in the semiring of minimum and plus, and a
 condition on a sum a knapsack. Sources: Darwiche, *Decomposable Negation Normal Form*, JACM 2001
-(minimal models); Kimelfeld, Ré, *Deletion Propagation* (PODS 2012), of which this is the case of
+(minimal models); Kimelfeld, Ré, *Deletion Propagation* (PODS 2012), here in the case of
 one answer.
 """
 

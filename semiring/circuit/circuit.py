@@ -1,6 +1,6 @@
 """Annotations as gates of one circuit, made by whole columns with the laws of expressions.
 
-The laws are those of :class:`semiring.expression.Expression`, which hold in every commutative
+The laws are the laws of :class:`semiring.expression.Expression`, which hold in every commutative
 δ-semiring with monus: 0 annihilates, units are dropped, sums and products are flattened and merged,
 δ(δ(x)) = δ(x), δ(x·c) = δ(x)·c and c·c = c where c is 0 or 1, x ⊖ x = 0, x ⊖ 0 = x, 0 ⊖ x = 0.
 """
@@ -245,7 +245,7 @@ class AnnotationCircuit:
         return result
 
     def _delta_of_products(self, gates: Array) -> Array:
-        """δ of products of which some factors c are 0 or 1: δ(x·c) = δ(x)·c."""
+        """δ of products with factors c that are 0 or 1: δ(x·c) = δ(x)·c."""
         edges, offsets = self.gates.edges_of(gates)
         owners, child, exponent = (
             owners_of(offsets),
@@ -452,7 +452,7 @@ class AnnotationCircuit:
         return result, chosen, bounds(sizes[chosen])
 
     def _common(self, child: Array, offsets: Array) -> Array:
-        """The flags that follow from those of the ends of edges."""
+        """The flags that follow from the flags of the ends of edges."""
         flags = self.gates.flags[child]
         every = reduce_segments(np.bitwise_and, flags, offsets, np.uint8(255))
         some = reduce_segments(np.bitwise_or, flags, offsets, np.uint8(0))

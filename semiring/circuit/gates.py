@@ -14,7 +14,7 @@ from semiring.exact import reduce_segments
 from semiring.segments import ascending, bounds, owners_of, places_of
 
 CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, OBJECT, TENSOR = range(9)
-"""The kinds of gates; those of annotations are in the canonical order of expressions."""
+"""The kinds of gates; the kinds of annotations are in the canonical order of expressions."""
 
 ZERO, ONE = 0, 1
 """The gates of the constants 0 and 1."""

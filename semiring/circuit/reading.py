@@ -1,4 +1,4 @@
-"""Gates read as canonical polynomials, expressions and tensors, of which large ones make their
+"""Gates read as canonical polynomials, expressions and tensors, where large ones make their
 terms when these are looked at."""
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class CircuitReading:
         return self.expressions(np.array([gate]))[0]
 
     def expressions(self, gates: Array) -> list[Expression]:
-        """Gates as expressions; all below them are made together, but those of large sums."""
+        """Gates as expressions; all below are made together, except terms of large sums."""
         known, store = self._expressions, self.circuit.gates
         new = np.array([gate for gate in gates.tolist() if gate not in known], dtype=np.int64)
         if len(new):
@@ -170,7 +170,7 @@ class CircuitReading:
         return [known[gate] for gate in gates.tolist()]
 
     def _closed(self, gates: Array) -> Array:
-        """Boolean array: the gates whose expressions are not made of those of their children."""
+        """Boolean array: the gates with expressions that are not made of their children's."""
         store = self.circuit.gates
         kinds = store.kind[gates]
         large = (kinds == SUM) & (store.sizes(gates) > _SMALL)
@@ -206,7 +206,7 @@ class CircuitReading:
         return map(Monus, ends[::2], ends[1::2])
 
     def _apart(self, kind: int, gate: int) -> Expression:
-        """The expression of a gate that is not made of those of its children."""
+        """The expression of a gate that is not made of the expressions of its children."""
         store = self.circuit.gates
         if not int(store.flags[gate]) & CANONICAL:
             return Expression.of(self.annotation(gate))

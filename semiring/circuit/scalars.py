@@ -23,7 +23,7 @@ class Scalars:
     kind
         The type of the values.
     sample
-        The values by label; None where a label itself says which value it is.
+        The values by label; None where a label is the value itself.
     """
 
     monoid: Monoid

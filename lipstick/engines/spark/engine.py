@@ -186,7 +186,7 @@ class SparkEngine:
         Raises
         ------
         NeedsSparkError
-            Where their types are not those of the relation.
+            Where their types differ from the types of the relation.
         """
         record = self.readable[name]
         if not self._spark.catalog.tableExists(record.view):

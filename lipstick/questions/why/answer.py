@@ -163,7 +163,7 @@ class Explanation:
     def repairs(self, limit: int = 10, relation: str | None = None) -> SmallestSets:
         """Return the smallest sets of tuples without which nothing is wrong any more.
 
-        Then the check has no row, the condition is true, or the value is what ``than`` says.
+        Then the check has no row, the condition is true, or the value is as ``than`` asks.
 
         Parameters
         ----------

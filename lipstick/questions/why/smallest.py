@@ -89,7 +89,7 @@ def smallest_sets(measure: Measure, source: SourceRows, limit: int) -> SmallestS
     Raises
     ------
     CapabilityError
-        For values of which nothing is expected, for gaps that no deletion closes, and queries
+        For values without an expectation, for gaps that no deletion closes, and queries
         whose smallest sets are not found from partial aggregates.
     """
     if not (measure.is_check or measure.is_condition or measure.expected is not None):

@@ -226,7 +226,7 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class CallEvent:
     """Something that a thread did.
 
     Parameters
@@ -265,7 +265,7 @@ class Event:
     command: str = ""
 
 
-def events(calls: Iterable[Call], folder: str) -> list[Event]:
+def events(calls: Iterable[Call], folder: str) -> list[CallEvent]:
     """The events of calls, in their order.
 
     Parameters
@@ -286,11 +286,11 @@ class _Reader:
         self._first = folder
         self._folders: dict[int, str] = {}
 
-    def events(self, call: Call) -> Iterator[Event]:
+    def events(self, call: Call) -> Iterator[CallEvent]:
         """Yield what a call did; a call that failed did nothing."""
         name = call.name
         if name == EXIT:
-            yield Event(call.end, call.time, call.pid, "exit")
+            yield CallEvent(call.end, call.time, call.pid, "exit")
         elif call.result < 0:
             return
         elif name in _READS:
@@ -318,17 +318,17 @@ class _Reader:
 
     # -- data ------------------------------------------------------------------------------
 
-    def _read(self, call: Call) -> Iterator[Event]:
+    def _read(self, call: Call) -> Iterator[CallEvent]:
         artifact = _artifact(call, incoming=True)
         if artifact is not None and (call.result or artifact.kind == "file"):
-            yield Event(call.end, call.time, call.pid, "read", artifact, count=call.result)
+            yield CallEvent(call.end, call.time, call.pid, "read", artifact, count=call.result)
 
-    def _written(self, call: Call) -> Iterator[Event]:
+    def _written(self, call: Call) -> Iterator[CallEvent]:
         artifact = _artifact(call, incoming=False)
         if artifact is not None and call.result:
-            yield Event(call.start, call.time, call.pid, "write", artifact, count=call.result)
+            yield CallEvent(call.start, call.time, call.pid, "write", artifact, count=call.result)
 
-    def _copied(self, call: Call) -> Iterator[Event]:
+    def _copied(self, call: Call) -> Iterator[CallEvent]:
         descriptors = _DESCRIPTOR.findall(call.arguments)
         if len(descriptors) < 2 or not call.result:
             return
@@ -337,66 +337,66 @@ class _Reader:
         written = _named(*descriptors[target], incoming=False)
         # At one place, the read first: what is read goes into what is written.
         if read is not None:
-            yield Event(call.start, call.time, call.pid, "read", read, count=call.result)
+            yield CallEvent(call.start, call.time, call.pid, "read", read, count=call.result)
         if written is not None:
-            yield Event(call.start, call.time, call.pid, "write", written, count=call.result)
+            yield CallEvent(call.start, call.time, call.pid, "write", written, count=call.result)
 
-    def _mapped(self, call: Call) -> Iterator[Event]:
+    def _mapped(self, call: Call) -> Iterator[CallEvent]:
         match = _DESCRIPTOR.search(call.arguments)
         artifact = None if match is None else _named(match[1], match[2] or "", incoming=True)
         if artifact is None or artifact.kind != "file":
             return
         if "PROT_WRITE" in call.arguments and "MAP_SHARED" in call.arguments:
-            yield Event(call.start, call.time, call.pid, "map", artifact)
+            yield CallEvent(call.start, call.time, call.pid, "map", artifact)
         if "PROT_READ" in call.arguments or "PROT_EXEC" in call.arguments:
-            yield Event(call.end, call.time, call.pid, "read", artifact)
+            yield CallEvent(call.end, call.time, call.pid, "read", artifact)
 
-    def _opened(self, call: Call) -> Iterator[Event]:
+    def _opened(self, call: Call) -> Iterator[CallEvent]:
         flags = call.arguments
         truncates = call.name == "creat" or "O_TRUNC" in flags
         truncates |= "O_CREAT" in flags and "O_EXCL" in flags
         match = _DESCRIPTOR.search(f"{call.result}{call.returned}")
         artifact = None if match is None else _named(match[1], match[2] or "", incoming=False)
         if truncates and artifact is not None and artifact.kind == "file":
-            yield Event(call.start, call.time, call.pid, "write", artifact, fresh=True)
+            yield CallEvent(call.start, call.time, call.pid, "write", artifact, fresh=True)
 
-    def _truncated(self, call: Call) -> Iterator[Event]:
+    def _truncated(self, call: Call) -> Iterator[CallEvent]:
         artifact = _artifact(call, incoming=False) if call.name == "ftruncate" else None
         if call.name == "truncate":
             artifact = next(iter(self._names(call)), None)
         if artifact is not None and artifact.kind == "file":
             fresh = call.arguments.rstrip().endswith(", 0")
-            yield Event(call.start, call.time, call.pid, "write", artifact, fresh=fresh)
+            yield CallEvent(call.start, call.time, call.pid, "write", artifact, fresh=fresh)
 
-    def _connected(self, call: Call) -> Iterator[Event]:
+    def _connected(self, call: Call) -> Iterator[CallEvent]:
         if call.name == "connect":
             protocol, address = _PROTOCOL.search(call.arguments), _address(call.arguments)
             if protocol is not None and address is not None:
                 artifact = Artifact("flow", f"{protocol[1]} {address}")
-                yield Event(call.end, call.time, call.pid, "connect", artifact)
+                yield CallEvent(call.end, call.time, call.pid, "connect", artifact)
             return
         match = _DESCRIPTOR.search(f"{call.result}{call.returned}")
         accepted = None if match is None else _named(match[1], match[2] or "", incoming=False)
         if accepted is not None and accepted.kind == "flow":
-            yield Event(call.end, call.time, call.pid, "accept", accepted)
+            yield CallEvent(call.end, call.time, call.pid, "accept", accepted)
 
     # -- processes -------------------------------------------------------------------------
 
-    def _forked(self, call: Call) -> Iterator[Event]:
+    def _forked(self, call: Call) -> Iterator[CallEvent]:
         if call.result == 0:
             return
         self._folders[call.result] = self._folder(call.pid)
         what = "thread" if "CLONE_THREAD" in call.arguments else "fork"
-        yield Event(call.start, call.time, call.pid, what, child=call.result)
+        yield CallEvent(call.start, call.time, call.pid, what, child=call.result)
 
-    def _executed(self, call: Call) -> Iterator[Event]:
+    def _executed(self, call: Call) -> Iterator[CallEvent]:
         start = call.arguments.find("[")
         names = list(self._names(call))
         if not names:
             return
         texts = _QUOTED.findall(call.arguments[start:]) if start >= 0 else []
         command = " ".join(unescaped(text) for text in texts)
-        yield Event(call.end, call.time, call.pid, "exec", names[0], command=command)
+        yield CallEvent(call.end, call.time, call.pid, "exec", names[0], command=command)
 
     def _folder(self, pid: int) -> str:
         return self._folders.setdefault(pid, self._first)
@@ -411,15 +411,15 @@ class _Reader:
 
     # -- names -----------------------------------------------------------------------------
 
-    def _renamed(self, call: Call) -> Iterator[Event]:
+    def _renamed(self, call: Call) -> Iterator[CallEvent]:
         names = list(self._names(call))
         what = "link" if call.name.startswith("link") else call.name[:6]
         if what == "unlink" and names and "AT_REMOVEDIR" not in call.arguments:
-            yield Event(call.start, call.time, call.pid, "unlink", names[0])
+            yield CallEvent(call.start, call.time, call.pid, "unlink", names[0])
         elif what in ("rename", "link") and len(names) == 2:
             if "RENAME_EXCHANGE" in call.arguments:
                 what = "exchange"
-            yield Event(call.start, call.time, call.pid, what, names[0], names[1])
+            yield CallEvent(call.start, call.time, call.pid, what, names[0], names[1])
 
     def _names(self, call: Call) -> Iterator[Artifact]:
         """Yield the files that a call names, with their whole paths."""

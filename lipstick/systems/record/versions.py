@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lipstick.systems.record.call_events import Artifact, Event
+from lipstick.systems.record.call_events import Artifact, CallEvent
 
 Key = tuple[str, str, int]
 """Kind, name, and which of the artifacts that had this name, from 0."""
@@ -86,13 +86,13 @@ class Versions:
     _processes: dict[int, int] = field(default_factory=dict)
     _states: dict[int, _Process] = field(default_factory=dict)
 
-    def add(self, events: Iterable[Event]) -> Versions:
+    def add(self, events: Iterable[CallEvent]) -> Versions:
         """Take in events, in their order; returns itself."""
         for event in events:
             self._add(event)
         return self
 
-    def _add(self, event: Event) -> None:
+    def _add(self, event: CallEvent) -> None:
         process = self._process(event)
         artifact = event.artifact
         match event.what:
@@ -134,7 +134,7 @@ class Versions:
 
     # -- processes -------------------------------------------------------------------------
 
-    def _process(self, event: Event) -> _Process:
+    def _process(self, event: CallEvent) -> _Process:
         number = self._processes.get(event.pid)
         if number is None:  # the first one, or one that the tracer did not see begin
             return self._begin(event.pid, 0, event.time)
@@ -147,7 +147,7 @@ class Versions:
         self._states[vertex] = process
         return process
 
-    def _fork(self, parent: _Process, event: Event) -> None:
+    def _fork(self, parent: _Process, event: CallEvent) -> None:
         child = self._begin(event.child, parent.pid, event.time)
         before, after = self.vertices[parent.current], self.vertices[child.current]
         after.name, after.command = before.name, before.command
@@ -155,7 +155,7 @@ class Versions:
         child.known = set(parent.known)
         child.mapped = list(parent.mapped)
 
-    def _execute(self, process: _Process, artifact: Artifact, event: Event) -> None:
+    def _execute(self, process: _Process, artifact: Artifact, event: CallEvent) -> None:
         # Mappings end with the program that made them.
         self._flush(process, event)
         self._open(process, event)
@@ -163,17 +163,17 @@ class Versions:
         vertex.name, vertex.command = artifact.name.rpartition("/")[2], event.command
         self._read(process, artifact, event)
 
-    def _exit(self, process: _Process, event: Event) -> None:
+    def _exit(self, process: _Process, event: CallEvent) -> None:
         self._processes.pop(event.pid, None)
         if process.number not in self._processes.values():
             self._flush(process, event)
 
-    def _flush(self, process: _Process, event: Event) -> None:
+    def _flush(self, process: _Process, event: CallEvent) -> None:
         for artifact in process.mapped:
             self._write(process, artifact, event)
         process.mapped = []
 
-    def _open(self, process: _Process, event: Event) -> int:
+    def _open(self, process: _Process, event: CallEvent) -> int:
         """The version of a process that may still read."""
         if process.current in self._frozen:
             old = self.vertices[process.current]
@@ -186,7 +186,7 @@ class Versions:
 
     # -- data ------------------------------------------------------------------------------
 
-    def _read(self, process: _Process, artifact: Artifact, event: Event) -> None:
+    def _read(self, process: _Process, artifact: Artifact, event: CallEvent) -> None:
         if artifact.kind == "file":
             self.read[process.number].add(artifact.name)
         version = self._arrived(artifact, event)
@@ -195,7 +195,7 @@ class Versions:
         self._join(version, self._open(process, event))
         process.known.add(version)
 
-    def _write(self, process: _Process, artifact: Artifact, event: Event) -> None:
+    def _write(self, process: _Process, artifact: Artifact, event: CallEvent) -> None:
         if artifact.kind == "file":
             self.written[process.number].add(artifact.name)
         new = self._new_version(process.current, artifact, event)
@@ -208,7 +208,7 @@ class Versions:
             self._bytes[where] += event.count
             vertex.last = self._bytes[where]
 
-    def _new_version(self, process: int, artifact: Artifact, event: Event) -> int:
+    def _new_version(self, process: int, artifact: Artifact, event: CallEvent) -> int:
         """The version of an artifact that a process adds to."""
         if event.fresh:
             return self._version(artifact, event)
@@ -225,7 +225,7 @@ class Versions:
         self._join(old, new)
         return new
 
-    def _arrived(self, artifact: Artifact, event: Event) -> int:
+    def _arrived(self, artifact: Artifact, event: CallEvent) -> int:
         """Return the version of an artifact that is read; of a flow, its sent or arrived one."""
         if artifact.kind != "flow":
             return self._initial(artifact, event)
@@ -259,7 +259,9 @@ class Versions:
                 kind, _, number = self._key(Artifact("flow", name))
                 self._keys[f"flow {name}"] = (kind, name, number + 1)
 
-    def _rename(self, process: _Process, artifact: Artifact, other: Artifact, event: Event) -> None:
+    def _rename(
+        self, process: _Process, artifact: Artifact, other: Artifact, event: CallEvent
+    ) -> None:
         inside = artifact.name + "/"
         below = [name for name in self._keys if name.startswith(inside)]
         for name in below:  # a folder with files that are known
@@ -272,7 +274,7 @@ class Versions:
                 self._join(exchanged, new)
                 self._join(process.current, new)
 
-    def _move(self, process: _Process, name: str, other: str, event: Event) -> None:
+    def _move(self, process: _Process, name: str, other: str, event: CallEvent) -> None:
         source = self._initial(Artifact("file", name), event)
         self._forget(name)
         self._forget(other)
@@ -306,12 +308,12 @@ class Versions:
     def _known(self, artifact: Artifact) -> int | None:
         return self._current.get(self._key(artifact))
 
-    def _initial(self, artifact: Artifact, event: Event) -> int:
+    def _initial(self, artifact: Artifact, event: CallEvent) -> int:
         """The version of an artifact; the first one if nothing is known of it."""
         known = self._known(artifact)
         return self._version(artifact, event) if known is None else known
 
-    def _version(self, artifact: Artifact, event: Event) -> int:
+    def _version(self, artifact: Artifact, event: CallEvent) -> int:
         key = self._key(artifact)
         self._numbers[artifact.kind, key[1]] += 1
         number = self._numbers[artifact.kind, key[1]]

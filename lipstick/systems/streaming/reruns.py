@@ -81,7 +81,9 @@ class Reruns:
             )
         return None if _marks(moved[0]) == _marks(self._batches) else moved[0]
 
-    def _repeated(self, watermarks: Sequence[Watermark], restarts: Set[int]) -> list[MicroBatch]:
+    def _repeated(
+        self, watermarks: Sequence[DelayedWatermark], restarts: Set[int]
+    ) -> list[MicroBatch]:
         """Return the batches with these watermarks; the last as the next one would have it."""
         batches = repeated(self._batches, watermarks, restarts)
         last = self._batches[-1].watermark
@@ -100,7 +102,7 @@ class Reruns:
         }
 
     @cached_property
-    def _watermarks_of_all(self) -> list[Watermark]:
+    def _watermarks_of_all(self) -> list[DelayedWatermark]:
         """The watermarks of all recorded rows."""
         return self._watermarks({})
 
@@ -130,14 +132,14 @@ class Reruns:
     def _rows(self) -> list[list[WatermarkRows]]:
         return watermark_rows(self._stream)
 
-    def _watermarks(self, views: Mapping[str, str]) -> list[Watermark]:
+    def _watermarks(self, views: Mapping[str, str]) -> list[DelayedWatermark]:
         result = []
         for rows_seen in self._rows:
             latest: dict[int, int] = {}
             for each in rows_seen:
                 for batch, time in self._latest(each, views).items():
                     latest[batch] = max(time, latest.get(batch, time))
-            result.append(Watermark(rows_seen[0].delay, latest))
+            result.append(DelayedWatermark(rows_seen[0].delay, latest))
         return result
 
     def _latest(self, each: WatermarkRows, views: Mapping[str, str]) -> dict[int, int]:
@@ -265,7 +267,7 @@ Latest = Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Watermark:
+class DelayedWatermark:
     """One watermark of a query: its delay in milliseconds, and the latest times it saw."""
 
     delay: int
@@ -274,7 +276,7 @@ class Watermark:
 
 def repeated(
     batches: Sequence[MicroBatch],
-    watermarks: Sequence[Watermark],
+    watermarks: Sequence[DelayedWatermark],
     restarts: Set[int] | None = None,
 ) -> list[MicroBatch]:
     """Return the batches with the watermarks that these event times give them.
@@ -309,7 +311,7 @@ def repeated(
 
 def settled(
     batches: Sequence[MicroBatch],
-    watermarks: Sequence[Watermark],
+    watermarks: Sequence[DelayedWatermark],
     restarts: Set[int] | None = None,
 ) -> int:
     """Return the watermark after the last batch, which the next one would have."""
@@ -328,7 +330,7 @@ def known_restarts(batches: Sequence[MicroBatch]) -> frozenset[int]:
 
 
 def possible_restarts(
-    batches: Sequence[MicroBatch], watermarks: Sequence[Watermark]
+    batches: Sequence[MicroBatch], watermarks: Sequence[DelayedWatermark]
 ) -> frozenset[int]:
     """Return the batches that a run may have begun with, by what is known and what Spark recorded.
 
@@ -350,7 +352,7 @@ def possible_restarts(
 
 
 def _after(
-    batch: MicroBatch, watermarks: Sequence[Watermark], highest: list[int], current: int
+    batch: MicroBatch, watermarks: Sequence[DelayedWatermark], highest: list[int], current: int
 ) -> int:
     """Return the watermark after a batch; advance ``highest``, the parts' watermarks, in place."""
     for number, watermark in enumerate(watermarks):

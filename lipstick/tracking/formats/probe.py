@@ -58,7 +58,7 @@ def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str
 
 
 def _provider(spark: SparkSession, name: str) -> str | None:
-    """Return the provider of a table; None of views and of what is no table."""
+    """Return the provider of a table; None of views and of other names."""
     try:
         if is_temporary(spark, name):
             return None
@@ -107,7 +107,7 @@ def pin(table: VersionedTable, version: int | None, files: Iterable[str]) -> Pin
 
 
 def check_readable(spark: SparkSession, name: str, pinned: PinnedVersion) -> None:
-    """Check that a version can still be read, and that its files are those that it had.
+    """Check that a version can still be read, and that it has the files that it had.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from rewriter.position import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class BoundCondition:
     """A condition taken apart: it is true where all of its parts are."""
 
     predicates: tuple[Scalar, ...]
@@ -25,7 +25,7 @@ class Condition:
 
 def bind_condition(
     node: exp.Expr, binder: ScalarBinder, *, memberships_apart: bool = True
-) -> Condition:
+) -> BoundCondition:
     """Bind a condition, its top-level [NOT] IN and [NOT] EXISTS as memberships.
 
     These are values like any other if they are not to be taken apart.
@@ -44,11 +44,11 @@ def bind_condition(
             memberships += not_in(membership, binder) if negated else [is_in(membership, binder)]
         else:
             predicates.append(binder.bind(conjunct))
-    return Condition(tuple(predicates), tuple(memberships))
+    return BoundCondition(tuple(predicates), tuple(memberships))
 
 
 def restrict(
-    relation: Relation, condition: Condition, subqueries: Subqueries, span: Span | None = None
+    relation: Relation, condition: BoundCondition, subqueries: Subqueries, span: Span | None = None
 ) -> Relation:
     """Return the rows of the relation for which a condition is true."""
     if condition.predicates:

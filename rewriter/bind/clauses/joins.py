@@ -20,7 +20,7 @@ from rewriter.algebra import (
     SemiJoin,
     Side,
 )
-from rewriter.bind.clauses.conditions import Condition, bind_condition, restrict
+from rewriter.bind.clauses.conditions import BoundCondition, bind_condition, restrict
 from rewriter.bind.clauses.generators import bind_lateral, is_generator
 from rewriter.bind.clauses.pivot import bind_pivoted
 from rewriter.bind.clauses.sources import (
@@ -401,7 +401,7 @@ class _FromBinder:
         relation = joined(kind, first, second, predicate, span)
         if kind in MEMBERSHIPS:
             return Bound(relation, left.scope)
-        rest = Condition(later, condition.memberships)
+        rest = BoundCondition(later, condition.memberships)
         return Bound(restrict(relation, rest, self.subqueries, span), scope)
 
     def _lateral_subquery(
@@ -419,9 +419,9 @@ class _FromBinder:
 
     def _condition(
         self, on: exp.Expr | None, scope: Scope, kind: Joined, *, leads: bool
-    ) -> Condition:
+    ) -> BoundCondition:
         if on is None:
-            return Condition((), ())
+            return BoundCondition((), ())
         source = self._context.source
         lookups = [scope.lookup(source)]
         outer = self._reachable("ON of a subquery", leads=leads)

@@ -23,7 +23,7 @@ from rewriter.algebra import (
     column,
     references,
 )
-from rewriter.bind.clauses.conditions import Condition, bind_condition, restrict
+from rewriter.bind.clauses.conditions import BoundCondition, bind_condition, restrict
 from rewriter.bind.clauses.generators import (
     bind_laterals,
     bind_selected,
@@ -112,20 +112,20 @@ def grouping_of(rows: BoundRows, items: Sequence[Item]) -> Grouping:
     return Grouping(rows.context, rows.subqueries, keys, sets, everything=everything)
 
 
-def having_over(rows: BoundRows, grouping: Grouping, items: Sequence[Item]) -> Condition:
+def having_over(rows: BoundRows, grouping: Grouping, items: Sequence[Item]) -> BoundCondition:
     """Return HAVING as a condition over the grouping."""
     having = rows.select.args.get("having")
     if having is None:
-        return Condition((), ())
+        return BoundCondition((), ())
     lookup = having_lookup(rows.scope.lookup(rows.context.source), items)
     written = bind_condition(having.this, rows.binder("HAVING", None, [lookup]))
-    return Condition(
+    return BoundCondition(
         tuple(grouping.over(part) for part in written.predicates),
         tuple(part.above(grouping.over) for part in written.memberships),
     )
 
 
-def grouped_relation(rows: BoundRows, grouping: Grouping, having: Condition) -> Relation:
+def grouped_relation(rows: BoundRows, grouping: Grouping, having: BoundCondition) -> Relation:
     """Return the groups of the rows that HAVING keeps, once all expressions over them are known."""
     source = rows.context.source
     row = rows.outer.row if rows.outer is not None and rows.select.meta.get(EVERY_ROW) else None
@@ -371,8 +371,8 @@ def _with_time_window(rows: BoundRows) -> BoundRows:
 
 
 def _split(
-    condition: Condition, outer: Outer | None, context: BindContext
-) -> tuple[Condition, tuple[Scalar, ...]]:
+    condition: BoundCondition, outer: Outer | None, context: BindContext
+) -> tuple[BoundCondition, tuple[Scalar, ...]]:
     """Take the predicates on the outer query's columns out of a condition."""
     ids = outer.ids if outer is not None and outer.row is None else frozenset()
     inner: list[Scalar] = []
@@ -385,7 +385,7 @@ def _split(
         advice = "Write the inner subquery as a join with the outer query's relation."
         problem = "a subquery that compares columns of the query two levels out is not supported"
         raise context.source.untied(problem, advice, membership.span)
-    return Condition(tuple(inner), condition.memberships), tuple(correlated)
+    return BoundCondition(tuple(inner), condition.memberships), tuple(correlated)
 
 
 def output_scope(items: Sequence[Item], output: Sequence[Attribute]) -> Scope:

@@ -94,7 +94,7 @@ class Aggregates:
         gates: Array,
         rows: Sequence[tuple[Operand, ...]],
     ) -> Operand:
-        """An aggregate of rows whose values are not all plain, or of which no monoid has it."""
+        """An aggregate of rows whose values are not all plain, or that no monoid computes."""
         there = np.flatnonzero(gates)
         gates, rows = gates[there], [rows[place] for place in there.tolist()]
         reading = self._formal.reading

@@ -188,7 +188,7 @@ class Matches:
 
 
 def _present(owners: Array, positions: Array, gates: Array) -> Partners:
-    """Partners without those that are never there."""
+    """Partners that are there in some world."""
     there = gates != 0
     if there.all():
         return Partners(owners, positions, gates)

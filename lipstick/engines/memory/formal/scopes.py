@@ -147,7 +147,7 @@ class MemberScope:
         return self._known[alias, name]
 
     def plain(self, alias: str, name: str) -> pa.Array | None:
-        """A column as plain values, where no deletion changes those of a row that is there."""
+        """A column as plain values, where no deletion changes the value of a row that is there."""
         members = self._members
         if alias == MEMBER:
             return members.resolve(self._chosen, members.base)(alias, name).to_arrow(self.length)

@@ -154,7 +154,7 @@ class SparkDoors:
 
         return write
 
-    def _compared(self, event: Any, comparison: Compared | None, capture: Any) -> None:
+    def _compared(self, event: Any, comparison: ComparedRows | None, capture: Any) -> None:
         if comparison is None:
             twice = "a writer was used twice, and only what it wrote first was looked at"
             self._recorder.change(event, inferred=twice)
@@ -248,7 +248,7 @@ _FLOATS = ("float", "double")
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedRows:
     """The count and checksums of the rows of a frame, observed while Spark writes them."""
 
     observation: Observation
@@ -271,14 +271,14 @@ class Compared:
         return count, None
 
 
-def observed(frame: DataFrame) -> tuple[DataFrame, Compared | None]:
+def observed(frame: DataFrame) -> tuple[DataFrame, ComparedRows | None]:
     """The same frame, and what will be seen of its rows; None where Spark cannot observe it."""
     from pyspark.errors import PySparkException
     from pyspark.sql import Observation
 
     observation = Observation()
     try:
-        return frame.observe(observation, *measures(frame)), Compared(observation)
+        return frame.observe(observation, *measures(frame)), ComparedRows(observation)
     except PySparkException:  # columns of one name; streams
         return frame, None
 

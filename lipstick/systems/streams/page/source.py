@@ -115,7 +115,7 @@ RATED = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class CommittedBatch:
     """A batch, as its commit has it.
 
     Attributes
@@ -134,7 +134,7 @@ class Batch:
     last: Mapping[str, int]
 
 
-class Progress:
+class QueryProgress:
     """The last batches of a query, read from the log of its store as it grows.
 
     Parameters
@@ -149,7 +149,7 @@ class Progress:
         self._root = root
         self._query = query
         self._version = 0
-        self.batches: deque[Batch] = deque(maxlen=KEPT)
+        self.batches: deque[CommittedBatch] = deque(maxlen=KEPT)
 
     def read(self, version: int) -> None:
         """Read the commits up to a version, from `KEPT` before it at the first time.
@@ -173,7 +173,7 @@ class Progress:
         for part in parts(document, f"Batch {number} of {self._query}"):
             rows[part.stream] = rows.get(part.stream, 0) + part.rows
             last[part.stream] = max(last.get(part.stream, part.last_t), part.last_t)
-        self.batches.append(Batch(number, time, rows, last))
+        self.batches.append(CommittedBatch(number, time, rows, last))
 
     def rate(self, stream: str) -> float | None:
         """Events of a stream a second, over the last batches; None where there is no time."""
@@ -205,7 +205,7 @@ class StreamSource:
         self._path = path
         self._store = Store.open(path)
         self._known: dict[str, tuple[int, Stored]] = {}
-        self._progress: dict[str, Progress] = {}
+        self._progress: dict[str, QueryProgress] = {}
 
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
@@ -238,7 +238,7 @@ class StreamSource:
         del budget
         recording, snapshot = self.recording(params)
         query = recording.graph.name
-        progress = self._progress.setdefault(query, Progress(self._path, query))
+        progress = self._progress.setdefault(query, QueryProgress(self._path, query))
         progress.read(snapshot.version)
         latest = {
             sid: int(recording.parts(sid).last_t.max())

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lipstick.systems.record.call_events import Artifact, Event
+from lipstick.systems.record.call_events import Artifact, CallEvent
 from lipstick.systems.record.versions import Versions
 
 PATHS = ["/a", "/b", "/c", "/d/e", "/d/f"]
 
 
-def random_events(random: np.random.Generator, count: int) -> list[Event]:
+def random_events(random: np.random.Generator, count: int) -> list[CallEvent]:
     """Events of some processes over a few files, a pipe and a connection within the host."""
     pids, events = [1], []
     artifacts = [Artifact("file", path) for path in PATHS]
@@ -30,23 +30,23 @@ def random_events(random: np.random.Generator, count: int) -> list[Event]:
         artifact, other = (artifacts[int(n)] for n in random.choice(5, 2, replace=False))
         if what in ("read", "write"):
             artifact = artifacts[int(random.integers(len(artifacts)))]
-            events.append(Event(at, float(at), pid, what, artifact, count=3))
+            events.append(CallEvent(at, float(at), pid, what, artifact, count=3))
         elif what == "fresh":
-            events.append(Event(at, float(at), pid, "write", artifact, fresh=True))
+            events.append(CallEvent(at, float(at), pid, "write", artifact, fresh=True))
         elif what == "fork":
             pids.append(max(pids) + 1)
-            events.append(Event(at, float(at), pid, "fork", child=pids[-1]))
+            events.append(CallEvent(at, float(at), pid, "fork", child=pids[-1]))
         elif what in ("rename", "link"):
-            events.append(Event(at, float(at), pid, what, artifact, other))
+            events.append(CallEvent(at, float(at), pid, what, artifact, other))
         elif what in ("unlink", "exec"):
-            events.append(Event(at, float(at), pid, what, artifact))
+            events.append(CallEvent(at, float(at), pid, what, artifact))
         elif pid != 1:
             pids.remove(pid)
-            events.append(Event(at, float(at), pid, "exit"))
+            events.append(CallEvent(at, float(at), pid, "exit"))
     return events
 
 
-def taints(events: Iterable[Event]) -> dict[str, frozenset[str]]:
+def taints(events: Iterable[CallEvent]) -> dict[str, frozenset[str]]:
     """By name, what files and pipes hold in the end: of which files as they were before."""
     holds: dict[object, set[str]] = {}
     names: dict[str, object] = {}
@@ -153,12 +153,12 @@ def raw_files(lines: Iterable[str]) -> tuple[dict[int, set[str]], dict[int, set[
 
 def random_hosts(
     random: np.random.Generator, hosts: int, count: int
-) -> tuple[list[list[Event]], dict[str, frozenset[str]]]:
+) -> tuple[list[list[CallEvent]], dict[str, frozenset[str]]]:
     """Events of hosts that send each other data, and what their files hold in the end.
 
     Files are called by their host. Of what was sent, any number of bytes has arrived, in order.
     """
-    events_of_hosts: list[list[Event]] = [[] for _ in range(hosts)]
+    events_of_hosts: list[list[CallEvent]] = [[] for _ in range(hosts)]
     held: dict[str, set[str]] = {}
     processes: dict[tuple[int, int], set[str]] = defaultdict(set)
     sent: dict[str, list[tuple[int, set[str]]]] = defaultdict(list)
@@ -173,7 +173,7 @@ def random_hosts(
             name = f"/{host}/{random.choice(['a', 'b', 'c'])}"
             holds = held.setdefault(name, {name})
             events_of_hosts[host].append(
-                Event(at, time, pid, what, Artifact("file", name), count=1)
+                CallEvent(at, time, pid, what, Artifact("file", name), count=1)
             )
             if what == "read":
                 taint_of_process |= holds
@@ -185,7 +185,7 @@ def random_hosts(
             end = (sent[name][-1][0] if sent[name] else 0) + size
             sent[name].append((end, set(taint_of_process)))
             events_of_hosts[host].append(
-                Event(at, time, pid, "write", Artifact("flow", name), count=size)
+                CallEvent(at, time, pid, "write", Artifact("flow", name), count=size)
             )
         elif what == "receive" and peer != host:
             name = f"TCP h{peer}:1->h{host}:1"
@@ -194,7 +194,7 @@ def random_hosts(
                 size = int(random.integers(1, there + 1))
                 arrived[name] += size
                 events_of_hosts[host].append(
-                    Event(at, time, pid, "read", Artifact("flow", name), count=size)
+                    CallEvent(at, time, pid, "read", Artifact("flow", name), count=size)
                 )
                 start = 0
                 for end, taint in sent[name]:

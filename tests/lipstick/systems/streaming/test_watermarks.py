@@ -3,7 +3,7 @@
 import pytest
 
 from lipstick.systems.streaming.checkpoint import FileRead, MicroBatch
-from lipstick.systems.streaming.reruns import Watermark, repeated, settled
+from lipstick.systems.streaming.reruns import DelayedWatermark, repeated, settled
 
 DATA = ((FileRead("file:///f", 0),),)
 NONE: tuple[tuple[FileRead, ...], ...] = ((),)
@@ -33,21 +33,21 @@ WAITING = batches((0, 0, True), (20, 0, True), (20, 20, True), (90, 20, False))
 def test_recorded_watermarks_are_repeated(
     recorded: list[MicroBatch], latest: dict[int, int]
 ) -> None:
-    watermark = Watermark(10, latest)
+    watermark = DelayedWatermark(10, latest)
     assert marks(repeated(recorded, [watermark])) == marks(recorded)
     assert settled(recorded, [watermark]) == 90
 
 
 def test_without_the_latest_event_later_rows_are_less_late() -> None:
     """Where Spark waited for data, batch 3 is late by what batch 2 gives it, as it would be."""
-    assert marks(repeated(SETTLED, [Watermark(10, {0: 12, 2: 25, 3: 60})])) == [
+    assert marks(repeated(SETTLED, [DelayedWatermark(10, {0: 12, 2: 25, 3: 60})])) == [
         (0, 0),
         (2, 0),
         (2, 2),
         (15, 15),
         (50, 15),
     ]
-    assert marks(repeated(WAITING, [Watermark(10, {0: 12, 1: 25, 2: 60})])) == [
+    assert marks(repeated(WAITING, [DelayedWatermark(10, {0: 12, 1: 25, 2: 60})])) == [
         (0, 0),
         (2, 0),
         (15, 2),
@@ -57,7 +57,7 @@ def test_without_the_latest_event_later_rows_are_less_late() -> None:
 
 def test_several_watermarks_give_the_least_or_the_greatest() -> None:
     """One without data is 0; none ever falls."""
-    first, second = Watermark(0, {0: 50, 1: 40}), Watermark(5, {1: 30})
+    first, second = DelayedWatermark(0, {0: 50, 1: 40}), DelayedWatermark(5, {1: 30})
     least = batches((0, 0, True), (0, 0, True), (25, 0, False))
     assert marks(repeated(least, [first, second])) == [(0, 0), (0, 0), (25, 0)]
     greatest = batches((0, 0, True), (50, 0, True), (50, 50, False), policy="max")
