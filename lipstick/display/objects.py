@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 ROWS = 20
 """Rows of an answer that a notebook shows."""
 
-SECONDS = 10.0
+SECONDS = 5.0
 """Seconds for their annotations, which follow them in a notebook."""
 
 

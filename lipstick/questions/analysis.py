@@ -24,6 +24,7 @@ from semiring.analysis import (
     sampled_shapley,
     shapley,
     witnesses,
+    wsms,
 )
 from semiring.budget import call_within, remaining
 from semiring.door import checked
@@ -281,11 +282,31 @@ class Analyses(ABC):
         """
         return answer_rows(self._annotated(limit), "exact", witnesses)
 
+    @question("summing over witnesses")
+    def wsms(
+        self, limit: int | None = 20, *, budget: float | None = BUDGET
+    ) -> list[tuple[Row, dict[Token, float]]]:
+        """The weighted sums of minimal witnesses: 1 / n for each of n tuples of each of them.
+
+        Shares in a row that take polynomial time for unions of conjunctive queries; see
+        :func:`semiring.analysis.wsms`.
+
+        Raises
+        ------
+        CapabilityError
+            As :meth:`witnesses`.
+        """
+        return answer_rows(self._annotated(limit), "exact", wsms)
+
     @question("finding repairs")
     def repairs(
         self, limit: int | None = 20, *, budget: float | None = BUDGET
     ) -> list[tuple[Row, list[Tokens]]]:
         """The smallest deletions of input tuples that remove each row.
+
+        They are found exactly where the annotation compiles: by the structure of joins, and as a
+        knapsack below a condition on a COUNT or SUM. ``complete`` of a row's list says whether all
+        deletions of the least size are in it.
 
         Raises
         ------

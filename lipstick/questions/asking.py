@@ -31,6 +31,9 @@ _SILENT: Final = 2.0
 _USED: Final = 0.9
 """The share of a budget after which answers are given, so that none comes too late."""
 
+_LARGEST: Final = 0.5
+"""The share that one row may take: what it is made of is often that of others too."""
+
 Method: TypeAlias = Literal["auto", "exact", "sample"]
 """The method for hard questions: exact, sampling, or exact unless that is too hard."""
 
@@ -101,9 +104,11 @@ def answer_rows(
         for number, (row, make) in enumerate(rows):
             line(f"row {number + 1:,} of {len(rows):,}")
             left = remaining()
-            share = None if left is None else _USED * left / (len(rows) - number)
+            share = None if left is None else left * max(1 / (len(rows) - number), _LARGEST)
             try:
-                answer = call_within(share, partial(_answer, make, method, exact, sampled))
+                answer = call_within(
+                    share and _USED * share, partial(_answer, make, method, exact, sampled)
+                )
             except ExactnessError:
                 if unknown is None or method == "exact":
                     raise

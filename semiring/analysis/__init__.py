@@ -9,7 +9,7 @@ from semiring.analysis.moments import Moments, moments
 from semiring.analysis.probability import probability, sampled_probability
 from semiring.analysis.sampled_moments import sampled_moments
 from semiring.analysis.sampling import Estimate
-from semiring.analysis.witnesses import repairs, responsibility, witnesses
+from semiring.analysis.witnesses import repairs, responsibility, witnesses, wsms
 
 __all__ = [
     "Circuit",
@@ -26,4 +26,5 @@ __all__ = [
     "sampled_shapley",
     "shapley",
     "witnesses",
+    "wsms",
 ]

@@ -6,7 +6,7 @@ Moore, Suciu, *The Complexity of Causality and Responsibility for Query Answers*
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, islice, product
 from math import comb, prod
 
@@ -20,6 +20,7 @@ from semiring.base import Semiring
 from semiring.budget import check_budget
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Delta, Expression, Monus
+from semiring.polynomial import Polynomial
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings.posbool import PosBool
 from semiring.semirings.why import Witnesses
@@ -58,7 +59,40 @@ def witnesses(annotation: Annotation) -> list[Witness]:
     return _in_order(_minimal(annotation))
 
 
+def wsms(
+    annotation: Annotation, weight: Callable[[int], float] = lambda size: 1 / size
+) -> dict[Token, float]:
+    """Return for each input tuple the weighted sum of the minimal witnesses that it is part of.
+
+    Unlike Shapley values they take polynomial time for unions of conjunctive queries, whose
+    witnesses are polynomially many.
+
+    Parameters
+    ----------
+    weight
+        Of a witness by its size. By one over the size, the tuples of a witness share one.
+
+    Raises
+    ------
+    CapabilityError
+        As `witnesses`.
+
+    Source: Bienvenu, Figueira, Lafourcade, *Shapley Revisited: Tractable Responsibility Measures
+    for Query Answers*, PODS 2025 (weighted sums of minimal supports).
+    """
+    sums = dict.fromkeys(sorted(annotation.tokens), 0.0)
+    for witness in witnesses(annotation):
+        for token in witness:
+            sums[token] += weight(len(witness))
+    return sums
+
+
 def _minimal(annotation: Annotation) -> Witnesses:
+    inner = annotation.operand if isinstance(annotation, Delta) else annotation
+    if isinstance(inner, Polynomial):
+        sets = {frozenset(token for token, _ in monomial) for monomial, _ in inner.terms}
+        if len({len(each) for each in sets}) <= 1:
+            return frozenset(sets)  # sets of one size do not absorb each other
     minimal: Witnesses = annotation.evaluate(_POSBOOL)
     return minimal
 

@@ -36,6 +36,7 @@ from semiring.analysis import (
     sampled_shapley,
     shapley,
     witnesses,
+    wsms,
 )
 from semiring.analysis.sampling import hoeffding, random_words
 from semiring.budget import call_within, spent, within
@@ -357,3 +358,14 @@ def test_a_threshold_of_many_parts_is_exact_and_sampled():
     for deleted in removed:
         assert len(deleted) == 5
         assert not holds(many, {token: token not in deleted for token in many.tokens})
+
+
+@given(positive)
+def test_weighted_sums_share_witnesses(annotation):
+    """Each minimal witness is shared among its tuples; larger sets with it count for nothing."""
+    smallest = witnesses(annotation)
+    sums = wsms(annotation)
+    assert sum(sums.values()) == pytest.approx(sum(1 for each in smallest if each))
+    assert wsms(annotation, lambda size: 1.0) == {
+        token: sum(token in each for each in smallest) for token in annotation.tokens
+    }
