@@ -45,7 +45,7 @@ class VersionedRows(Protocol):
 
 
 Versions: TypeAlias = Mapping[int, DataFrame] | Sequence[DataFrame] | VersionedRows | str
-"""The versions of a table: data frames by number or in order, a table of a format, or its name."""
+"""The versions of a table in order: data frames (by number), a table of a format, its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def chain_of(
     if isinstance(versions, VersionedRows):
         frames = {each.version: versions.read(each.version) for each in versions.history()}
     elif isinstance(versions, Mapping):
-        frames = dict(sorted(versions.items()))
+        frames = dict(versions)
     else:
         frames = dict(enumerate(versions))
     if not frames:

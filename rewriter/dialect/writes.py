@@ -19,13 +19,11 @@ from rewriter.errors import NotUnderstoodError, UnsupportedError
 from rewriter.position import span_at
 
 _QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("})
-_CHANGES = {
-    "DELETE": "what_if(delete=...) asks what would be without rows; to be rid of them, write those "
-    "that stay into another table.",
-    "UPDATE": "Write the rows with their new values into another table: CREATE TABLE ... AS "
-    "SELECT.",
-    "MERGE": "Write the merged rows into another table: CREATE TABLE ... AS SELECT ... FULL JOIN.",
-}
+_CHANGES = ("DELETE", "UPDATE", "MERGE")
+_REENACTED = (
+    "Run it with spark.sql; ls.reenact({table: versions}, statements, key) then follows the table "
+    "through it, to what is made of it and what would be without it."
+)
 _BEFORE_VIEW = frozenset({"OR", "REPLACE", "GLOBAL", "LOCAL", "TEMP", "TEMPORARY", "MATERIALIZED"})
 _WHOLE = "Write INSERT INTO t SELECT ..., or INSERT OVERWRITE t SELECT ... of the whole table."
 
@@ -131,7 +129,7 @@ def read_write(sql: str) -> Write | None:
     if not words:
         return None
     if words[0] in _CHANGES:
-        raise _refusal(sql, tokens[0], f"{words[0]} is not annotated", _CHANGES[words[0]])
+        raise _refusal(sql, tokens[0], f"{words[0]} is not annotated", _REENACTED)
     if words[0] in ("CREATE", "REPLACE"):
         return _create(sql, tokens, words)
     if words[0] in ("INSERT", "WITH", "FROM"):

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pyspark.sql import SparkSession
 
 import lipstick
+from tests.rewriter.cases import Case
 from tests.support_page.constructs import CONSTRUCTS
 from tests.support_page.functions import REFUSED, SPARK_FUNCTIONS, in_memory, use
 from tests.support_page.queries import DATABASE, outcome
-from tests.support_page.refusals import refusals
+from tests.support_page.refusals import refusal_of, refusals, statement_cases
 
 _HEAD = """\
 # Supported and refused
@@ -41,6 +42,14 @@ _FUNCTIONS = """\
 Every function that Spark 4.3 lists. *In memory*: a value that a deletion changes is computed
 without Spark; values that it does not change are stored. Functions that the session has registered
 are black boxes over a row.
+
+"""
+
+_STATEMENTS = """\
+## Statements that change tables
+
+As `ls.reenact` reads them, by the fixtures of the rewriter: the versions that they make are
+compared with the real ones, and they can be undone and replaced ([histories](histories.md)).
 
 """
 
@@ -81,10 +90,12 @@ def some_constructs(spark: SparkSession, every: int) -> Iterator[str]:
 
 
 def without_spark() -> str:
-    """Return the rest of the page: functions and refusals."""
+    """Return the rest of the page: functions, statements and refusals."""
     parts: list[str] = []
     functions = _table(("function", "is", "in memory"), map(_function, sorted(SPARK_FUNCTIONS)))
     parts += [_FUNCTIONS, functions, "\n"]
+    statements = _table(("statement", "is"), map(_statement, statement_cases()))
+    parts += [_STATEMENTS, statements, "\n"]
     messages = ((refusal.problem, refusal.advice) for refusal in refusals())
     parts += [_REFUSALS, _table(("refused", "instead"), messages)]
     return "".join(parts)
@@ -107,6 +118,11 @@ def _function(name: str) -> tuple[str, str, str]:
     if kind == REFUSED:
         return _code(name), f"refused: {why}", ""
     return _code(name), kind, "yes" if in_memory(name, kind) else ""
+
+
+def _statement(case: Case) -> tuple[str, str]:
+    problem = refusal_of(case)
+    return _code(case.given), "reenacted" if problem is None else f"refused: {problem.problem}"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

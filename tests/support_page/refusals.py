@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.rewriter.cases import ERROR, cases
+from tests.rewriter.cases import ERROR, Case, cases
 
 _FIXTURES = Path(__file__).parents[1] / "rewriter"
 _FIRST = re.compile(r"\w+Error: (?P<problem>.*?)(?: at \d+:\d+)?", re.DOTALL)
@@ -29,6 +29,16 @@ def refusals() -> list[Refusal]:
         if ERROR in case.outcomes
     }
     return sorted(errors)
+
+
+def statement_cases() -> list[Case]:
+    """Return the fixtures of statements that change tables."""
+    return list(cases(_FIXTURES / "statements" / "cases").values())
+
+
+def refusal_of(case: Case) -> Refusal | None:
+    """Return the refusal that a fixture holds; None: it holds none."""
+    return _read(case.outcomes[ERROR]) if ERROR in case.outcomes else None
 
 
 def _read(text: str) -> Refusal:

@@ -4,7 +4,7 @@ DELETE FROM totals WHERE n = 1
 UnsupportedError: DELETE is not annotated at 1:1
   DELETE FROM totals WHERE n = 1
   ^^^^^^
-what_if(delete=...) asks what would be without rows; to be rid of them, write those that stay into another table.
+Run it with spark.sql; ls.reenact({table: versions}, statements, key) then follows the table through it, to what is made of it and what would be without it.
 
 -- title: merge
 MERGE INTO totals USING cars ON totals.model = cars.model WHEN MATCHED THEN DELETE
@@ -12,7 +12,7 @@ MERGE INTO totals USING cars ON totals.model = cars.model WHEN MATCHED THEN DELE
 UnsupportedError: MERGE is not annotated at 1:1
   MERGE INTO totals USING cars ON totals.model = cars.model WH
   ^^^^^
-Write the merged rows into another table: CREATE TABLE ... AS SELECT ... FULL JOIN.
+Run it with spark.sql; ls.reenact({table: versions}, statements, key) then follows the table through it, to what is made of it and what would be without it.
 
 -- title: query
 WITH c AS (SELECT model FROM cars) SELECT * FROM c
@@ -26,4 +26,4 @@ UPDATE totals SET n = 1
 UnsupportedError: UPDATE is not annotated at 1:1
   UPDATE totals SET n = 1
   ^^^^^^
-Write the rows with their new values into another table: CREATE TABLE ... AS SELECT.
+Run it with spark.sql; ls.reenact({table: versions}, statements, key) then follows the table through it, to what is made of it and what would be without it.
