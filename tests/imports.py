@@ -19,9 +19,9 @@ import networkx as nx
 
 from tests.file_sizes import PACKAGES, ROOT, package_files
 
-LARGEST_CIRCLE = 19
+LARGEST_CIRCLE = 18
 """Modules of the largest circle of imports, at most. When it falls, lower the number."""
-SESSION_MODULES = 280
+SESSION_MODULES = 275
 """Modules of the project that a session loads, at most. When they fall, lower the number."""
 
 _LOADED = f"""

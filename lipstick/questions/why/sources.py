@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from lipstick.capture.lookup import source_rows
-from lipstick.capture.manifest import RelationRecord
+from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.members import Members
@@ -25,7 +25,24 @@ from rewriter.interpret import aggregate_call, interpret
 from semiring.base import Array
 
 if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
+    from lipstick.engines.memory.memory import Memory
+    from lipstick.engines.protocol import CaptureEngine
+
+
+class SourceReader(Protocol):
+    """The parts of a capture that its sources are read with."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """The relations, with their sources."""
+
+    @property
+    def engine(self) -> CaptureEngine:
+        """The engine, with the session that reads sources."""
+
+    @property
+    def memory(self) -> Memory:
+        """The engine in memory, with the keys of the captured rows."""
 
 
 class SourceRows:
@@ -85,7 +102,7 @@ class SourceRows:
         return self._keys.find(cast, tokens.num_rows)
 
 
-def read_sources(capture: Capture, given: Mapping[str, pa.Table]) -> dict[str, SourceRows]:
+def read_sources(capture: SourceReader, given: Mapping[str, pa.Table]) -> dict[str, SourceRows]:
     """Return the rows of the relations with tokens that a query reads, by name.
 
     Parameters
@@ -114,7 +131,7 @@ def read_sources(capture: Capture, given: Mapping[str, pa.Table]) -> dict[str, S
     return sources
 
 
-def _source(capture: Capture, record: RelationRecord, table: pa.Table | None) -> SourceRows:
+def _source(capture: SourceReader, record: RelationRecord, table: pa.Table | None) -> SourceRows:
     if table is not None:
         missing = [name for name in record.token if name not in table.column_names]
         if missing:

@@ -102,7 +102,7 @@ def _kill(
 def test_killed_at_random(
     processes: ForkServerContext, tmp_path: Path, whole: dict[str, Any]
 ) -> None:
-    _kill(processes, tmp_path, whole, kills=4, seed=1)
+    _kill(processes, tmp_path, whole, kills=2, seed=1)
 
 
 @pytest.mark.slow

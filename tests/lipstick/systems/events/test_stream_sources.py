@@ -211,7 +211,7 @@ def test_runs_are_told_while_events_come_and_late_ones_are_reported(
 
 @pytest.mark.spark
 @pytest.mark.classic
-@pytest.mark.many(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["openlineage", "prov"])
 def test_files_that_arrive_in_a_folder(form: str, spark: SparkSession, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
