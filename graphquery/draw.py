@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from html import escape
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphquery.model import Kind
-from graphquery.storage import stages
-
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
+from graphquery.storage import ArrayGraph, stages
 
 BOXES = 36
 """Boxes that are drawn at most."""
@@ -26,7 +22,7 @@ _Box = tuple[str, int | None]
 """A module and an invocation of it, or a name and None for what belongs to no invocation."""
 
 
-def graph_html(graph: ProvenanceGraph, boxes: int = BOXES) -> str:
+def graph_html(graph: ArrayGraph, boxes: int = BOXES) -> str:
     """Return a drawing of a graph, collapsed to invocations, or to modules if there are many.
 
     Parameters
@@ -61,7 +57,7 @@ def graph_html(graph: ProvenanceGraph, boxes: int = BOXES) -> str:
     )
 
 
-def _box_of(graph: ProvenanceGraph) -> list[_Box]:
+def _box_of(graph: ArrayGraph) -> list[_Box]:
     """Return the box of every segment."""
     return [
         (segment.module or segment.relation or segment.name, segment.invocation)
@@ -71,7 +67,7 @@ def _box_of(graph: ProvenanceGraph) -> list[_Box]:
     ]
 
 
-def _sizes(graph: ProvenanceGraph) -> dict[_Box, int]:
+def _sizes(graph: ArrayGraph) -> dict[_Box, int]:
     """Return the number of nodes in each non-empty box, in the order of ids."""
     storage = graph.storage
     counts = np.diff(storage.bases)
@@ -86,7 +82,7 @@ def _sizes(graph: ProvenanceGraph) -> dict[_Box, int]:
     return dict(sizes)
 
 
-def _links(graph: ProvenanceGraph) -> Counter[tuple[_Box, _Box]]:
+def _links(graph: ArrayGraph) -> Counter[tuple[_Box, _Box]]:
     """Return the number of pairs of segments that join two boxes."""
     boxes = _box_of(graph)
     there = _sizes(graph)
@@ -98,7 +94,7 @@ def _links(graph: ProvenanceGraph) -> Counter[tuple[_Box, _Box]]:
 
 
 def _svg(
-    graph: ProvenanceGraph,
+    graph: ArrayGraph,
     shown: list[_Box],
     sizes: Counter[_Box],
     links: Counter[tuple[_Box, _Box]],

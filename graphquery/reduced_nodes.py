@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphquery.errors import GraphError
 from graphquery.model import Segment
+from graphquery.storage import ArrayGraph
 from semiring.base import Array
-
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
 
 REDUCED = "reduced"
 """The label of such nodes."""
@@ -27,7 +24,7 @@ def is_reduced(segments: Iterable[Segment]) -> bool:
     return any(segment.label == REDUCED for segment in segments)
 
 
-def check_whole(graph: ProvenanceGraph, ids: Array) -> None:
+def check_whole(graph: ArrayGraph, ids: Array) -> None:
     """Raise if one of some nodes was made by operations that were dropped.
 
     Raises

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +16,8 @@ import pyarrow as pa
 from graphquery.csr import Csr, index_type
 from graphquery.errors import GraphDataError
 from graphquery.model import EdgeSet, Kind, Port, Segment
+from graphquery.view import Neighbours, Overlay
 from semiring.base import Array
-
-if TYPE_CHECKING:
-    from graphquery.graph import ProvenanceGraph
-
 
 _LARGE = 1 << 15
 """Nodes from which on a segment is worked on alone: its edges are then read as a slice."""
@@ -80,7 +77,7 @@ def stages(count: int, links: Iterable[tuple[int, int]]) -> Stages:
     return _leveled(parts, following, looped)
 
 
-def layers(graph: ProvenanceGraph, backwards: bool = False) -> Iterator[Array]:
+def layers(graph: ArrayGraph, backwards: bool = False) -> Iterator[Array]:
     """All nodes of a graph, each after (`backwards`: before) the nodes its edges come from.
 
     Yields
@@ -100,7 +97,7 @@ def layers(graph: ProvenanceGraph, backwards: bool = False) -> Iterator[Array]:
 
 
 def staged(
-    graph: ProvenanceGraph, order: Stages, positions: Iterable[int], backwards: bool = False
+    graph: ArrayGraph, order: Stages, positions: Iterable[int], backwards: bool = False
 ) -> Iterator[Array]:
     """Yield the nodes of some segments in layers; positions behind the last are zoomed nodes."""
     wanted = set(positions)
@@ -125,7 +122,7 @@ def staged(
             yield np.concatenate(small)
 
 
-def _ids(graph: ProvenanceGraph, position: int) -> Array:
+def _ids(graph: ArrayGraph, position: int) -> Array:
     storage = graph.storage
     extra = position - len(storage.segments)
     ids = storage.ids_of(position) if extra < 0 else np.array([storage.count + extra])
@@ -175,7 +172,7 @@ def _leveled(parts: list[list[int]], following: list[list[int]], looped: set[int
     return Stages(tuple(groups), tuple(flags))
 
 
-def _node_layers(graph: ProvenanceGraph, ids: Array) -> Iterator[Array]:
+def _node_layers(graph: ArrayGraph, ids: Array) -> Iterator[Array]:
     """Layers among the nodes of segments that feed one another."""
     ids = np.sort(ids)
     neighbours = graph.incoming(ids)
@@ -201,7 +198,7 @@ def _node_layers(graph: ProvenanceGraph, ids: Array) -> Iterator[Array]:
         )
 
 
-def _zoomed_stages(graph: ProvenanceGraph) -> Stages:
+def _zoomed_stages(graph: ArrayGraph) -> Stages:
     """Return the order of segments with the zoomed nodes in it, each like a segment of its own."""
     storage = graph.storage
     first = len(storage.segments)
@@ -427,3 +424,44 @@ def arrow(column: Any) -> pa.Array:
     if isinstance(column, pa.ChunkedArray):
         return column.combine_chunks()
     return column if isinstance(column, pa.Array) else pa.array(column)
+
+
+class ArrayGraph(Protocol):
+    """The arrays of a graph: its storage, the visible nodes of it, and their edges."""
+
+    storage: GraphStorage
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The stored segments."""
+
+    @property
+    def visible(self) -> Array | None:
+        """Boolean array over all ids: the nodes of the graph; None for all that are stored."""
+
+    @property
+    def overlay(self) -> Overlay | None:
+        """The edges of zoomed nodes."""
+
+    @property
+    def zoomed(self) -> frozenset[str]:
+        """The modules that are zoomed out."""
+
+    @property
+    def node_count(self) -> int:
+        """The number of nodes."""
+
+    def has(self, ids: Array) -> Array:
+        """Boolean array: the ids that are nodes of the graph."""
+
+    def outgoing(self, ids: Array) -> Neighbours:
+        """Return the direct successors of some nodes, one entry per edge."""
+
+    def incoming(self, ids: Array) -> Neighbours:
+        """Return the direct predecessors of some nodes, one entry per edge."""
+
+    def name(self, node: int) -> str:
+        """Return the name of a node."""
+
+    def names(self, ids: Array) -> list[str]:
+        """Return the names of nodes, in their order."""

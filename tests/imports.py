@@ -19,7 +19,7 @@ import networkx as nx
 
 from tests.file_sizes import PACKAGES, ROOT, package_files
 
-LARGEST_CIRCLE = 18
+LARGEST_CIRCLE = 14
 """Modules of the largest circle of imports, at most. When it falls, lower the number."""
 SESSION_MODULES = 275
 """Modules of the project that a session loads, at most. When they fall, lower the number."""
