@@ -110,7 +110,7 @@ def check_deterministic(
 
 
 def _has_steady(plan: Any) -> bool:
-    """Tell whether all functions of a plan that are not built in say they are deterministic."""
+    """Return True if all functions of a plan that are not built in say they are deterministic."""
     text = plan.toJSON()
     signs = ('"udfDeterministic":false', '"isDeterministic":false', "org.apache.spark.sql.hive")
     return not any(sign in text for sign in signs)

@@ -72,7 +72,7 @@ def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
 
 
 def is_too_deep(error: Exception) -> bool:
-    """Tell whether an error is that a text is nested too deeply for the stack of Spark's driver."""
+    """Return True if a text was nested too deeply for the stack of Spark's driver."""
     text = str(error)
     return "StackOverflowError" in text or "FAILED_TO_PARSE_TOO_COMPLEX" in text
 

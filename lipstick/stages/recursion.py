@@ -285,7 +285,7 @@ class _Iteration:
 
 
 def _is_readable(kind: T.DataType) -> bool:
-    """Tell whether values of a type come back from a file as they went in."""
+    """Return True if values of a type come back from a file as they went in."""
     if isinstance(kind, T.ArrayType):
         return _is_readable(kind.elementType)
     if isinstance(kind, T.StructType):
@@ -349,7 +349,7 @@ class _Levels:
         return len(self.recursion.levels) - 1
 
     def is_empty(self, level: int) -> bool:
-        """Tell whether a level has no tuples, whatever is deleted."""
+        """Return True if a level has no tuples, whatever is deleted."""
         sql = potential_sql(lower_query(self.recursion.levels[level], self._tokens, self._sql))
         if sql is None:
             raise self.refusal(f"recursion of {self.recursion.name} over aggregated values")

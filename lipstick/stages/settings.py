@@ -43,7 +43,7 @@ _CASE = "spark.sql.caseSensitive"
 
 
 def is_case_sensitive(spark: SparkSession) -> bool:
-    """Tell whether names that differ by case alone are different names."""
+    """Return True if names that differ by case alone are different names."""
     return str(spark.conf.get(_CASE, "false")).lower() == "true"
 
 

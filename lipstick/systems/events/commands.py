@@ -335,7 +335,7 @@ def emit(path: Path, into: Path, topic: str | None, key: tuple[str, ...]) -> Non
     from graphquery import ProvenanceGraph
     from graphquery.store import Store
     from lipstick.systems.events import Emitter
-    from lipstick.systems.events.exporting import emit_capture, emit_graph
+    from lipstick.systems.events.exports import emit_capture, emit_graph
 
     name = topic or path.name
     with reported(), Emitter(into, name) as emitter:
@@ -370,7 +370,7 @@ def export(
     """Let others import the outputs of a TOPIC of a STORE, as the dataset NAME in a new FOLDER."""
     import pyarrow.parquet as pq
 
-    from lipstick.systems.events.exporting import export_outputs
+    from lipstick.systems.events.exports import export_outputs
 
     with reported():
         table = None if rows is None else pq.read_table(rows)

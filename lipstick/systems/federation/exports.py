@@ -27,7 +27,8 @@ from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.reach import tokens
 from lipstick.engines.memory.store import StoredDatasets
 from lipstick.errors import NeedsSparkError
-from lipstick.systems.federation.arriving import (
+from lipstick.systems.federation.errors import ExportError
+from lipstick.systems.federation.imports import (
     Arriving,
     Read,
     dataset_of,
@@ -36,7 +37,6 @@ from lipstick.systems.federation.arriving import (
     permutation,
     put_values,
 )
-from lipstick.systems.federation.errors import ExportError
 from lipstick.tables.derivation import TUPLE, Derivation, Part, read_version
 from lipstick.tables.target import Target
 from lipstick.tracking.naming import free_name

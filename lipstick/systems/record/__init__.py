@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from lipstick.systems.record.errors import RecordError
 from lipstick.systems.record.recording import CommandRecording, record
-from lipstick.systems.record.storing import store_recordings
+from lipstick.systems.record.store import store_recordings
 
 __all__ = ["CommandRecording", "RecordError", "record", "store_recordings"]

@@ -287,7 +287,7 @@ def export(store: Path, sid: str, name: str, folder: Path, version: str, query: 
 
     A version has the events that are new since the versions before.
     """
-    from lipstick.systems.streams.exporting import export_stream
+    from lipstick.systems.streams.exports import export_stream
 
     with reported():
         click.echo(export_stream(store, sid, name, version, folder, query=query))

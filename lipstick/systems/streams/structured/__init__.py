@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from lipstick.systems.streams.structured.ancestor_job import ancestors_frame
-from lipstick.systems.streams.structured.running import RunningGraph, start
+from lipstick.systems.streams.structured.job import RunningGraph, start
 
 __all__ = ["RunningGraph", "ancestors_frame", "start"]

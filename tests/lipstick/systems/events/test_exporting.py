@@ -15,7 +15,7 @@ from graphquery.reduced_nodes import ReducedError
 from graphquery.store import Store, fsck
 from lipstick.cli import main
 from lipstick.systems.events import Emitter, EventsError, ReducedGraph, reduce_files
-from lipstick.systems.events.exporting import export_outputs
+from lipstick.systems.events.exports import export_outputs
 from semiring.semirings import Counting
 from tests.graphquery.federation.oracle import federation_of
 

@@ -78,7 +78,7 @@ def test_jobs_join_by_entity_and_by_collections_of_records(tmp_path: Path) -> No
 
 def test_graphs_and_annotated_rows_are_emitted(store: Path, tmp_path: Path) -> None:
     """A store's graph comes out of its own events; rows come from the tokens they name."""
-    from lipstick.systems.events.exporting import emit_capture
+    from lipstick.systems.events.exports import emit_capture
     from semiring import Polynomial, Token
 
     events = tmp_path / "again"

@@ -21,7 +21,7 @@ from graphquery.store import Store, fsck
 from lipstick.cli import main
 from lipstick.systems.record import CommandRecording, RecordError, record, store_recordings
 from lipstick.systems.record.recording import read_trace
-from lipstick.systems.record.storing import crossing_bytes, layers_of
+from lipstick.systems.record.store import crossing_bytes, layers_of
 from lipstick.systems.record.versions import Versions
 from semiring.token import format_value
 from tests.graphquery.federation.oracle import federation_of

@@ -14,7 +14,7 @@ from graphquery.federation import CrossingError, Offer, import_rows
 from graphquery.model import Kind, Segment
 from graphquery.store import Store, fsck
 from lipstick.systems.streams import Assertions, Graph, Runner, StreamError, UnknownStreamError
-from lipstick.systems.streams.exporting import export_stream
+from lipstick.systems.streams.exports import export_stream
 from semiring.semirings import Counting
 from tests.graphquery.federation.oracle import check_question, federation_of
 from tests.lipstick.systems.streams import oracle

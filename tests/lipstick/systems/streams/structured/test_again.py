@@ -16,8 +16,8 @@ from lipstick.systems.streams.delays import Fixed
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.stored import Stored
 from lipstick.systems.streams.structured.batch_rows import SOURCE, column_of
+from lipstick.systems.streams.structured.job import RunningGraph
 from lipstick.systems.streams.structured.joint_source import InProcess
-from lipstick.systems.streams.structured.running import RunningGraph
 
 
 class _Batch(DataFrame):
