@@ -14,6 +14,7 @@ from lipstick.cli.demo import demo
 from lipstick.cli.explore import explore
 from lipstick.cli.graph import graph
 from lipstick.cli.store import compact, fsck, vacuum
+from lipstick.cli.why import why
 from lipstick.cli.workflow import workflow
 from lipstick.systems import commands, resolve
 
@@ -55,5 +56,5 @@ def main() -> None:
     """
 
 
-for command in (demo, explore, workflow, graph, fsck, compact, vacuum):
+for command in (demo, explore, why, workflow, graph, fsck, compact, vacuum):
     main.add_command(command)

@@ -294,7 +294,8 @@ class Questions(Analyses, Generic[T]):
         ----------
         column
             A column of numbers or moments, whose value is explained; one of truth values, a
-            condition that should hold; None: the query is a check, whose rows must not be there.
+            condition that should hold; None: the query is a check, whose rows must not be there,
+            or whose one truth value must be true.
         where
             The values of columns that name the row of the value; of a check, the rows to be
             explained (None: all).
@@ -336,8 +337,11 @@ class Questions(Analyses, Generic[T]):
         """
         from lipstick.questions.why.pipeline import explain
 
+        capture = self._captured
         return explain(
-            self._captured,
+            capture.memory,
+            capture.engine.spark,
+            capture.what_if,
             column,
             where,
             than=than,

@@ -49,6 +49,7 @@ class Cause:
     score: float
     keys: pa.Table
     _subject: str
+    _is_condition: bool
     _what_if: WhatIfOf
 
     @property
@@ -64,10 +65,13 @@ class Cause:
     def sentence(self) -> str:
         """Return by how much leaving these rows out moves what."""
         number = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
-        return (
-            f"Without the {number} of {self.relation} where {self.text}, {self._subject} would be "
-            f"{shown_number(self.after)} instead of {shown_number(self.before)}."
-        )
+        without = f"Without the {number} of {self.relation} where {self.text}, {self._subject}"
+        after, before = shown_number(self.after), shown_number(self.before)
+        if not self._is_condition:
+            return f"{without} would be {after} instead of {before}."
+        if self.after == 0:
+            return f"{without} would be true."
+        return f"{without} would still not be true: it is off by {after} instead of {before}."
 
     def __str__(self) -> str:
         return self.sentence
@@ -160,6 +164,23 @@ class Explanation:
 
         return top_rows(self._measure, self._source(relation), limit)
 
+    def quarantine(self, relation: str | None = None) -> pa.Table:
+        """Return the tuples that the explained rows were made from, to be set aside.
+
+        Returns
+        -------
+        pa.Table
+            The rows of the relation, then ``_reasons``: the predicates of `causes` that each of
+            them satisfies.
+        """
+        from lipstick.questions.why.rows import quarantined_rows
+
+        source = self._source(relation)
+        chosen = [cause for cause in self.causes if cause.relation == source.name]
+        return quarantined_rows(
+            self._measure, source, [(cause.text, cause.keys) for cause in chosen]
+        )
+
     def repairs(self, limit: int = 10, relation: str | None = None) -> SmallestSets:
         """Return the smallest sets of tuples without which nothing is wrong any more.
 
@@ -233,6 +254,7 @@ def cause(
         score,
         source.tokens.take(pa.array(rows)),
         subject,
+        measure.is_condition,
         what_if,
     )
 

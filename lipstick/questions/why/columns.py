@@ -305,6 +305,8 @@ class RelationColumns:
             numbers = NumberColumn(name, array)
             if not np.isnan(numbers._numbers).all():
                 self.ranges.append(numbers)
+        if self.rows.record.token == (name,):
+            return  # Each value is of one row: single rows have their own list.
         equal = is_ranged or pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if equal or pa.types.is_boolean(kind):
             encoded = array.dictionary_encode(null_encoding="encode")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from lipstick.display.progress_line import progress as progress_line
+from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError, TrackingError
-from lipstick.questions.why.answer import Explanation, cause, described, shown_number
+from lipstick.questions.why.answer import Explanation, WhatIfOf, cause, described, shown_number
 from lipstick.questions.why.columns import RelationColumns, shown
 from lipstick.questions.why.effects import concerned_rows, effects_on
 from lipstick.questions.why.measure import (
@@ -26,12 +28,11 @@ from semiring.base import Array
 from semiring.budget import spent, within
 from semiring.errors import ArgumentError
 
-if TYPE_CHECKING:
-    from lipstick.capture.capture import Capture
-
 
 def explain(
-    capture: Capture,
+    memory: Memory,
+    spark: SparkSession | None,
+    what_if: WhatIfOf,
     column: str | None,
     where: Mapping[str, Any] | None,
     *,
@@ -47,8 +48,8 @@ def explain(
     """Return an explanation; see :meth:`lipstick.Capture.why`."""
     if limit < 1 or conditions < 1:
         raise ArgumentError("limit and conditions are 1 or more.")
-    measure, subject = measured(capture, column, where or {}, than, too)
-    read = read_sources(capture, sources or {})
+    measure, subject = measured(memory, column, where or {}, than, too)
+    read = read_sources(memory.engine, spark, sources or {})
     wanted = _wanted(measure, read, columns or {})
     with progress_line(after=2.0) as line, within(budget):
         chosen = _searched(measure, read, wanted, conditions, limit, progress or line)
@@ -69,7 +70,7 @@ def explain(
                         float(number),
                         candidate.score,
                         subject,
-                        capture.what_if,
+                        what_if,
                     ),
                 )
             )
@@ -83,7 +84,7 @@ def explain(
         {name: read[name] for name in read},
         _question(measure, subject),
         [each for _, each in sorted(causes, key=lambda pair: pair[0])],
-        capture.what_if,
+        what_if,
         complete,
         notes,
     )
@@ -163,7 +164,7 @@ def _exact(measure: Measure, source: SourceRows, satisfying: Sequence[Array]) ->
 
 
 def measured(
-    capture: Capture,
+    memory: Memory,
     column: str | None,
     where: Mapping[str, Any],
     than: Mapping[str, Any] | float | None,
@@ -176,14 +177,18 @@ def measured(
     CaptureError
         As :meth:`lipstick.Capture.why`.
     """
-    engine = capture.memory.engine
+    engine = memory.engine
     if engine.root.copies:
         raise CaptureError(
             "Rows of EXCEPT ALL and INTERSECT ALL are there several times, and are not explained."
         )
-    answer = capture.memory.answer()
+    answer = memory.answer()
     ordered = engine.base(engine.root.name).ordered
     rows = rows_with(answer, where)
+    is_single = answer.num_rows == answer.num_columns == 1
+    if column is None and is_single and pa.types.is_boolean(answer.schema.field(0).type):
+        # A check that answers by a truth value, in place of the rows that fail it.
+        column = answer.column_names[0]
     if column is None:
         if than is not None or too is not None:
             raise ArgumentError("than and too are about a value: name its column.")
@@ -212,10 +217,8 @@ def measured(
     elif than is not None:
         expected = float(than)
     measure = Measure(engine, output, positions, expected, too)
-    if measure.is_condition:
-        if than is not None or too is not None:
-            raise ArgumentError("A condition should hold: than and too are about numbers.")
-        subject = f"the distance of {subject} from being true"
+    if measure.is_condition and (than is not None or too is not None):
+        raise ArgumentError("A condition should hold: than and too are about numbers.")
     if np.isnan(measure.before):
         raise CaptureError(f"{subject} is NULL: there is no number to explain.")
     if measure.is_condition and measure.before == 0:
@@ -235,6 +238,8 @@ def _only(rows: Any, where: Mapping[str, Any]) -> int:
 
 def _question(measure: Measure, subject: str) -> str:
     number = shown_number(measure.before)
+    if measure.is_condition:
+        return f"Why is {subject} not true?"
     if measure.is_check:
         return f"Why is {subject} {number}, and not 0?"
     if measure.expected is not None:

@@ -1,10 +1,13 @@
-"""Single tuples whose deletion moves a measure most, in bounded memory."""
+"""Single tuples: the most influential ones, and all that failing rows were made from."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
+from lipstick.engines.memory.reach import lineage
 from lipstick.questions.why.effects import effects_on
 from lipstick.questions.why.measure import Measure
 from lipstick.questions.why.sources import SourceRows
@@ -41,3 +44,26 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     table = source.table.take(pa.array(best))
     table = table.append_column("_after", pa.array(after, pa.float64()))
     return table.append_column("_effect", pa.array(after - measure.before, pa.float64()))
+
+
+def quarantined_rows(
+    measure: Measure, source: SourceRows, reasons: Sequence[tuple[str, pa.Table]]
+) -> pa.Table:
+    """Return the rows that the explained rows of the answer were made from, with reasons.
+
+    Parameters
+    ----------
+    reasons
+        Predicates, and the tokens of the rows that satisfy each.
+    """
+    positions = measure.positions
+    if positions is None:
+        positions = measure.engine.base(measure.engine.root.name).ordered
+    found = source.find(lineage(measure.engine, positions)[source.name])
+    rows = np.sort(found[found >= 0])
+    texts = np.full(len(rows), "", dtype=object)
+    for text, tokens in reasons:
+        holds = np.isin(rows, source.find(tokens))
+        texts[holds] = np.where(texts[holds] == "", text, texts[holds] + "; " + text)
+    table = source.table.take(pa.array(rows))
+    return table.append_column("_reasons", pa.array(texts.tolist(), pa.string()))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.capture.lookup import source_rows
-from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.members import Members
@@ -23,26 +23,6 @@ from lipstick.tracking.states import local_path, local_state
 from rewriter.blocks import Kind, ScanSource, topological
 from rewriter.interpret import aggregate_call, interpret
 from semiring.base import Array
-
-if TYPE_CHECKING:
-    from lipstick.engines.memory.memory import Memory
-    from lipstick.engines.protocol import CaptureEngine
-
-
-class SourceReader(Protocol):
-    """The parts of a capture that its sources are read with."""
-
-    @property
-    def manifest(self) -> Manifest:
-        """The relations, with their sources."""
-
-    @property
-    def engine(self) -> CaptureEngine:
-        """The engine, with the session that reads sources."""
-
-    @property
-    def memory(self) -> Memory:
-        """The engine in memory, with the keys of the captured rows."""
 
 
 class SourceRows:
@@ -102,7 +82,9 @@ class SourceRows:
         return self._keys.find(cast, tokens.num_rows)
 
 
-def read_sources(capture: SourceReader, given: Mapping[str, pa.Table]) -> dict[str, SourceRows]:
+def read_sources(
+    engine: Engine, spark: SparkSession | None, given: Mapping[str, pa.Table]
+) -> dict[str, SourceRows]:
     """Return the rows of the relations with tokens that a query reads, by name.
 
     Parameters
@@ -119,10 +101,10 @@ def read_sources(capture: SourceReader, given: Mapping[str, pa.Table]) -> dict[s
     """
     known = {name.lower(): table for name, table in given.items()}
     sources = {}
-    for name, record in capture.manifest.relations.items():
+    for name, record in engine.manifest.relations.items():
         if record.token:
             table = known.pop(name.lower(), None)
-            sources[name] = _source(capture, record, table)
+            sources[name] = _source(engine, spark, record, table)
     if known:
         raise TrackingError(
             f"The query reads no relation {next(iter(known))!r} with tokens.\n"
@@ -131,7 +113,9 @@ def read_sources(capture: SourceReader, given: Mapping[str, pa.Table]) -> dict[s
     return sources
 
 
-def _source(capture: SourceReader, record: RelationRecord, table: pa.Table | None) -> SourceRows:
+def _source(
+    engine: Engine, spark: SparkSession | None, record: RelationRecord, table: pa.Table | None
+) -> SourceRows:
     if table is not None:
         missing = [name for name in record.token if name not in table.column_names]
         if missing:
@@ -140,12 +124,11 @@ def _source(capture: SourceReader, record: RelationRecord, table: pa.Table | Non
                 f"({', '.join(record.token)})."
             )
         return SourceRows(record, _flat(table), whole=True)
-    spark = capture.engine.spark
     here = _parquet_rows(record)
     if here is not None:
         return SourceRows(record, here, whole=True)
     if spark is None or not spark.catalog.tableExists(record.view):
-        keys = tokens(capture.memory.engine, record.name)
+        keys = tokens(engine, record.name)
         return SourceRows(record, keys, whole=False)
     rows = source_rows(spark, record)
     nested = ("array", "map", "struct", "variant", "binary", "interval")

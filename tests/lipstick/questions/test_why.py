@@ -98,6 +98,10 @@ def test_a_check_is_explained_by_the_rows_that_fail_it(sql: str, tmp_path: Path)
     assert {"zone = 'b'", "day from 10 to 14"} <= set(first.text.split(" and ")), first.text
     assert first.after == 0
     assert first.what_if().df.num_rows == 0
+    quarantined = said.quarantine("rides")
+    assert set(quarantined.column("zone").to_pylist()) == {"b"}
+    assert set(quarantined.column("day").to_pylist()) == {10, 11, 12, 13, 14}
+    assert all(first.text in reasons for reasons in quarantined.column("_reasons").to_pylist())
 
 
 def test_rows_without_a_partner_are_those_that_are_not_in_the_other_relation(

@@ -1,0 +1,174 @@
+"""``lipstick why``: from a wrong number or a failed check to the rows and predicates behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lipstick.cli.errors import Failure, reported
+from lipstick.cli.output import JSON, TABLE, answer, answer_options
+
+if TYPE_CHECKING:
+    from lipstick.questions.why.answer import Explanation
+
+Command = Callable[..., None]
+
+
+def _options(function: Command) -> Command:
+    """Add the options of explanations."""
+    for option in (
+        click.option("--top", metavar="N", default=0, help="Also the N rows that matter most."),
+        click.option("--relation", metavar="NAME", help="The relation of --top and --repairs."),
+        click.option(
+            "--repairs", metavar="N", default=0, help="Also N smallest sets of rows to delete."
+        ),
+        click.option(
+            "--budget", metavar="SECONDS", type=float, default=60.0, show_default=True, help="Time."
+        ),
+    ):
+        function = option(function)
+    return answer_options((TABLE, JSON))(function)
+
+
+@click.group()
+def why() -> None:
+    """Explain a wrong number, or a failed check, by the rows and conditions behind it."""
+
+
+@why.command()
+@click.argument("capture", type=click.Path(path_type=Path))
+@click.argument("column", required=False)
+@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="The row; may be repeated.")
+@click.option("--than", metavar="NUMBER|COLUMN=VALUE", help="What it should be, or another row.")
+@click.option("--too", type=click.Choice(["high", "low"]), help="How the value is wrong.")
+@_options
+def value(
+    capture: Path,
+    column: str | None,
+    where: tuple[str, ...],
+    than: str | None,
+    too: Any,
+    **options: Any,
+) -> None:
+    """Explain the value of COLUMN in a row of a saved CAPTURE, without Spark.
+
+    Without COLUMN the answer's rows are explained, which must not be there.
+    """
+    with reported():
+        import lipstick
+
+        other: Any = None
+        if than is not None:
+            other = _named((than,)) if "=" in than else _number(than)
+        opened = lipstick.open(capture)
+        explanation = opened.why(
+            column, _named(where), than=other, too=too, budget=options["budget"]
+        )
+        _show(explanation, **options)
+
+
+@why.command()
+@click.argument("query")
+@click.option(
+    "--table",
+    "tables",
+    metavar="NAME=PATH[:KEY]",
+    multiple=True,
+    help="A relation: files, and the columns of its key (a,b); may be repeated.",
+)
+@_options
+def check(query: str, tables: tuple[str, ...], **options: Any) -> None:
+    """Explain why a check fails: QUERY is SQL, or a file with SQL, over the tables.
+
+    Its rows must not be there, or its one truth value must be true. Exits with 1 if it fails.
+    """
+    with reported():
+        import lipstick
+
+        path = Path(query)
+        text = path.read_text("utf-8") if query.endswith(".sql") else query
+        with lipstick.session() as session:
+            for table in tables:
+                name, location, key = _table(table)
+                session.track(name, location, key=key)
+            frame = session.sql(text.rstrip().rstrip(";"))
+            rows = frame.capture.memory.answer()
+            if rows.num_rows == 0 or rows.to_pylist() == [{rows.column_names[0]: True}]:
+                click.echo("The check passes.")
+                return
+            _show(frame.why(budget=options["budget"]), **options)
+    raise SystemExit(1)
+
+
+def _named(texts: tuple[str, ...]) -> dict[str, Any]:
+    named = {}
+    for text in texts:
+        name, found, written = text.partition("=")
+        if not found:
+            raise Failure(f"{text!r} names no row: write COLUMN=VALUE.")
+        try:
+            named[name.strip()] = json.loads(written)
+        except ValueError:
+            named[name.strip()] = written.strip()
+    return named
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise Failure(f"{text!r} is no number, and names no row by COLUMN=VALUE.") from None
+
+
+def _table(text: str) -> tuple[str, str, list[str] | None]:
+    name, found, rest = text.partition("=")
+    if not found:
+        raise Failure(f"{text!r} is no table: write NAME=PATH, or NAME=PATH:KEY.")
+    location, colon, key = rest.rpartition(":")
+    if not colon or "/" in key:
+        return name, rest, None
+    return name, location, [column.strip() for column in key.split(",")]
+
+
+def _show(
+    explanation: Explanation,
+    top: int,
+    relation: str | None,
+    repairs: int,
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+    **_: Any,
+) -> None:
+    shown = answer(format, output, limit, (TABLE, JSON))
+    most = explanation.top(top, relation).to_pylist() if top else []
+    sets = explanation.repairs(repairs, relation) if repairs else None
+    if shown.format == JSON:
+        document: dict[str, Any] = {
+            "question": explanation.question,
+            "complete": explanation.complete,
+            "causes": explanation.table.to_pylist(),
+        }
+        if top:
+            document["top"] = most
+        if sets is not None:
+            document["repairs"] = {
+                "size": sets.size,
+                "count": sets.count,
+                "sets": [each.to_pylist() for each in sets.sets],
+            }
+        shown.send_json(json.loads(json.dumps(document, default=str)))
+    else:
+        for line in str(explanation).splitlines():
+            shown.say(line)
+        if top:
+            shown.table(most)
+        if sets is not None:
+            shown.say(str(sets))
+            for each in sets.sets:
+                shown.table(each.to_pylist())
+        shown.send_table()

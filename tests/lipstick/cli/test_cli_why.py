@@ -1,0 +1,76 @@
+"""``lipstick why``: values of captures, and checks over files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from pyspark.sql import SparkSession
+
+from lipstick.cli import main
+from tests.oracle.database import Database, Relation
+from tests.oracle.written import write_capture
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    """The mean of readings by sensor, of which some are in another unit."""
+    unit = np.where(np.arange(60) % 10 == 3, 1000, 1)
+    rows = pa.table({"id": np.arange(60), "sensor": ["s", "t"] * 30, "v": 20 * unit})
+    relation = Relation("readings", ("id",), "id bigint, sensor string, v bigint", rows)
+    sql = "SELECT sensor, avg(v) AS mean FROM readings GROUP BY sensor"
+    write_capture(sql, Database({"readings": relation}), tmp_path / "capture")
+    return tmp_path / "capture"
+
+
+def _said(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(main, ["why", *arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def test_a_value_of_a_capture(capture: Path) -> None:
+    text = _said("value", str(capture), "mean", "--where", "sensor=t", "--than", "sensor=s")
+    assert text.startswith(
+        "Why is the difference of mean of sensor = 't' and of sensor = 's' 3,996"
+    )
+    document = json.loads(
+        _said(
+            *("value", str(capture), "mean", "--where", "sensor=t", "--than", "20"),
+            *("--too", "high", "--top", "2", "--repairs", "3", "--format", "json"),
+        )
+    )
+    assert [row["id"] for row in document["top"]] == [3, 13]
+    assert (document["repairs"]["size"], document["repairs"]["count"]) == (6, 1)
+    assert document["complete"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--where", "sensor"], "write COLUMN=VALUE"),
+        (["--where", "sensor=t", "--than", "much"], "is no number"),
+        (["--where", "sensor=u"], "0 rows with sensor = 'u'"),
+    ],
+)
+def test_wrong_input(capture: Path, arguments: list[str], message: str) -> None:
+    assert message in _said("value", str(capture), "mean", *arguments, code=2)
+
+
+@pytest.mark.engines("memory")
+def test_a_check_over_files(spark: SparkSession, tmp_path: Path) -> None:
+    unit = ["K", "C", "C", "C"] * 10
+    rows = pa.table({"id": range(40), "unit": unit, "v": [300, 20, 21, 22] * 10})
+    pq.write_table(rows, tmp_path / "readings.parquet")
+    table = f"readings={tmp_path}/readings.parquet"
+    text = _said("check", "SELECT * FROM readings WHERE v > 100", "--table", table, code=1)
+    assert "1. Without the 10 rows of readings where unit = 'K'" in text
+    (tmp_path / "mean.sql").write_text("SELECT avg(v) < 25 AS ok FROM readings;\n")
+    text = _said("check", str(tmp_path / "mean.sql"), "--table", table + ":id", code=1)
+    assert "where unit = 'K', ok would be true." in text
+    assert "passes" in _said("check", "SELECT id FROM readings WHERE v < 0", "--table", table)
