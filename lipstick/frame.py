@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -29,6 +29,7 @@ from lipstick.display.explorer import explore
 from lipstick.errors import UnsupportedError
 from lipstick.histories import check_unasked, history_of
 from lipstick.pipeline import PreparedQuery
+from lipstick.questions.asking import QuestionCost, question_cost
 from lipstick.questions.deletion import Cascade, resolve_deletion
 from lipstick.questions.methods import Questions
 from lipstick.questions.what_if import WhatIf
@@ -420,10 +421,29 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             )
         return "\n".join(parts)
 
-    def cost(self) -> Cost:
-        """Estimate members, bytes and jobs of a capture; nothing runs."""
+    @overload
+    def cost(self, question: None = None, limit: int | None = 20) -> Cost: ...
+
+    @overload
+    def cost(self, question: str, limit: int | None = 20) -> QuestionCost: ...
+
+    def cost(self, question: str | None = None, limit: int | None = 20) -> Cost | QuestionCost:
+        """Estimate the members, bytes and jobs of a capture, or what a question takes.
+
+        Parameters
+        ----------
+        question
+            The name of a question about rows, ``"shapley"``; None: the capture alone.
+        limit
+            The question is about so many rows.
+
+        Nothing runs. Of a query that is not captured yet, all members count for a question.
+        """
         self._check_sources()
-        return estimate_cost(self._session.spark, self.root)
+        if question is not None and self._capture is not None:
+            return question_cost(question, self._capture.memory.count_members(limit))
+        cost = estimate_cost(self._session.spark, self.root)
+        return cost if question is None else question_cost(question, cost.members)
 
     def what_if(
         self,

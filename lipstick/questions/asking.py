@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
@@ -13,7 +14,7 @@ from lipstick.display.progress_line import progress
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import NeedsSparkError
 from semiring.budget import call_within, remaining, within
-from semiring.errors import ExactnessError
+from semiring.errors import ArgumentError, ExactnessError
 
 if TYPE_CHECKING:
     from lipstick.engines.protocol import CaptureEngine
@@ -74,6 +75,56 @@ def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 def _seconds(budget: Any) -> float | None:
     return None if budget is None else float(budget)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionCost:
+    """An estimate of what a question takes, coarse and without the time of a capture.
+
+    Attributes
+    ----------
+    members
+        Members of groups and rows of joins that the answer is computed from, at most.
+    seconds
+        On two cores of a few gigahertz. More than the budget: the answer may be samples, or an
+        error.
+    """
+
+    members: int
+    seconds: float
+
+
+_RATES: Final = {
+    "lineage": 0.5e-6,
+    "evaluate": 4e-6,
+    "what_if": 1e-6,
+    "polynomials": 10e-6,
+    "tensors": 10e-6,
+    "witnesses": 20e-6,
+    "wsms": 25e-6,
+    "probability": 30e-6,
+    "expected": 30e-6,
+    "repairs": 40e-6,
+    "banzhaf": 50e-6,
+    "responsibility": 100e-6,
+    "shapley": 500e-6,
+}
+"""Seconds for each member, as measured over TPC-H."""
+
+
+def question_cost(name: str, members: int) -> QuestionCost:
+    """Return the estimate for a question over a number of members.
+
+    Raises
+    ------
+    ArgumentError
+        For a question without an estimate.
+    """
+    if name not in _RATES:
+        raise ArgumentError(
+            f"There is no estimate of {name!r}.\nAsk for that of one of: {', '.join(_RATES)}."
+        )
+    return QuestionCost(members, members * _RATES[name])
 
 
 def answer_rows(

@@ -23,7 +23,7 @@ from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.listing import list_members
 from lipstick.engines.memory.many import evaluate_many, evaluate_updates
 from lipstick.engines.memory.members import ValueLookup
-from lipstick.engines.memory.reach import lineage, tokens
+from lipstick.engines.memory.reach import lineage, reach, tokens
 from lipstick.engines.memory.scenarios import Scenarios, Updated, Updates, alone
 from lipstick.engines.memory.store import StoredDatasets
 from lipstick.engines.memory.updates import evaluate_update
@@ -271,6 +271,11 @@ class Memory:
             Per relation with tokens, a table of its token columns.
         """
         return lineage(self._engine, self._positions(where))
+
+    def count_members(self, limit: int | None) -> int:
+        """Return the number of members that the first rows of the answer were made from."""
+        reached = reach(self._engine, self._positions(None)[:limit])
+        return sum(len(of_block.members) for of_block in reached.values())
 
     def annotations_of(
         self, identity: Sequence[pa.Array], length: int

@@ -333,7 +333,7 @@ class AnnotatedStream(AnnotatedFrame):
         """Not of a streaming query: see :meth:`recorded`."""
         self._refuse()
 
-    def cost(self) -> Any:
+    def cost(self, question: str | None = None, limit: int | None = 20) -> Any:
         """Not of a streaming query: see :meth:`recorded`."""
         self._refuse()
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from lipstick.capture.capture import Capture
+from lipstick.questions.asking import question_cost
 from semiring import Token
 from semiring.errors import ArgumentError, ValuationError
 from semiring.expression import compare
@@ -203,3 +204,14 @@ def test_rows_named_by_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     object.__setattr__(written_capture.manifest.relations["r"], "naming", "rows")
     weights = {"r": pa.table({"row": data["row"], "p": [0.25, 0.5]})}
     assert [estimate.value for _, estimate in written_capture.probability(weights)] == [0.25, 0.5]
+
+
+def test_questions_are_estimated(civics: Capture) -> None:
+    """By the members that the rows asked about were made from."""
+    assert civics.memory.count_members(None) == 4
+    assert civics.memory.count_members(0) == 0
+    estimate = question_cost("shapley", 4)
+    assert estimate.members == 4
+    assert estimate.seconds > question_cost("lineage", 4).seconds
+    with pytest.raises(ArgumentError, match="There is no estimate of 'shapely'"):
+        question_cost("shapely", 4)
