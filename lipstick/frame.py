@@ -6,25 +6,24 @@ Its plain answer acts like any data frame, and the optimiser estimates what a ca
 from __future__ import annotations
 
 import os
-import re
 import threading
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick import display, pipeline
 from lipstick.capture.capture import Capture
+from lipstick.capture.cost import Cost, estimate_cost
 from lipstick.capture.manifest import KeptValues, Manifest
-from lipstick.capture.writer import MemberTypes, Progress, copy_capture, needs_rows
+from lipstick.capture.writer import MemberTypes, Progress, copy_capture
 from lipstick.display.explorer import explore
 from lipstick.errors import UnsupportedError
 from lipstick.histories import check_unasked, history_of
@@ -39,62 +38,13 @@ from lipstick.tables.hypothesis import Hypothesis, rerun_problem
 from lipstick.tables.writer import AnnotatedWriter
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
-from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, core_relations, decided_once, topological
-from rewriter.emit.statements import members_from_sources_sql, plain_sql, rewritten_sql
+from rewriter.emit.statements import plain_sql, rewritten_sql
 from semiring.annotation import AnnotationType
 from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
-
-
-_SIZE = re.compile(r"Statistics\(sizeInBytes=([0-9.E+]+) ([KMGTPE]?i?B)(?:, rowCount=([0-9.E+]+))?")
-_UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5, "EiB": 6}
-_COLUMN_BYTES = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """An estimate: an upper bound more often than not, and coarse without table statistics.
-
-    Attributes
-    ----------
-    members
-        Rows of all members datasets.
-    bytes
-        Their size in memory, before encoding and compression; files are several times smaller.
-    jobs
-        Spark jobs that write a dataset, at most: of small relations none does.
-    """
-
-    members: int
-    bytes: int
-    jobs: int
-
-
-def estimate_cost(spark: SparkSession, root: Block) -> Cost:
-    """Estimate the cost of capturing a query from Spark's statistics of its members."""
-    members = size = jobs = 0
-    for block in topological(root):
-        if block.core is not None:
-            bytes_, rows = _statistics(spark, members_from_sources_sql(block))
-            width = max(1, len(block.core.select)) * _COLUMN_BYTES
-            members += rows if rows is not None else bytes_ // width
-            size += bytes_
-            jobs += 1 + (monotone_having(block) is not None)
-        jobs += needs_rows(block)
-    return Cost(members, size, jobs)
-
-
-def _statistics(spark: SparkSession, sql: str) -> tuple[int, int | None]:
-    """Return size in bytes and, if Spark knows it, number of rows of a query's result."""
-    plan = str((spark.sql(f"EXPLAIN COST {sql}").head() or ("",))[0])
-    match = _SIZE.search(plan)
-    if match is None:
-        return 0, None
-    size = int(float(match[1]) * 1024 ** _UNITS[match[2]])
-    return size, None if match[3] is None else int(float(match[3]))
 
 
 def with_names(frame: DataFrame, names: Sequence[str]) -> DataFrame:
