@@ -131,7 +131,8 @@ def evaluate_potential(
     """
     value = token_values(engine, valuations)
     rows = list(formal.rows())
-    values = semiring.pack([row.annotation.evaluate(semiring, value) for row in rows])
+    gates = np.array([row.gate for row in rows], dtype=np.int64)
+    values = formal.evaluate(semiring, valuations, gates)
     occurring = frozenset[Token]().union(
         *(part.tokens for row in rows for part in row.values if isinstance(part, Value))
     )

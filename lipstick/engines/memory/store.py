@@ -122,6 +122,7 @@ class StoredDatasets:
     """
 
     def __init__(self, where: Contents | Path) -> None:
+        self._opened: dict[str, StoredDataset] = {}
         self._contents = where if isinstance(where, Contents) else Contents(where, None)
 
     def dataset(self, block: Block, name: str) -> Dataset | None:
@@ -129,7 +130,10 @@ class StoredDatasets:
         folder = f"{block.name}/{name}"
         if name == "rows" and block.kind is Kind.ROWS and not self._contents.has(folder):
             return None
-        return StoredDataset(self._contents.root / folder, self._contents.read(folder))
+        if folder not in self._opened:
+            path = self._contents.root / folder
+            self._opened[folder] = StoredDataset(path, self._contents.read(folder))
+        return self._opened[folder]
 
 
 class StoredDataset(Dataset):

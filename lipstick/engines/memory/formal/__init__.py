@@ -9,7 +9,7 @@ one here: the results are Python objects to be read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -72,12 +72,15 @@ class PotentialRow:
         Whether it is in the answer now.
     now
         The values that it has now; NULL where it is not in the answer.
+    gate
+        The annotation's gate in the circuit.
     """
 
     values: tuple[Operand, ...]
     annotation: Annotation
     present: bool
     now: tuple[Any, ...]
+    gate: int = field(compare=False)
 
     @property
     def shown(self) -> tuple[Operand, ...]:
@@ -171,15 +174,24 @@ class Formal:
                     for matched in choices
                 ]
                 there = [a | self._somewhere(b, ~a) for a, b in zip(now, gates, strict=True)]
-                for place, position in enumerate(chosen.tolist()):
+                values = [
+                    iter(self._values(chosen[held], matched))
+                    for held, matched in zip(there, choices, strict=True)
+                ]
+                shown = [iter(self._now(chosen[held])) for held in now]
+                for place in range(len(chosen)):
                     for number, matched in enumerate(choices):
-                        annotation = self.reading.annotation(int(gates[number][place]))
-                        if not there[number][place] and not is_possible(annotation):
+                        gate = int(gates[number][place])
+                        annotation = self.reading.annotation(gate)
+                        if there[number][place]:
+                            own_values = next(values[number])
+                        elif is_possible(annotation):
+                            (own_values,) = self._values(chosen[[place]], matched)
+                        else:
                             continue
                         present = bool(now[number][place])
-                        values = self._values(position, matched)
-                        shown = self._now(position) if present else nothing
-                        yield PotentialRow(values, annotation, present, shown)
+                        own = next(shown[number]) if present else nothing
+                        yield PotentialRow(own_values, annotation, present, own, gate)
 
     def _somewhere(self, gates: Array, wanted: Array) -> Array:
         """Boolean array: annotations, of those wanted, that are not 0 in one of a few worlds."""
@@ -205,22 +217,24 @@ class Formal:
 
         return evaluate(self.circuit, Counting(), there.astype(np.int64), gates, count)
 
-    def _now(self, position: int) -> tuple[Any, ...]:
-        """The values of a row of the answer."""
-        base = self.engine.base(self.engine.root.name)
-        columns = self.engine.columns(base, np.array([position], dtype=np.int64))
-        return tuple(column[0].as_py() for column in columns)
+    def _now(self, positions: Array) -> list[tuple[Any, ...]]:
+        """The values of rows of the answer."""
+        columns = self.engine.columns(self.engine.base(self.engine.root.name), positions)
+        return list(zip(*(column.to_pylist() for column in columns), strict=True))
 
-    def _values(self, position: int, matched: dict[str, bool]) -> tuple[Operand, ...]:
+    def _values(self, positions: Array, matched: dict[str, bool]) -> list[tuple[Operand, ...]]:
         root = self.engine.root
-        at = np.array([position], dtype=np.int64)
-        values = []
+        columns = []
         for output in root.outputs:
-            (value,) = self.columns.column(root.name, output.name, at, matched)
-            if not isinstance(value, Value):
-                (value,) = typed_values([value], self.columns.type(root.name, output.name))
-            values.append(value)
-        return tuple(values)
+            column = list(self.columns.column(root.name, output.name, positions, matched))
+            plain = [n for n, value in enumerate(column) if not isinstance(value, Value)]
+            kind = self.columns.type(root.name, output.name)
+            for number, value in zip(
+                plain, typed_values([column[n] for n in plain], kind), strict=True
+            ):
+                column[number] = value
+            columns.append(column)
+        return list(zip(*columns, strict=True))
 
     def _choices(self) -> list[dict[str, bool]]:
         """The ways of having partners of the LEFT JOINs whose columns the answer shows, or none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from semiring.circuit import CircuitReading
 from semiring.circuit.reading import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.render import REPR_TERMS
+from semiring.segments import bounds
 from semiring.tensor import Tensor
 from semiring.value import Operand, Value, called
 from semiring.values import applied
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 _NAMED = 3
 """So many rows before another one, and terms of its sort keys, are named in a text."""
+
+_EDGES = 1 << 20
+"""So many rows before others are looked at together."""
 
 _KEPT = 200_000
 """Blocks of more rows are not sorted as formal rows."""
@@ -52,7 +57,7 @@ class Cuts:
         if name not in self._sorted:
             self._sorted[name] = _Sorted(self._formal, name)
         ordered = self._sorted[name]
-        return np.array([ordered.factor(p) for p in positions.tolist()], dtype=np.int32)
+        return ordered.factors(positions)
 
 
 class RowsBefore(Tensor):
@@ -83,7 +88,7 @@ class CircuitRowsBefore(CircuitTensor):
     __slots__ = ("_sort_keys",)
     _sort_keys: tuple[Operand, ...]
 
-    def __init__(self, reading: CircuitReading, gate: int, keys: Sequence[Operand]) -> None:
+    def __init__(self, reading: CircuitReading, keys: Sequence[Operand], gate: int) -> None:
         super().__init__(reading, gate)
         object.__setattr__(self, "_sort_keys", tuple(keys))
 
@@ -140,28 +145,42 @@ class _Sorted:
         self._place = np.empty(size, dtype=np.int64)
         self._place[self._order] = places
 
-    def factor(self, position: int) -> int:
-        """The factor of one tuple."""
+    def factors(self, positions: Array) -> Array:
+        """The factors of tuples."""
         limit, circuit = self._block.limit, self._formal.circuit
-        known = not (self._formal_order or self._block.offset)
-        if known and limit is not None and self._place[position] < limit:
+        factors = circuit.ones(len(positions))
+        chosen = np.arange(len(positions))
+        if limit is not None and not (self._formal_order or self._block.offset):
             # The first rows are in the answer in every world in which they are there.
-            return 1
-        earlier = self._before(position)
-        own_keys = [column[position] for column in self._columns[: len(self._block.order)]]
-        ones = pa.repeat(1, len(earlier))
-        before = circuit.tensors(COUNT, earlier, ones, np.array([0, len(earlier)]))
+            chosen = np.flatnonzero(self._place[positions] >= limit)
+        places = positions[chosen].tolist()
+        start = 0
+        while start < len(places):
+            earlier = [self._before(places[start])]
+            # As many at once as make a column of some length.
+            while start + len(earlier) < len(places) and sum(map(len, earlier)) < _EDGES:
+                earlier.append(self._before(places[start + len(earlier)]))
+            stop = start + len(earlier)
+            factors[chosen[start:stop]] = self._factors(places[start:stop], earlier)
+            start = stop
+        return factors
+
+    def _factors(self, positions: list[int], earlier: list[Array]) -> Array:
+        """The factors of tuples, given that other rows are there and come before."""
+        circuit, reading = self._formal.circuit, self._formal.reading
+        gates, offsets = np.concatenate(earlier), bounds(np.array([*map(len, earlier)]))
+        before = circuit.tensors(COUNT, gates, pa.repeat(1, len(gates)), offsets)
         assert before is not None
-        reading = self._formal.reading
-        reading.shown_as[int(before[0])] = lambda gate: CircuitRowsBefore(reading, gate, own_keys)
-        factor = circuit.ones(1)
-        stop = None if limit is None else self._block.offset + limit
-        if stop is not None and circuit.most(earlier).sum() >= stop:
-            factor = circuit.compare("<", before, [stop])
-        if self._block.offset:
-            offset = circuit.compare(">=", before, [self._block.offset])
-            factor = circuit.times(factor, offset)
-        return int(factor[0])
+        for position, gate in zip(positions, before.tolist(), strict=True):
+            keys = [column[position] for column in self._columns[: len(self._block.order)]]
+            reading.shown_as[gate] = partial(CircuitRowsBefore, reading, keys)
+        factors, offset, limit = circuit.ones(len(positions)), self._block.offset, self._block.limit
+        if limit is not None:
+            cut = np.flatnonzero(circuit.most(before) >= offset + limit)
+            factors[cut] = circuit.compare("<", before[cut], [offset + limit])
+        if offset:
+            factors = circuit.times(factors, circuit.compare(">=", before, [offset]))
+        return factors
 
     def _before(self, position: int) -> Array:
         """That rows are there and come before a tuple."""
