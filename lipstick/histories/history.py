@@ -83,8 +83,12 @@ class TableHistory:
                     f"key={{{shown!r}: ...}})."
                 )
             self._keys[name] = its
-            frame = spark.table(self._chains[name].versions[self._chains[name].last])
-            self._session.track(shown.rpartition(".")[2], frame, its)
+            given, last = tables[shown], self._chains[name].last
+            relation = shown.rpartition(".")[2]
+            if isinstance(given, str):
+                self._session.track(relation, given, its, at=last)
+            else:
+                self._session.track(relation, spark.table(self._chains[name].versions[last]), its)
 
     # -- what it is ------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ from rewriter.statements.model import (
     Truncate,
     Update,
 )
-from rewriter.statements.scope import has_query
+from rewriter.statements.scope import drawn_by, has_query
 from rewriter.statements.writer import (
     Reenactment,
     Relations,
@@ -80,6 +80,11 @@ class _Reenacting(StatementWriter):
             raise self._unsupported(
                 f"the table computes the column {computed[0]!r}",
                 "Statements over tables without generated and identity columns are reenacted.",
+            )
+        if (drawn := drawn_by(self._statement)) is not None:
+            raise self._unsupported(
+                f"{drawn}() is another value each time that the statement runs",
+                "Store its values in a column of a relation that the statement reads.",
             )
         match self._statement:
             case Delete(condition=condition):

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from rewriter.dialect import emit, parse, volatile_calls, with_literals
 from rewriter.dialect.identifiers import named_queries
+from rewriter.scalars.functions import DRAWN, OF_FILES
 from rewriter.statements.model import (
     Assignment,
     Clause,
@@ -69,6 +70,15 @@ def moments_of(statement: Statement) -> tuple[str, ...]:
     """Return the functions of the moment in a statement, such as ``current_timestamp``."""
     calls = (volatile_calls(expression) for expression in expressions_of(statement))
     return tuple(sorted({name for found in calls for name in found}))
+
+
+def drawn_by(statement: Statement) -> str | None:
+    """Return a function in a statement that depends on chance or on files; None: it has none."""
+    for expression in expressions_of(statement):
+        for call in expression.find_all(exp.Anonymous):
+            if call.name.lower() in DRAWN | OF_FILES:
+                return call.name.lower()
+    return None
 
 
 def with_moments(statement: Statement, values: Mapping[str, str]) -> Statement:

@@ -224,3 +224,9 @@ NotUnderstoodError: This statement is not understood at 1:21
   UPDATE orders SET a > 1
                       ^
 Write it by Spark's grammar; if Spark accepts the text, please report it.
+
+-- title: a value that chance decides
+UPDATE orders SET a = 1 WHERE rand() < 0.5
+-- error
+UnsupportedError: rand() is another value each time that the statement runs
+Store its values in a column of a relation that the statement reads.
