@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
+import lipstick
 from lipstick.cli import main
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
@@ -63,7 +65,11 @@ def test_wrong_input(capture: Path, arguments: list[str], message: str) -> None:
 
 
 @pytest.mark.engines("memory")
-def test_a_check_over_files(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_check_over_files(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A command stops the Spark that it starts; here it must not be this run's.
+    monkeypatch.setattr(lipstick, "session", partial(lipstick.session, spark))
     unit = ["K", "C", "C", "C"] * 10
     rows = pa.table({"id": range(40), "unit": unit, "v": [300, 20, 21, 22] * 10})
     pq.write_table(rows, tmp_path / "readings.parquet")
