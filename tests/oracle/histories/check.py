@@ -95,8 +95,11 @@ def check_history(seed: int, held: HeldHistories, questions: int = 4) -> None:
     AssertionError
         For a version that differs from the one that really was, or really would be.
     """
-    random = Random(seed * 7919 + 1)
-    drawn = draw(seed)
+    check_drawn(draw(seed), Random(seed * 7919 + 1), held, questions)
+
+
+def check_drawn(drawn: DrawnHistory, random: Random, held: HeldHistories, questions: int) -> None:
+    """Hold a history, and as many random questions about it; see :func:`check_history`."""
     tables = Tables(drawn.tables)
     engine = DuckEngine(tables)
     chains = {name: {0: _copy(tables, name, 0)} for name in TARGETS}
