@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.errors import PySparkException
 
@@ -34,10 +34,12 @@ from lipstick.dataframes.jvm import (
     node_at,
     sizes,
     untracked,
+    with_parameters,
     with_subqueries,
 )
 from lipstick.dataframes.streaming import name_first_rows
 from lipstick.errors import SourceChangedError
+from lipstick.tracking.formats.probe import versioned_leaf
 from rewriter.errors import NotUnderstoodError, QueryError
 from rewriter.frames import catalyst
 from rewriter.frames.catalyst.refusals import is_local_sort
@@ -46,10 +48,17 @@ from rewriter.frames.writing.rows import condition, is_percentage
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from lipstick.tracking.formats.versions import Leaf
     from lipstick.tracking.tracker import Tracked
 
 
 _NAMING = ("SubqueryAlias", "View")
+_OUTPUT = 1
+"""The place of the columns among the parameters of a leaf that reads a table."""
+_TABLES = ("DataSourceV2Relation", "LogicalRelation")
+
+Reading: TypeAlias = Callable[["DataFrame"], "DataFrame"]
+"""A function that makes a frame read tracked versions."""
 
 
 def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked]) -> str:
@@ -65,6 +74,8 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     NotUnderstoodError
         With the first line of the optimised plans that differs.
     """
+    read = partial(_read_versions, spark, tracked)
+    frame = read(frame)
     plan = analysed(frame)
     nodes = described(plan)
     if applies_functions(nodes):
@@ -92,18 +103,69 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     stated = with_texts(spark, plan, nodes)
     if stated is not None:
         with suppress(QueryError):
-            return _proven(spark, frame, catalyst.query_text(stated))
+            return _proven(spark, frame, catalyst.query_text(stated), read)
     try:
-        return _proven(spark, frame, catalyst.query_text(nodes))
+        return _proven(spark, frame, catalyst.query_text(nodes), read)
     except NotUnderstoodError:
         with suppress(QueryError):
-            return _proven(spark, frame, catalyst.query_text(nodes, literal=True))
+            return _proven(spark, frame, catalyst.query_text(nodes, literal=True), read)
         raise
 
 
-def _proven(spark: SparkSession, frame: DataFrame, text: str) -> str:
-    prove(spark, frame, text)
+def _proven(spark: SparkSession, frame: DataFrame, text: str, read: Reading) -> str:
+    prove(spark, frame, text, read)
     return text
+
+
+def _read_versions(spark: SparkSession, tracked: Sequence[Tracked], frame: DataFrame) -> DataFrame:
+    """Return a frame that reads tracked versions where it reads their tables as they are now.
+
+    Raises
+    ------
+    SourceChangedError
+        When the frame reads another version of a table than is tracked.
+    """
+    versioned = [relation for relation in tracked if relation.source.version is not None]
+    if not versioned:
+        return frame
+    plan = analysed(frame)
+    nodes = described(plan)
+    size = sizes(nodes)
+    replaced: dict[int, Plan] = {}
+    for position, node in enumerate(nodes):
+        if kind(node) not in _TABLES:
+            continue
+        leaf = node_at(plan, nodes, size, position)
+        found = versioned_leaf(spark, leaf)
+        same = [] if found is None else [t for t in versioned if _is_of(t, found)]
+        if found is None or not same:
+            continue
+        chosen = [t for t in same if t.source.versions[0].version == found.version]
+        if not chosen:
+            raise SourceChangedError(
+                f"This data frame reads version {found.version} of {found.table.table}, and "
+                f"{same[0].name!r} is version {same[0].source.versions[0].version} of it.\n"
+                "Track the version that the frame reads, or have the frame read that one."
+            )
+        own = analysed(chosen[0].source.frame).collectLeaves().apply(0)
+        places = set(range(own.productArity())) - {_OUTPUT}
+        changes = {place: own.productElement(place) for place in places}
+        replaced[position] = with_parameters(spark, leaf, changes)
+    if not replaced:
+        return frame
+    by_leaf = {str(node_at(plan, nodes, size, at).output()): new for at, new in replaced.items()}
+    return frame_of(
+        spark,
+        changed(spark, plan, nodes, replaced, lambda leaf: by_leaf[str(leaf.output())]),
+    )
+
+
+def _is_of(tracked: Tracked, leaf: Leaf) -> bool:
+    known = tracked.source.version
+    return known is not None and (known.format, known.identity) == (
+        leaf.table.format,
+        leaf.table.identity,
+    )
 
 
 class _Relation:
@@ -114,6 +176,8 @@ class _Relation:
         plan = analysed(tracked.source.frame)
         nodes = described(plan)
         names = 0
+        if tracked.source.version is not None:
+            plan, names = plan.collectLeaves().apply(0), len(nodes) - 1
         while kind(nodes[names]) in _NAMING:
             plan, names = plan.children().apply(0), names + 1
         self.plan: Plan = plan

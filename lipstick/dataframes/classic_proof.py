@@ -55,8 +55,18 @@ _NOT_MISSING = "AtLeastNNonNulls"
 """The condition of ``dropna``, which no function of Spark SQL calls."""
 
 
-def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
+def prove(
+    spark: SparkSession,
+    frame: DataFrame,
+    text: str,
+    read: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+) -> None:
     """Refuse a text that is not the query of the frame.
+
+    Parameters
+    ----------
+    read
+        Makes the frame of the text read the versions of tables that the other reads.
 
     Raises
     ------
@@ -64,7 +74,7 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
         With the first line of the plans that differs.
     """
     try:
-        other = spark.sql(text)
+        other = read(spark.sql(text))
     except PySparkException as error:
         reason = str(error).strip().splitlines()[0]
         problem = f"The text made of this data frame is no query of Spark's: {reason}"

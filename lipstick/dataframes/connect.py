@@ -153,6 +153,13 @@ def _table(relation: Message, by_name: Mapping[str, Tracked]) -> Tracked | None:
 
 def _check_files(frame: DataFrame, used: Sequence[Tracked]) -> None:
     """Refuse a frame that reads files which its relations had not when they were tracked."""
+    for relation in used:
+        table = relation.source.version
+        if table is not None and table.current() != relation.source.versions[0].version:
+            raise SourceChangedError(
+                f"This data frame reads {table.table} as it is now, and {relation.name!r} is "
+                f"{relation.source.description}.\nTrack the version that the frame reads."
+            )
     files = {state[0] for relation in used for state in relation.source.fingerprint}
     if (
         used

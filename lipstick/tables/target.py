@@ -28,6 +28,7 @@ from pyspark.sql.types import (
 
 from lipstick.errors import SourceError, TrackingError
 from lipstick.tracking.source import Source, read_source
+from lipstick.tracking.states import FORMAT_NAMES
 from rewriter.dialect import Into
 
 FILLED = "_lipstick_filled"
@@ -272,6 +273,12 @@ def check_provider(name: str, provider: str | None) -> None:
         raise TrackingError(
             f"Values may be read from {name!r}, a table of {provider.lower()}, otherwise than they "
             f"were written.\nMake it of {' or '.join(KEPT)}: CREATE TABLE ... USING parquet AS."
+        )
+    if provider is not None and provider.lower() in FORMAT_NAMES:
+        raise TrackingError(
+            f"{name!r} is a table of {FORMAT_NAMES[provider.lower()]}, and provenance is not kept "
+            "beside these.\nWrite the rows without provenance, q.df.write, or make the table of "
+            f"{' or '.join(KEPT)}."
         )
 
 

@@ -25,6 +25,7 @@ from lipstick.errors import SourceChangedError, SourceError
 from lipstick.tracking.formats.probe import (
     check_plain_files,
     check_readable,
+    folders_of,
     pin,
     pinned_leaves,
     read_anew,
@@ -33,7 +34,7 @@ from lipstick.tracking.formats.probe import (
     versioned_table,
 )
 from lipstick.tracking.formats.versions import Moment, VersionedTable
-from lipstick.tracking.states import FileState, PinnedVersion, local_state
+from lipstick.tracking.states import FORMAT_NAMES, FileState, PinnedVersion, local_path, local_state
 from lipstick.tracking.views import is_temporary
 
 MOST_BYTES = 64 * 2**20
@@ -222,16 +223,16 @@ def _read_frame(
     for leaf in leaves:
         if not leaf.pinned:
             raise SourceError(
-                f"The {description} computes its rows from {leaf.table.table}, a "
-                f"{leaf.table.format} table, as it is whenever it runs.\nTrack the table and make "
-                "a query over it, read one of its versions in the frame (VERSION AS OF "
-                f"{leaf.version}), or copy the rows once (materialize=True)."
+                f"The {description} computes its rows from the {FORMAT_NAMES[leaf.table.format]} "
+                f"table {leaf.table.table} as it is whenever it runs.\nTrack the table and make a "
+                f"query over it, read a version in the frame (VERSION AS OF {leaf.version}), or "
+                "copy the rows once (materialize=True)."
             )
     if leaves:
         versions = tuple(pin(x.table, x.version, x.table.files(x.version)) for x in leaves)
         return Source(frame, description, None, (), place, versions=versions)
     files = fingerprint(spark, frame)
-    check_plain_files(files)
+    check_plain_files(folders_of(files))
     folders = _folders(
         spark, frame, files, None if place is None or is_temporary(spark, place) else place
     )
@@ -251,6 +252,8 @@ def _read_path(
             f"The format of {path!r} is not known.\n"
             "Name it: track(..., format='parquet' | 'csv' | 'json' | 'orc')."
         )
+    if (folder := local_path(path)) is not None:
+        check_plain_files([folder.absolute()])
     if kind == "csv":
         options = {"header": "true", "inferSchema": "true", **options}
     try:
@@ -259,7 +262,7 @@ def _read_path(
     except PySparkException as error:
         raise SourceError(f"Spark cannot read {path!r} as {kind}: {error}") from error
     files = fingerprint(spark, frame)
-    check_plain_files(files)
+    check_plain_files(folders_of(files))
     folders = _listed(spark, (path,), options, files)
     return Source(frame, f"{kind} {path}", kind, files, path, folders)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import unquote, urlparse
 
 FileState: TypeAlias = tuple[str, int, int]
@@ -29,6 +29,10 @@ def local_state(uri: str) -> FileState | None:
     return (uri, status.st_size, status.st_mtime_ns)
 
 
+FORMAT_NAMES: Final = {"delta": "Delta", "iceberg": "Iceberg"}
+"""The names of the formats that keep versions, for messages."""
+
+
 @dataclass(frozen=True, slots=True)
 class PinnedVersion:
     """A version of a table that a source reads, as captures record it."""
@@ -46,5 +50,6 @@ class PinnedVersion:
     @property
     def description(self) -> str:
         """The table and its version, for messages."""
+        kind = FORMAT_NAMES.get(self.format, self.format)
         version = "empty" if self.version is None else f"version {self.version}"
-        return f"{self.format} table {self.table}, {version}"
+        return f"{kind} table {self.table}, {version}"

@@ -220,12 +220,27 @@ def _format_tokens(
     table: VersionedTable, frame: DataFrame
 ) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
     """Return the ids of rows as tokens where the version has them, else their places in files."""
-    try:
-        named = frame.select("*", F.col(table.row_id).alias(ROW_ID_COLUMN))
-        named.schema  # noqa: B018 - Connect resolves the column here
-    except PySparkException:
+    named = _with_column(frame, table.row_id, ROW_ID_COLUMN)
+    if named is not None:
+        return named, Naming.ROW_IDS, (ROW_ID_COLUMN,), ()
+    if _with_column(frame, table.place[1], ROW_COLUMN) is not None:
         return _places(frame, *table.place)
-    return named, Naming.ROW_IDS, (ROW_ID_COLUMN,), ()
+    raise SourceError(
+        f"Nothing names the rows of {table.table} stably: this version has no row ids, and Spark "
+        "does not show their places in files.\nDeclare a key (key=['id']), name rows by their "
+        "values (key='*'), enable row tracking (delta.enableRowTracking) and track the version "
+        "after that, or copy the rows once (materialize=True)."
+    )
+
+
+def _with_column(frame: DataFrame, column: str, name: str) -> DataFrame | None:
+    """Return a frame with a metadata column under a name; None: Spark knows none such here."""
+    try:
+        found = frame.select("*", F.col(column).alias(name))
+        found.schema  # noqa: B018 - Connect resolves the column here
+    except PySparkException:
+        return None
+    return found
 
 
 def row_place(

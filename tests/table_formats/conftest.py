@@ -36,6 +36,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.databricks.delta.retentionDurationCheck.enabled": "false",
         "spark.sql.legacy.createHiveTableByDefault": "false",
+        # VACUUM lists files with as many tasks.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     }
     with local_spark(home, options=options) as session:
         yield session

@@ -127,7 +127,8 @@ def delta_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
     if leaf.getClass().getSimpleName() not in ("LogicalRelation", "LogicalRelationWithTable"):
         return None
     relation = leaf.relation()
-    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+    kinds = (relation.getClass(), relation.getClass().getSuperclass())
+    if all(kind.getSimpleName() != "HadoopFsRelation" for kind in kinds):
         return None
     index = relation.location()
     if not index.getClass().getName().startswith("org.apache.spark.sql.delta."):

@@ -97,7 +97,7 @@ class VersionedIceberg:
             if self.path is None:
                 frame = self.spark.sql(f"SELECT * FROM {self.relation(version)}")
             else:
-                reader = self.spark.read.format("iceberg").option("snapshot-id", version)
+                reader = self.spark.read.format("iceberg").option("versionAsOf", version)
                 frame = reader.load(self.path)
             frame.schema  # noqa: B018 - Connect analyses here
         except PySparkException as error:
@@ -121,7 +121,7 @@ class VersionedIceberg:
                 f"SELECT file_path FROM {self.table}.files VERSION AS OF {version}"
             )
         else:
-            reader = self.spark.read.format("iceberg").option("snapshot-id", version)
+            reader = self.spark.read.format("iceberg").option("versionAsOf", version)
             files = reader.load(f"{self.path}#files").select("file_path")
         return sorted(row[0] for row in files.distinct().collect())
 
@@ -188,6 +188,8 @@ def iceberg_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
         table = iceberg_at_path(spark, str(name.location()))
     else:
         parts = [leaf.catalog().get().name(), *name.namespace(), name.name()]
+        if read.branch() is not None and parts[-1] == f"branch_{read.branch()}":
+            parts.pop()
         table = iceberg_of_name(spark, quoted_name(parts))
     options = {str(k): str(v) for k, v in dict(leaf.options().asCaseSensitiveMap()).items()}
     if "snapshot-id" in options:

@@ -32,7 +32,7 @@ from lipstick.tracking.formats.versions import (
     Moment,
     VersionedTable,
 )
-from lipstick.tracking.states import FileState, PinnedVersion, local_state
+from lipstick.tracking.states import FORMAT_NAMES, FileState, PinnedVersion, local_path, local_state
 from lipstick.tracking.views import is_temporary, quoted_name
 
 _Opening: TypeAlias = Callable[[SparkSession, str], VersionedTable]
@@ -50,11 +50,18 @@ def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str
     path = delta_path(name)
     if path is not None:
         return delta_at_path(spark, path), None
-    for table, reference in dict.fromkeys([(name, None), reference_of(name)]):
-        provider = _provider(spark, table)
-        if provider is not None and provider in _OF_NAME:
-            return _OF_NAME[provider](spark, table), reference
-    return None
+    table, reference = reference_of(name)
+    if reference is not None and _provider(spark, table) == "iceberg":
+        return iceberg_of_name(spark, table), reference
+    provider = _provider(spark, name)
+    if provider is None or provider not in _OF_NAME:
+        return None
+    try:
+        found = _OF_NAME[provider](spark, name)
+        found.current()
+    except PySparkException:  # a table about a table, as Iceberg's of snapshots
+        return None
+    return found, None
 
 
 def _provider(spark: SparkSession, name: str) -> str | None:
@@ -100,10 +107,20 @@ def version_at(table: VersionedTable, at: int | Moment | None) -> int | None:
 
 
 def pin(table: VersionedTable, version: int | None, files: Iterable[str]) -> PinnedVersion:
-    """Return a version as captures record it, with the states of its files where they are local."""
+    """Return a version as captures record it, with the states of its files where they are local.
+
+    Raises
+    ------
+    VersionGoneError
+        When files were removed.
+    """
     states = [local_state(file) for file in files]
     known = () if None in states else tuple(state for state in states if state is not None)
-    return PinnedVersion(table.format, table.table, table.identity, version, known)
+    pinned = PinnedVersion(table.format, table.table, table.identity, version, known)
+    missing = [uri for uri, length, _ in known if length < 0]
+    if missing:
+        raise gone(table.table, pinned, f"these of its files were removed: {_shown(missing)}")
+    return pinned
 
 
 def check_readable(spark: SparkSession, name: str, pinned: PinnedVersion) -> None:
@@ -149,9 +166,9 @@ def gone(name: str, pinned: PinnedVersion, reason: str) -> VersionGoneError:
     """Return the error about a version that cannot be read any more."""
     return VersionGoneError(
         f"{name!r} ({pinned.description}) cannot be read any more: {reason}.\n"
-        "VACUUM, or the expiry of snapshots, removes what old versions consist of: captures that "
-        f"copied their values still answer. untrack({name!r}), then track a later version, or "
-        "copy the rows when you track them (materialize=True)."
+        "VACUUM and the expiry of snapshots remove the files of old versions: captures that were "
+        "saved still answer. Track a later version, or copy the rows when you track them "
+        "(materialize=True)."
     )
 
 
@@ -171,11 +188,12 @@ def pinned_leaves(spark: SparkSession, frame: DataFrame) -> tuple[list[Leaf], bo
     if not hasattr(frame, "_jdf"):
         return [], False
     plan = frame._jdf.queryExecution().analyzed()
-    leaves = [leaf for node in _leaves(plan) if (leaf := _leaf(spark, node)) is not None]
+    leaves = [leaf for node in _leaves(plan) if (leaf := versioned_leaf(spark, node)) is not None]
     return leaves, len(leaves) == 1 and _is_bare(plan)
 
 
-def _leaf(spark: SparkSession, node: Any) -> Leaf | None:
+def versioned_leaf(spark: SparkSession, node: Any) -> Leaf | None:
+    """Return the version that a leaf of a classic plan reads; None: no format keeps any."""
     return delta_leaf(spark, node) or iceberg_leaf(spark, node)
 
 
@@ -223,14 +241,13 @@ def read_anew(frame: DataFrame) -> str | None:
     return None
 
 
-def check_plain_files(files: Iterable[FileState]) -> None:
-    """Refuse files that are part of a table with versions: some rows in them may be deleted.
+def check_plain_files(folders: Iterable[Path]) -> None:
+    """Refuse folders that are part of a table with versions: rows in their files may be deleted.
 
     Raises
     ------
     SourceError
     """
-    folders = {parent for uri, _, _ in files if (parent := _folder(uri)) is not None}
     seen = set[Path]()
     for folder in folders:
         for above in (folder, *folder.parents):
@@ -240,12 +257,12 @@ def check_plain_files(files: Iterable[FileState]) -> None:
             kind = _format_in(str(above))
             if kind is not None:
                 raise SourceError(
-                    f"The files in {folder} are part of the {kind} table {above}: read as plain "
+                    f"{folder} is part of the {FORMAT_NAMES[kind]} table {above}: read as plain "
                     "files they have rows that were deleted, or names of columns that are others "
                     f"now.\nTrack the table: track(..., {str(above)!r}, format={kind!r})."
                 )
 
 
-def _folder(uri: str) -> Path | None:
-    parsed = urlparse(uri)
-    return Path(unquote(parsed.path)).parent if parsed.scheme in ("", "file") else None
+def folders_of(files: Iterable[FileState]) -> set[Path]:
+    """Return the local folders of files."""
+    return {path.parent for uri, _, _ in files if (path := local_path(uri)) is not None}
