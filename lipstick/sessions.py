@@ -19,7 +19,7 @@ from lipstick import display
 from lipstick.dataframes import check_names, plain_frame, query_text
 from lipstick.engines.spark.local_session import own_spark
 from lipstick.engines.spark.workers import use_own_python
-from lipstick.errors import SessionClosedError, SourceChangedError, TrackingError
+from lipstick.errors import QueryError, SessionClosedError, SourceChangedError, TrackingError
 from lipstick.frame import AnnotatedFrame
 from lipstick.histories import Reenacting
 from lipstick.pipeline import PreparedQuery, prepare
@@ -34,18 +34,12 @@ from lipstick.tables.derivation import Derivation, read_latest
 from lipstick.tables.derived_rows import naming_of, relation_rows
 from lipstick.tables.target import Target
 from lipstick.tracking.local_relations import LocalRelations
-from lipstick.tracking.source import (
-    Source,
-    SourceLike,
-    check_columns,
-    check_unchanged,
-    copied_source,
-    read_source,
-)
+from lipstick.tracking.source import Source, SourceLike, check_unchanged, copied_source, read_source
 from lipstick.tracking.tracker import (
     Naming,
     Tracked,
     TrackedStream,
+    check_columns,
     check_name,
     name_rows,
     verify_tokens,
@@ -321,7 +315,11 @@ class Session(Reenacting):
     def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
         """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
         with naming_settings(self.spark), self._views.in_force():
-            prepared = prepare(query, args, self._surroundings, shown)
+            try:
+                prepared = prepare(query, args, self._surroundings, shown)
+            except QueryError:
+                check_columns(self.spark, (t for t in self._tracked.values() if t.name in query))
+                raise
             with reading(query, accepted=True):
                 return self._frame(prepared)
 
@@ -331,8 +329,8 @@ class Session(Reenacting):
         if any(tracked.stream is not None for tracked in frame.relations.values()):
             frame = stream_tracker().follow(self, query)
         self.check_sources(frame.relations.values())
+        check_columns(self.spark, frame.relations.values())
         for tracked in frame.relations.values():
-            check_columns(self.spark, tracked.name, tracked.source)
             if self._views.is_replaced(tracked.name):
                 raise SourceChangedError(
                     f"{tracked.name!r} stands for another view than when it was tracked.\n"

@@ -364,14 +364,7 @@ def check_target(
                 f"There is no table {target.source}.\n"
                 "Make it with its first rows: CREATE TABLE ... AS SELECT, or saveAsTable(name)."
             )
-        if not target.is_path and target.provider is None:
-            catalog, _, rest = target.source.replace("`", "").rpartition(".")[0].partition(".")
-            if rest and catalog.lower() != "spark_catalog":
-                raise TrackingError(
-                    f"{name!r} is a table of the catalog {catalog}, whose format is not known "
-                    "before it is made.\nWrite a table of the session's own catalog."
-                )
-            check_provider(name, spark.conf.get("spark.sql.sources.default"))
+        target.check_new(spark)
         return
     if not target.is_path and spark.catalog.getTable(target.source).isTemporary:
         raise TrackingError(

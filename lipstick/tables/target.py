@@ -243,6 +243,18 @@ class Target:
         """Return what is there."""
         return read_source(spark, self.source, self.format)
 
+    def check_new(self, spark: SparkSession) -> None:
+        """Refuse a table that Spark would make of a format whose provenance is not kept."""
+        if self.is_path or self.provider is not None:
+            return
+        catalog, _, schema = self.source.replace("`", "").rpartition(".")[0].partition(".")
+        if schema and catalog.lower() != "spark_catalog":
+            raise TrackingError(
+                f"{self.name!r} is a table of the catalog {catalog}, whose format is not known "
+                "before it is made.\nWrite a table of the session's own catalog."
+            )
+        check_provider(self.name, spark.conf.get("spark.sql.sources.default"))
+
     def columns(self, answer: StructType, existing: Source | None) -> tuple[str, ...]:
         """Return what the columns of an answer are called in the table.
 

@@ -150,6 +150,8 @@ def _of_leaf(leaf: Any, tracked: Tracked) -> Steadiness | None:
     if kind == "LogicalRDD":
         of_driver = all(name in _OF_THE_DRIVER for name in _lineage(leaf.rdd()))
         return Steadiness.ONCE if of_driver else None
+    if tracked.source.version is not None and kind in (*_OF_FILES, "DataSourceV2Relation"):
+        return Steadiness.ALWAYS if int(str(leaf.stats().sizeInBytes())) <= MOST_BYTES else None
     if kind not in _OF_FILES or not tracked.source.fingerprint:
         return None
     of_files = leaf.relation().getClass().getSimpleName() == "HadoopFsRelation"

@@ -396,21 +396,3 @@ def copied_source(spark: SparkSession, source: Source, folder: Path, name: str) 
     source.frame.write.parquet(str(path))
     frame = spark.read.schema(source.frame.schema).parquet(str(path))
     return Source(frame, f"copy of {source.description}", "parquet", fingerprint(spark, frame))
-
-
-def check_columns(spark: SparkSession, name: str, source: Source) -> None:
-    """Refuse a table by whose name Spark finds other columns than in the tracked version.
-
-    Texts are understood by the columns that Spark finds.
-    """
-    table = source.table
-    if source.version is None or table is None or name != table.strip("`"):
-        return
-    now, tracked = spark.table(table).schema, source.frame.schema
-    if [(c.name, c.dataType) for c in now] != [(c.name, c.dataType) for c in tracked]:
-        raise SourceChangedError(
-            f"The columns of {table} are others now than in what is tracked "
-            f"({source.description}).\nuntrack({name!r}), then track the table as it is now; or "
-            "track this version under a name of its own, "
-            f"track('earlier', {table!r}, at={source.versions[0].version})."
-        )

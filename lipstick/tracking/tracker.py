@@ -7,7 +7,7 @@ with an ordinal among equals.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -27,7 +27,7 @@ from pyspark.sql.window import Window
 
 from lipstick import display
 from lipstick.capture.manifest import RelationRecord
-from lipstick.errors import SourceError, TrackingError
+from lipstick.errors import SourceChangedError, SourceError, TrackingError
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source
@@ -312,6 +312,29 @@ def comparable(value: Column, type_: DataType) -> Column:
     if not unordered(type_):
         return value
     return F.to_json(F.struct(value.alias("value")), {"ignoreNullFields": "false"})
+
+
+def check_columns(spark: SparkSession, relations: Iterable[Tracked]) -> None:
+    """Refuse tables by whose names Spark finds other columns than in the tracked versions.
+
+    Texts are understood by the columns that Spark finds.
+
+    Raises
+    ------
+    SourceChangedError
+    """
+    for tracked in relations:
+        source, table = tracked.source, tracked.source.table
+        if source.version is None or table is None or tracked.name != table.strip("`"):
+            continue
+        now = [(column.name, column.dataType) for column in spark.table(table).schema]
+        if now != [(column.name, column.dataType) for column in tracked.schema]:
+            raise SourceChangedError(
+                f"The columns of {table} are others now than in what is tracked "
+                f"({source.description}).\nuntrack({tracked.name!r}), then track the table as it "
+                "is now; or track this version under a name of its own, "
+                f"track('earlier', {table!r}, at={source.versions[0].version})."
+            )
 
 
 def verify_tokens(name: str, frame: DataFrame, naming: Naming, token: Sequence[str]) -> None:

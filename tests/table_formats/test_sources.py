@@ -238,3 +238,17 @@ def test_a_version_whose_files_were_removed_is_an_error(
         capture.what_if(delete={"t": "k = 1"})
     with pytest.raises(VersionGoneError):
         ls.track("again", table, key="k", at=versions[-1])
+
+
+def test_rows_by_jdbc_are_copied_once_or_refused(lake: SparkSession, ls: lipstick.Session) -> None:
+    options = {"url": "jdbc:derby:memory:shop;create=true", "dbtable": "customers"}
+    rows = lake.range(4).selectExpr("CAST(id AS INT) AS k", "id * 2 AS n")
+    rows.write.format("jdbc").options(**options).save()
+    frame = lake.read.format("jdbc").options(**options).load()
+    with pytest.raises(SourceError, match="JDBCRelation, which may have other rows each time"):
+        ls.track("customers", frame, key="K")
+    ls.track("customers", frame, key="k", materialize=True)
+    q = ls.sql("SELECT sum(n) AS n FROM customers")
+    rows.write.format("jdbc").options(**options).mode("append").save()
+    assert q.df.collect()[0].n == 12
+    assert q.what_if(delete={"customers": [3]}).df.collect()[0].n == 6

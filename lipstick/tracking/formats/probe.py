@@ -5,6 +5,7 @@ No jar of a format is needed, and none is imported: Spark has it, or has no such
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -65,7 +66,7 @@ def versioned_table(spark: SparkSession, name: str) -> tuple[VersionedTable, str
 
 
 def _provider(spark: SparkSession, name: str) -> str | None:
-    """Return the provider of a table; None of views and of other names."""
+    """Return the provider of a table; None for views, and where there is no such table."""
     try:
         if is_temporary(spark, name):
             return None
@@ -124,7 +125,7 @@ def pin(table: VersionedTable, version: int | None, files: Iterable[str]) -> Pin
 
 
 def check_readable(spark: SparkSession, name: str, pinned: PinnedVersion) -> None:
-    """Check that a version can still be read, and that it has the files that it had.
+    """Check that a version can still be read, and that its files have not changed.
 
     Raises
     ------
@@ -178,7 +179,9 @@ def _shown(files: Sequence[str]) -> str:
 
 
 def pinned_leaves(spark: SparkSession, frame: DataFrame) -> tuple[list[Leaf], bool]:
-    """Return the versions that a classic frame reads, and whether it is one of them as it is.
+    """Return the versions that a frame reads, and whether it is one of them as it is.
+
+    Over Spark Connect a frame is one where it is a table by its name, which is read as it is now.
 
     Raises
     ------
@@ -186,10 +189,35 @@ def pinned_leaves(spark: SparkSession, frame: DataFrame) -> tuple[list[Leaf], bo
         When it reads rows of a format in a way that no version stands for.
     """
     if not hasattr(frame, "_jdf"):
-        return [], False
+        return _over_connect(spark, frame)
     plan = frame._jdf.queryExecution().analyzed()
     leaves = [leaf for node in _leaves(plan) if (leaf := versioned_leaf(spark, node)) is not None]
     return leaves, len(leaves) == 1 and _is_bare(plan)
+
+
+_READ = re.compile(r"^[\s:+|-]*RelationV2\[[^\]]*\] (\S+)", re.MULTILINE)
+"""A table of a connector in the explanation of a plan."""
+_JDBC = re.compile(r"\bRelation \[[^\]]*\] (JDBC\w+)")
+
+
+def _over_connect(spark: SparkSession, frame: DataFrame) -> tuple[list[Leaf], bool]:
+    from lipstick.dataframes.messages import relation_of
+
+    read = relation_of(spark, frame).get("read", {}).get("named_table", {})
+    name = read.get("unparsed_identifier")
+    if name is not None and not read.get("options"):
+        found = versioned_table(spark, name)
+        if found is not None and found[1] is None:
+            return [Leaf(found[0], found[0].current(), pinned=False)], True
+    names = dict.fromkeys(_READ.findall(_explained(spark, frame)))
+    tables = [found[0] for name in names if (found := versioned_table(spark, name)) is not None]
+    return [Leaf(table, table.current(), pinned=False) for table in tables], False
+
+
+def _explained(spark: SparkSession, frame: DataFrame) -> str:
+    from lipstick.dataframes.messages import client_of, plan_of, relation_of
+
+    return str(client_of(spark).explain_string(plan_of(relation_of(spark, frame)), "extended"))
 
 
 def versioned_leaf(spark: SparkSession, node: Any) -> Leaf | None:
@@ -218,16 +246,14 @@ def _is_bare(plan: Any) -> bool:
     return names == [str(attribute.exprId()) for attribute in _elements(plan.output())]
 
 
-_STEADY = ("LocalRelation", "OneRowRelation", "Range", "LogicalRDD", "InMemoryRelation")
-
-
 def read_anew(frame: DataFrame) -> str | None:
-    """Return what a classic frame reads anew each time it runs, as no format or file; else None.
+    """Return what a frame reads anew each time it runs, as no format or file does; else None.
 
     JDBC and most connectors are such: what they return later may be other rows.
     """
     if not hasattr(frame, "_jdf"):
-        return None
+        found = _JDBC.search(_explained(frame.sparkSession, frame))
+        return found[1] if found else None
     for leaf in _leaves(frame._jdf.queryExecution().analyzed()):
         kind = leaf.getClass().getSimpleName()
         if kind in ("LogicalRelation", "LogicalRelationWithTable"):
