@@ -61,6 +61,11 @@ class Measure:
         """True if rows are counted that must not be there."""
         return self.column is None
 
+    @property
+    def has_goal(self) -> bool:
+        """True if the gap may be closed: then it is 0."""
+        return self.is_check or self.is_condition or self.expected is not None
+
     @cached_property
     def is_condition(self) -> bool:
         """True if the value is a truth value, to be made true."""

@@ -40,6 +40,9 @@ _BETTER = 1.15
 _MOST = 0.6
 """The share of the rows that an explanation may leave out."""
 
+_LEAST = 0.01
+"""The share of a gap that an explanation closes at least: less is chance among so many rows."""
+
 _POOL = 60
 """Candidates for the list that is shown."""
 
@@ -100,6 +103,9 @@ class GainScores:
         now = gap(np.array([base]))[0]
         gained = np.minimum(now, at_random) - gap(without.numbers)
         scores = gained * (1.0 - share) / np.sqrt(counts + 1.0)
+        if self._measure.has_goal:
+            least = _LEAST * gap(np.array([self._measure.before]))[0]
+            scores = np.where(gained >= least, scores, -np.inf)
         usable = (counts > 0) & (without.counts <= _MOST * total) & ~np.isnan(scores)
         return np.where(usable, scores, -np.inf)
 

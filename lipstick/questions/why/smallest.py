@@ -92,7 +92,7 @@ def smallest_sets(measure: Measure, source: SourceRows, limit: int) -> SmallestS
         For values without an expectation, for gaps that no deletion closes, and queries
         whose smallest sets are not found from partial aggregates.
     """
-    if not (measure.is_check or measure.is_condition or measure.expected is not None):
+    if not measure.has_goal:
         raise CapabilityError(
             "The smallest sets that make a value right need to know what is right: than=..., and "
             'too="high" or too="low" where a bound is meant.'

@@ -147,6 +147,24 @@ def test_effects_are_those_of_what_ifs(sql: str, ask: dict[str, Any], tmp_path: 
             assert value == pytest.approx(cause.after)
 
 
+def test_chance_explains_nothing(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    rows = pa.table(
+        {
+            "id": np.arange(4000),
+            "a": rng.integers(0, 9, 4000),
+            "b": rng.normal(size=4000),
+            "v": rng.random(4000),
+        }
+    )
+    relation = Relation("t", ("id",), "id bigint, a bigint, b double, v double", rows)
+    capture = write_capture(
+        "SELECT * FROM t WHERE v < 0.5", Database({"t": relation}), tmp_path / "c"
+    )
+    said = capture.why(sources={"t": rows})
+    assert all(cause.before - cause.after >= said.before / 100 for cause in said.causes)
+
+
 def test_a_spent_budget_is_said(tmp_path: Path) -> None:
     said = _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v", too="high", budget=0.0)
     assert not said.complete
