@@ -37,10 +37,21 @@ def modules(root: Path) -> dict[str, Path]:
     return {".".join(p[:-1] if p[-1] == "__init__" else p): path for p, path in names.items()}
 
 
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield a tree and the statements below it, at any depth, without their expressions."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for blocks in ("body", "orelse", "finalbody", "handlers", "cases"):
+            below = getattr(node, blocks, ())
+            waiting += below if isinstance(below, list) else ()
+
+
 def imports(files: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
     """Yield pairs of modules of which the first imports the second, wherever in its text."""
     for name, path in files.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in statements(ast.parse(path.read_text("utf-8"))):
             imported: list[str] = []
             if isinstance(node, ast.ImportFrom) and node.module is not None:
                 whole = [f"{node.module}.{alias.name}" for alias in node.names]

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.file_sizes import ROOT, package_files
+from tests.imports import statements
 
 LISTED = ROOT / "tests" / "words.txt"
 
@@ -34,7 +35,7 @@ _NOUNS = {
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of each docstring of a file, of attributes as well."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             continue
         for statement in node.body:
