@@ -181,11 +181,14 @@ class Events:
                 members |= self.parts[event]
             elif event != neutral:
                 members.add(event)
-        negated = {self.parts[event] for event in members if self.kinds[event] == "not"}
-        if negated & members:
-            return TRUE - neutral
-        if 1 < len(members) <= _ABSORBING:
-            members = minimal(members, self._absorbs(kind), lambda e: len(self.members(e, kind)))
+        if len(members) > 1 and any(self.kinds[event] != "token" for event in members):
+            negated = {self.parts[event] for event in members if self.kinds[event] == "not"}
+            if negated & members:
+                return TRUE - neutral
+            if len(members) <= _ABSORBING:
+                members = minimal(
+                    members, self._absorbs(kind), lambda e: len(self.members(e, kind))
+                )
         if not members:
             return neutral
         if len(members) == 1:
