@@ -183,7 +183,12 @@ class Replay:
 
     def _unexecuted(self, step: HistoryStep, real: str) -> Bags:
         """Return the version before as a difference of the one after."""
-        before = self.state[step.table]
+        chain, before = self._chains[step.table], self.state[step.table]
+        if not chain.shapes[chain.before(step.version)].alike(chain.shapes[step.version]):
+            raise StatementError(
+                f"The statement {step.name!r} gave {step.table} other columns: what comes after it "
+                "cannot run without it.\nReplace it by one that gives the same columns."
+            )
         rows, after = self._touched(step, before.real, real)
         came = [rows, *([rows_of(before.came)] if before.came else [])]
         gone = [after, *([rows_of(before.gone)] if before.gone else [])]

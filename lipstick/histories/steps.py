@@ -18,6 +18,7 @@ from lipstick.tracking.formats.probe import versioned_table
 from rewriter import dialect
 from rewriter.statements import (
     Bags,
+    Replace,
     Statement,
     moments_of,
     parse_statement,
@@ -233,6 +234,14 @@ def check_versions(
     """
     check = Replay(engine, chains, steps, bases, {})
     for step in steps:
+        chain = chains[step.table]
+        same_columns = chain.shapes[chain.before(step.version)].alike(chain.shapes[step.version])
+        if not same_columns and not isinstance(step.statement, Replace):
+            raise StatementError(
+                f"Version {step.version} of {step.table} has other columns than the version before "
+                f"{step.name!r}: statements that change columns are not reenacted.\n"
+                "Give the versions from there on."
+            )
         written = check.reenacted(step)
         real = chains[step.table].versions[step.version]
         if written.ambiguous is not None and engine.store(written.ambiguous) is not None:
@@ -254,15 +263,21 @@ def check_versions(
     for table, chain in chains.items():
         made = {step.version for step in steps if step.table == table}
         for before, after in pairwise(chain.versions):
-            if after not in made:
-                _check_same(
-                    *(spark, chain.shapes[after].names),
-                    *(rows_of(chain.versions[after]), rows_of(chain.versions[before])),
-                    f"Version {after} of {table} has other rows than version {before}, and no "
-                    "statement made it",
-                    "Give the statement, ExecutedStatement(text, version=...), or the versions "
-                    "up to there alone.",
+            if after in made:
+                continue
+            if not chain.shapes[after].alike(chain.shapes[before]):
+                raise StatementError(
+                    f"Version {after} of {table} has other columns than version {before}, and no "
+                    "statement made it.\nGive the versions from there on."
                 )
+            _check_same(
+                *(spark, chain.shapes[after].names),
+                *(rows_of(chain.versions[after]), rows_of(chain.versions[before])),
+                f"Version {after} of {table} has other rows than version {before}, and no "
+                "statement made it",
+                "Give the statement, ExecutedStatement(text, version=...), or the versions "
+                "up to there alone.",
+            )
 
 
 def _check_same(

@@ -44,6 +44,14 @@ class TableShape:
         """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
+    def alike(self, other: TableShape) -> bool:
+        """Return True if another relation has columns of the same names and types."""
+        own, its = (
+            [(column.name.lower(), column.type) for column in shape.columns]
+            for shape in (self, other)
+        )
+        return own == its
+
     @property
     def by_name(self) -> Mapping[str, TableColumn]:
         """The columns by their names in lower case."""

@@ -129,6 +129,13 @@ def test_histories_that_are_none(ls: lipstick.Session, spark: SparkSession) -> N
     given: list[tuple[list[Any], list[Any], type[LipstickError], str]] = [
         ([before, after], ["UPDATE x SET amount = 1"], StatementError, "Version 1 of x is not"),
         ([before, after], [], StatementError, "no statement made it"),
+        ([before, frame(spark, BEFORE, 2)], [], StatementError, "has other columns than version 0"),
+        (
+            [before, frame(spark, BEFORE, 2)],
+            ["UPDATE x SET k = 1"],
+            StatementError,
+            "change columns are not reenacted",
+        ),
         ([before], ["DELETE FROM x"], TrackingError, "There is no version"),
         ([before, after], ["DELETE FROM y"], TrackingError, "changes 'y'"),
         (
