@@ -1,4 +1,4 @@
-"""Estimates of what a capture costs, from Spark's statistics."""
+"""Estimates of the cost of a capture, from Spark's statistics."""
 
 from __future__ import annotations
 

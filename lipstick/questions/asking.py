@@ -79,7 +79,7 @@ def _seconds(budget: Any) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class QuestionCost:
-    """An estimate of what a question takes, coarse and without the time of a capture.
+    """An estimate of the cost of a question, coarse and without the time of a capture.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Hypothesis:
+class DelayHypothesis:
     """The window from ``time - lower`` to ``time - upper`` of an output at `time`.
 
     Parameters
@@ -37,16 +37,18 @@ class Hypothesis:
     probability: float
 
 
-def one_step(element: ProcessingElement) -> list[Hypothesis]:
+def one_step(element: ProcessingElement) -> list[DelayHypothesis]:
     """The windows of a PE by its possible delays."""
     return [
-        Hypothesis(int(d) + element.window, int(d), int(d), float(element.delay.probabilities[d]))
+        DelayHypothesis(
+            int(d) + element.window, int(d), int(d), float(element.delay.probabilities[d])
+        )
         for d in element.delay.support
         if element.delay.probabilities[d] >= NEGLIGIBLE
     ]
 
 
-def chain(elements: Sequence[ProcessingElement]) -> list[Hypothesis]:
+def chain(elements: Sequence[ProcessingElement]) -> list[DelayHypothesis]:
     """Return the windows over the source of a chain of PEs whose last one makes the output.
 
     Between two PEs is a view that nobody has kept. A PE is triggered at the times of its grid,
@@ -74,11 +76,13 @@ def chain(elements: Sequence[ProcessingElement]) -> list[Hypothesis]:
             for first, last, probability in _triggers(element, after):
                 key = (first + element.window, last, after.delay)
                 merged[key] = merged.get(key, 0.0) + after.probability * probability
-        hypotheses = [Hypothesis(*key, p) for key, p in merged.items() if p >= NEGLIGIBLE]
+        hypotheses = [DelayHypothesis(*key, p) for key, p in merged.items() if p >= NEGLIGIBLE]
     return sorted(hypotheses, key=lambda each: -each.probability)
 
 
-def _triggers(element: ProcessingElement, after: Hypothesis) -> Iterator[tuple[int, int, float]]:
+def _triggers(
+    element: ProcessingElement, after: DelayHypothesis
+) -> Iterator[tuple[int, int, float]]:
     """The first and the last trigger whose output is in a window, in time units before the output.
 
     Triggers are multiples of the PE's trigger rate before the trigger of the last PE.
@@ -102,7 +106,7 @@ def _triggers(element: ProcessingElement, after: Hypothesis) -> Iterator[tuple[i
                 yield places[oldest], places[newest], float(probability)
 
 
-def _inside(element: ProcessingElement, before: int, after: Hypothesis) -> float:
+def _inside(element: ProcessingElement, before: int, after: DelayHypothesis) -> float:
     """The probability that an output triggered so long `before` is in a window."""
     delays = before - np.arange(len(element.delay.probabilities))
     chosen = (delays <= after.lower) & (delays > after.upper)
@@ -282,7 +286,7 @@ def _windows(
 
 
 def _most_probable(
-    hypotheses: Sequence[Hypothesis], last: ProcessingElement, inputs: View, outputs: View
+    hypotheses: Sequence[DelayHypothesis], last: ProcessingElement, inputs: View, outputs: View
 ) -> Ranges:
     """Of every output the set of inputs that most of the probability is of. O(n · h log m)."""
     count = len(outputs)
@@ -296,7 +300,7 @@ def _most_probable(
 
 
 def _of_chunk(
-    hypotheses: Sequence[Hypothesis], last: ProcessingElement, inputs: View, times: Array
+    hypotheses: Sequence[DelayHypothesis], last: ProcessingElement, inputs: View, times: Array
 ) -> tuple[Array, Array, Array]:
     lower = np.array([each.lower for each in hypotheses])
     upper = np.array([each.upper for each in hypotheses])
