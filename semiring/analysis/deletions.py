@@ -117,7 +117,9 @@ class Deletions:
             false, true = self.false[inner[0]], self.true[inner[0]]
             if gate.complement:
                 false, true = true, false
-            return _at({0: min(false, true) if not gate.at else false, gate.at: true}, gate.at + 1)
+            if not gate.at:  # all sums are the same
+                return _at({0: min(false, true)}, 1)
+            return _at({0: false, gate.at: true}, gate.at + 1)
         if gate.kind == "mixture":
             high, low = self._of(inner[0]), self._of(inner[1])
             least = np.full(max(len(high), len(low)), _NEVER, dtype=np.int64)

@@ -360,6 +360,11 @@ def test_a_threshold_of_many_parts_is_exact_and_sampled():
         assert not holds(many, {token: token not in deleted for token in many.tokens})
 
 
+def test_a_sum_that_never_comes_to_a_number_needs_no_repair():
+    never = compare("=", Tensor(SUM, [(Polynomial.token(TOKENS[0]), -1)]), Decimal("0.5"))
+    assert repairs(never) == [frozenset()]
+
+
 @given(positive)
 def test_weighted_sums_share_witnesses(annotation):
     """Each minimal witness is shared among its tuples; larger sets with it count for nothing."""
