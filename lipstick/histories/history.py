@@ -18,6 +18,7 @@ from lipstick.histories.steps import (
     ExecutedStatement,
     Versions,
     chain_of,
+    check_replacements,
     check_versions,
     read_statement,
     steps_of,
@@ -153,6 +154,8 @@ class TableHistory:
         if both := set(undo) & set(replace or {}):
             raise TrackingError(f"{min(both)!r} is undone and replaced.\nAsk one of both.")
         spark = self.spark
+        if replace:
+            check_replacements(spark)
         others = {name: read_statement(spark, text) for name, text in (replace or {}).items()}
         for name, other in others.items():
             if ".".join(other.table).lower() != names[name].table:

@@ -199,6 +199,16 @@ def check_fragments(spark: SparkSession, text: str) -> None:
             )
 
 
+def check_replacements(spark: SparkSession) -> None:
+    """Refuse texts that no version checks where no parser of Spark does either."""
+    if getattr(spark, "_jsparkSession", None) is None:
+        raise UnsupportedError(
+            "statements are not replaced over Spark Connect, whose clients cannot ask Spark how it "
+            "reads the new text",
+            "Undo statements (undo=), or replace them in a classic session.",
+        )
+
+
 def check_session(spark: SparkSession) -> None:
     """Refuse settings by which statements store other values than their reenactment has."""
     if str(spark.conf.get("spark.sql.storeAssignmentPolicy", "ANSI")).upper() != "ANSI":

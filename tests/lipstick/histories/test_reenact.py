@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
 from lipstick.errors import LipstickError, StatementError, TrackingError, UnsupportedError
+from lipstick.histories.steps import check_replacements
 
 pytestmark = pytest.mark.engines("memory")
 
@@ -154,3 +155,9 @@ def test_histories_that_are_none(ls: lipstick.Session, spark: SparkSession) -> N
     for versions, statements, kind, message in given:
         with pytest.raises(kind, match=message):
             ls.reenact({"x": versions}, statements, key="k")
+
+
+def test_no_text_is_taken_where_spark_cannot_be_asked_how_it_reads_it() -> None:
+    """A client of Spark Connect has no parser, and no version was made by the new text."""
+    with pytest.raises(UnsupportedError, match="not replaced over Spark Connect"):
+        check_replacements(cast(SparkSession, object()))
