@@ -8,7 +8,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
-from lipstick.errors import SourceChangedError, SourceError, TrackingError, VersionGoneError
+from lipstick.errors import (
+    SourceChangedError,
+    SourceError,
+    TrackingError,
+    UnsupportedError,
+    VersionGoneError,
+)
 from tests.oracle.database import Database, Relation
 from tests.oracle.plain import PlainSpark
 from tests.oracle.small import Oracles
@@ -178,7 +184,7 @@ def test_every_form_of_a_source_is_a_version(
 
 @pytest.mark.parametrize("format", ["delta", "iceberg"])
 def test_what_no_version_stands_for_is_refused(
-    lake: SparkSession, ls: lipstick.Session, fresh: Fresh, format: str
+    lake: SparkSession, ls: lipstick.Session, fresh: Fresh, format: str, tmp_path: Path
 ) -> None:
     table, versions = _versions(lake, fresh, format)
     file = lake.sql(f"SELECT * FROM {table}").inputFiles() or [
@@ -198,6 +204,9 @@ def test_what_no_version_stands_for_is_refused(
     ls.track(table, table, key="k")
     q = ls.annotate(live.groupBy("v").count())
     assert len(q.polynomials()) == 2
+    ls.track("events", lake.readStream.schema("k INT").csv(str(tmp_path)), key="k")
+    with pytest.raises(UnsupportedError, match="each micro-batch may read a later one"):
+        ls.sql(f"SELECT events.k FROM events JOIN {table} AS t ON events.k = t.k")
     ls.track("one", lake.range(1), key="id")
     with pytest.raises(TrackingError, match="provenance is not kept beside these"):
         ls.sql(f"INSERT INTO {table} SELECT 9, id FROM one")

@@ -179,6 +179,22 @@ def check_followed(spark: SparkSession, expression: dialect.Query, sql: str) -> 
         )
 
 
+def check_joined(relations: Mapping[str, Tracked], sql: str) -> None:
+    """Refuse tables of versions that a stream is joined with: Spark may read a later version.
+
+    Raises
+    ------
+    UnsupportedError
+    """
+    for name, tracked in relations.items():
+        if tracked.source.versions:
+            raise UnsupportedError(
+                f"{name!r} is a version of a table, of which each micro-batch may read a later one",
+                "Copy its rows (materialize=True) and name the copy in the query.",
+                sql,
+            )
+
+
 @checked
 class AnnotatedStream(AnnotatedFrame):
     """A streaming query over tracked streams: :meth:`lipstick.Session.sql` and ``annotate``.
@@ -196,6 +212,7 @@ class AnnotatedStream(AnnotatedFrame):
     def __init__(self, session: Session, prepared: PreparedQuery) -> None:
         super().__init__(session, prepared)
         check_followed(session.spark, prepared.written, prepared.sql)
+        check_joined(self.still, prepared.sql)
         check_apart(
             prepared.shown, {name: of_stream(self.relations[name]) for name in self.streams}
         )
