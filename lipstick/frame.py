@@ -42,6 +42,7 @@ from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
 from semiring.annotation import AnnotationType
 from semiring.door import checked
+from semiring.errors import ArgumentError
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
@@ -420,7 +421,13 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
             Names of statements that do not run, and other texts by the names of the statements to
             replace, of the history of the query's tables; :meth:`lipstick.TableHistory.what_if`.
         """
-        delete = delete or {}
+        if delete is None:
+            if not (undo or replace):
+                raise ArgumentError(
+                    "AnnotatedFrame.what_if: delete is None.\nIt should be: Mapping, unless "
+                    "statements are undone or replaced."
+                )
+            delete = {}
         history = history_of(self._session, self.relations)
         if history is not None and (undo or replace or history.concerns(delete)):
             return history.what_if_of(self, delete, cascade, undo, replace or {}, strict=strict)

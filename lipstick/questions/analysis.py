@@ -9,7 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lipstick.errors import NeedsSparkError
-from lipstick.questions.asking import BUDGET, Method, answer_rows, answered_here, question
+from lipstick.questions.asking import (
+    BUDGET,
+    Method,
+    answer_rows,
+    answered_here,
+    check_limit,
+    question,
+)
 from lipstick.questions.prior import Annotation, PriorKnowledge, Tokens
 from semiring.analysis import (
     Estimate,
@@ -57,6 +64,7 @@ class Analyses(ABC):
         self, limit: int | None, *, potential: bool = False
     ) -> list[tuple[Row, Callable[[], Annotation]]]:
         """Return the first rows of the answer, each with a function that makes its annotation."""
+        check_limit(limit)
         capture = self._captured
         if not potential:
             with suppress(NeedsSparkError):
@@ -83,6 +91,7 @@ class Analyses(ABC):
 
     def _valued(self, column: str, limit: int | None) -> list[tuple[Row, Callable[[], Value]]]:
         """Return rows of the answer, each with a function that makes a column's formal value."""
+        check_limit(limit)
         with answered_here(self._captured.engine):
             return [
                 (row, partial(_here, self._captured, make))

@@ -218,3 +218,11 @@ def forget_connection() -> None:
         gateway = import_module("pyspark").SparkContext._gateway
         client = gateway._gateway_client
         client.thread_connection.connection = None
+
+
+def check_limit(limit: int | None) -> None:
+    """Refuse a negative number of rows, which would be a place from the end."""
+    if limit is not None and limit < 0:
+        raise ArgumentError(
+            f"limit is {limit}: the number of rows to return.\nGive 0 or more, or None for all."
+        )

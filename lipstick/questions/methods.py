@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 import pyarrow as pa
 
 from lipstick.questions.analysis import Analyses
-from lipstick.questions.asking import BUDGET, answered_here, question
+from lipstick.questions.asking import BUDGET, answered_here, check_limit, question
 from lipstick.questions.scenarios import Each, Given, resolve_scenarios
 from lipstick.questions.updates import resolve_update, resolve_updates
 from lipstick.tables.origins import A, expanded
 from lipstick.tracking.unknown_keys import check_keys
 from semiring.base import Semiring
 from semiring.door import checked
-from semiring.errors import ArgumentError
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.value import Value
@@ -45,7 +44,7 @@ class Questions(Analyses, Generic[T]):
     @question("listing members")
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per output tuple and member: the answer's columns, tokens, values."""
-        _check_limit(limit)
+        check_limit(limit)
         return self._captured.memory.members(limit)
 
     # -- annotations -----------------------------------------------------------------------
@@ -78,7 +77,7 @@ class Questions(Analyses, Generic[T]):
         ExactnessError
             Where a row depends, through an order, a window or changing keys, on too many others.
         """
-        _check_limit(limit)
+        check_limit(limit)
         capture = self._captured
         if potential:
             with answered_here(capture.engine):
@@ -109,7 +108,7 @@ class Questions(Analyses, Generic[T]):
         ExactnessError
             Where a value depends on too many rows, through an order, a window or changing keys.
         """
-        _check_limit(limit)
+        check_limit(limit)
         capture = self._captured
         with answered_here(capture.engine):
             tensors = capture.memory.tensors(column, limit)
@@ -383,13 +382,6 @@ class Questions(Analyses, Generic[T]):
             for part in resolved.updated:
                 check_keys(capture, part.relation, part.table, strict=strict)
         return resolved
-
-
-def _check_limit(limit: int | None) -> None:
-    if limit is not None and limit < 0:
-        raise ArgumentError(
-            f"limit is {limit}: the number of rows to return.\nGive 0 or more, or None for all."
-        )
 
 
 def _expanded(capture: Capture, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lipstick.cli.workflow import Executions, read_inputs, read_state, read_table
+from lipstick.cli.given import Executions, read_inputs, read_state, read_table
 from lipstick.workflow.errors import InputError
 
 

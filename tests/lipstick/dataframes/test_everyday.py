@@ -121,7 +121,7 @@ def test_a_display_without_annotations_has_rows(
     def refused(*_: object) -> None:
         raise CapabilityError("no annotations of this")
 
-    monkeypatch.setattr(query, "polynomials", refused)
+    monkeypatch.setattr(query, "annotations_within", refused)
     shown = query._repr_html_()
     assert "<td>b</td>" in shown
     assert shown.index("<td>b</td>") < shown.index("no annotations of this")

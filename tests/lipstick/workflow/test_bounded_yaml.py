@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from lipstick.cli import main
-from lipstick.cli.workflow import read_inputs
+from lipstick.cli.given import read_inputs
 from lipstick.errors import LipstickError
 from lipstick.workflow import Workflow
 from lipstick.workflow.definition import bounded_yaml
