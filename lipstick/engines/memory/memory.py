@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,13 +30,15 @@ from lipstick.engines.memory.store import StoredDatasets
 from lipstick.engines.memory.updates import evaluate_update
 from lipstick.engines.memory.whatif import MemoryWhatIf
 from lipstick.engines.memory.whatif_many import WhatIfMany
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, LipstickError
 from rewriter.blocks import Block
 from semiring.base import Array, Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.valuation import Valuation
 from semiring.value import Value
+
+T = TypeVar("T")
 
 Where: TypeAlias = Callable[[pa.Table], Any] | Any | None
 """A choice of rows of the answer: a Boolean per row, or a function from the answer; None: all."""
@@ -81,16 +84,28 @@ class Memory:
         contents = contents or manifest.contents(directory)
         self._engine = Engine(StoredDatasets(contents), manifest, lookup)
         self._formal = Formal(self._engine)
+        self._asking = threading.RLock()
 
     @property
     def engine(self) -> Engine:
         """The rows and members of every block, by position."""
         return self._engine
 
-    @property
-    def formal(self) -> Formal:
-        """The annotations of tuples of every block, by position."""
-        return self._formal
+    def formally(self, ask: Callable[[Formal], T]) -> T:
+        """Return what a function finds in the annotations of tuples, one function at a time.
+
+        Annotations share one circuit. Where the function is interrupted (Ctrl-C, a budget) this may
+        be half made, and the next question begins with a new one.
+        """
+        with self._asking:
+            try:
+                with _uncollected():
+                    return ask(self._formal)
+            except LipstickError:
+                raise
+            except BaseException:
+                self._formal = Formal(self._engine)
+                raise
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -188,8 +203,7 @@ class Memory:
         Exact in every world: see :mod:`lipstick.engines.memory.formal`.
         """
         positions = self._positions(where)[:limit]
-        with _uncollected():
-            annotations = self._formal.shown(positions)
+        annotations = self.formally(lambda formal: formal.shown(positions))
         return list(zip(self._shown(positions), annotations, strict=True))
 
     def deferred_annotations(
@@ -199,8 +213,7 @@ class Memory:
         positions = self._positions(None)[:limit]
 
         def make(at: int) -> Polynomial | Expression:
-            with _uncollected():
-                return self._formal.shown(positions[at : at + 1])[0]
+            return self.formally(lambda formal: formal.shown(positions[at : at + 1])[0])
 
         shown = self._shown(positions)
         return [(row, partial(make, at)) for at, row in enumerate(shown)]
@@ -216,8 +229,7 @@ class Memory:
         ExactnessError
         When there are too many rows to decide which are possible.
         """
-        with _uncollected():
-            return list(islice(self._formal.rows(), limit))
+        return self.formally(lambda formal: list(islice(formal.rows(), limit)))
 
     def tensors(self, column: str, limit: int | None = None) -> list[tuple[dict[str, Any], Value]]:
         """Return rows of the answer, in its order, with the formal value of a column.
@@ -237,8 +249,7 @@ class Memory:
             When there is no such column, or its values are not in the capture.
         """
         positions = self._positions(None)[:limit]
-        with _uncollected():
-            tensors = self._formal.values(column, positions)
+        tensors = self.formally(lambda formal: formal.values(column, positions))
         return list(zip(self._shown(positions), tensors, strict=True))
 
     def deferred_values(
@@ -249,8 +260,7 @@ class Memory:
         column_number(self._engine, column)
 
         def make(at: int) -> Value:
-            with _uncollected():
-                return self._formal.values(column, positions[at : at + 1])[0]
+            return self.formally(lambda formal: formal.values(column, positions[at : at + 1])[0])
 
         shown = self._shown(positions)
         return [(row, partial(make, at)) for at, row in enumerate(shown)]
@@ -287,8 +297,8 @@ class Memory:
         identity, length
             The columns that identify the answer's rows, and the number of rows asked for.
         """
-        with _uncollected():
-            return self._formal.shown(self._find(identity, length))
+        positions = self._find(identity, length)
+        return self.formally(lambda formal: formal.shown(positions))
 
     def lineage_of(self, identity: Sequence[pa.Array], length: int) -> dict[str, pa.Table]:
         """The tokens that some rows of the answer were made from; parameters as above."""
@@ -332,7 +342,9 @@ class Memory:
         CapabilityError
             See :func:`lipstick.engines.memory.evaluation.evaluate`.
         """
-        return evaluate(self._engine, self._formal, semiring, valuations, merged=merged)
+        return self.formally(
+            lambda formal: evaluate(self._engine, formal, semiring, valuations, merged=merged)
+        )
 
     def evaluate_potential(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
@@ -341,7 +353,9 @@ class Memory:
 
         Columns have the values of the world of the tuples that are not valued 0.
         """
-        return evaluate_potential(self._engine, self._formal, semiring, valuations)
+        return self.formally(
+            lambda formal: evaluate_potential(self._engine, formal, semiring, valuations)
+        )
 
     def valued_zero(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]

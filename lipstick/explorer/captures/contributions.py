@@ -113,7 +113,7 @@ def _names(rows: GroupRows, members: Array) -> tuple[str, list[str]]:
 
 def _formal(memory: Memory, at: Array, column: str) -> dict[str, Any]:
     """A tensor of a block below the last one, from its formal value."""
-    (value,) = memory.formal.values(column, at)
+    (value,) = memory.formally(lambda formal: formal.values(column, at))
     terms = list(getattr(value, "simple_tensors", ()))
     ranked = sorted(terms, key=lambda term: -abs(number(term[1]) or 0.0))
     bars = [

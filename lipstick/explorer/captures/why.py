@@ -172,7 +172,8 @@ def annotation(memory: Memory, at: Array) -> Polynomial | Expression:
 
     See :meth:`lipstick.Capture.polynomials` for the whole.
     """
-    return memory.formal.uncut(memory.engine.root.name, at)[0]
+    root = memory.engine.root.name
+    return memory.formally(lambda formal: formal.uncut(root, at)[0])
 
 
 def _decided(root: Block) -> list[str]:

@@ -42,7 +42,7 @@ def test_from_a_value_to_the_rows_it_is_made_of(
     assert sorted(bars) == sorted(str(cell(value)) for _, value in tensor.simple_tensors)
     opened_one = capture("q3")
     at = opened_one.memory.engine.base("b0").ordered[:1]
-    (annotation,) = opened_one.memory.formal.uncut("b0", at)
+    (annotation,) = opened_one.memory.formally(lambda formal: formal.uncut("b0", at))
     tokens = {str(token) for token in annotation.tokens}
     chips = screen.locator(".formula .token")
     assert {

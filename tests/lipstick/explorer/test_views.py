@@ -17,6 +17,7 @@ from lipstick.capture.manifest import RelationRecord
 from lipstick.explorer.captures import what_if
 from lipstick.explorer.captures.input_rows import looked_up
 from lipstick.explorer.captures.source import CaptureSource
+from lipstick.explorer.captures.why import annotation as annotation_but_for_limit
 from lipstick.explorer.cells import cell, cells
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer
@@ -47,7 +48,7 @@ def test_why_has_the_tokens_of_the_annotation(capture: Open, name: str) -> None:
         at = opened.memory.engine.base(opened.manifest.root.name).ordered[
             row_number : row_number + 1
         ]
-        (annotation,) = opened.memory.formal.uncut(opened.manifest.root.name, at)
+        annotation = annotation_but_for_limit(opened.memory, at)
         # Conditions are cut short: their tokens are those of the row's inputs all the same.
         listed = {
             (each["relation"], label) for each in answer["inputs"] for label in each["labels"]
