@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, wraps
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from lipstick.display.progress_line import progress
@@ -64,7 +64,7 @@ def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                     _ = getattr(args[0], "_captured", None)
                     seconds = _seconds(kwargs.get("budget", BUDGET))
                     return call_within(seconds, partial(method, *args, **kwargs))
-                except KeyboardInterrupt:
+                except (KeyboardInterrupt, ExactnessError):  # Ctrl-C, or a budget that is spent
                     forget_connection()
                     raise
 
@@ -215,7 +215,7 @@ def forget_connection() -> None:
     call would take for its own.
     """
     with suppress(Exception):
-        gateway = import_module("pyspark").SparkContext._gateway
+        gateway = sys.modules["pyspark"].SparkContext._gateway
         client = gateway._gateway_client
         client.thread_connection.connection = None
 
