@@ -17,7 +17,7 @@ from lipstick.tracking.formats.probe import versioned_table
 from tests.oracle.histories.draw import COLUMNS, SOURCES, TYPES, draw, statement
 
 FORMATS = ("delta", "iceberg")
-STATEMENTS = int(os.environ.get("LIPSTICK_FORMAT_STATEMENTS", "3"))
+STATEMENTS = int(os.environ.get("LIPSTICK_FORMAT_STATEMENTS", "2"))
 _ARROW = {"INT": pa.int32(), "STRING": pa.string()}
 
 

@@ -54,6 +54,7 @@ def rows_of(frame: DataFrame) -> list[tuple[Any, ...]]:
     return sorted(tuple(row) for row in frame.collect())
 
 
+@pytest.mark.slow_over_connect
 def test_history_answers(ls: lipstick.Session, spark: SparkSession) -> None:
     """One history for all questions, as it takes a job for each of its versions."""
     history = reenacted(ls, spark)
