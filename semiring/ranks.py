@@ -74,6 +74,11 @@ def _dense(keys: Sequence[Array], column: pa.Array) -> Array:
     """Return the ranks of rows by several keys, the first one foremost."""
     if not keys:
         return np.zeros(len(column), dtype=np.int64)
+    return dense_ranks(keys)
+
+
+def dense_ranks(keys: Sequence[Array]) -> Array:
+    """Return consecutive ranks of rows by one or more keys, the first one foremost."""
     order = np.lexsort(keys[::-1])
     differs = np.zeros(len(order), dtype=np.int64)
     for key in keys:

@@ -9,6 +9,7 @@ import numpy as np
 
 from semiring.base import Array
 from semiring.circuit.gates import DELTA, MONUS, PRODUCT, SUM, TOKEN, Gates
+from semiring.ranks import dense_ranks
 from semiring.segments import bounds, owners_of
 
 SortKey = Callable[[int], Any]
@@ -52,11 +53,11 @@ class CanonicalOrder:
         if kind == TOKEN:
             return np.argsort(np.argsort(gates))
         if kind == DELTA:
-            return _dense([self.ranks(store.child[store.offsets[gates]])])
+            return dense_ranks([self.ranks(store.child[store.offsets[gates]])])
         if kind == MONUS:
             edges, _ = store.edges_of(gates)
             sides = self.ranks(store.child[edges])
-            return _dense([sides[::2], sides[1::2]])
+            return dense_ranks([sides[::2], sides[1::2]])
         if kind in (PRODUCT, SUM):
             edges, offsets = self.sorted_edges(gates)
             return self._lists(store.child[edges], store.label[edges], offsets)
@@ -142,16 +143,6 @@ def list_ranks(offsets: Array, keys_at: Callable[[Array, Array], Sequence[Array]
         tied = np.repeat(sizes_of > 1, sizes_of) & ~ended[order]
         active = active[order[tied]]
         place += 1
-    return ranks
-
-
-def _dense(keys: Sequence[Array]) -> Array:
-    order = np.lexsort(list(keys)[::-1])
-    change = np.zeros(len(order), dtype=np.int64)
-    for key in keys:
-        change[1:] |= key[order][1:] != key[order][:-1]
-    ranks = np.empty(len(order), dtype=np.int64)
-    ranks[order] = np.cumsum(change)
     return ranks
 
 

@@ -273,10 +273,10 @@ class _Terms:
         return store.child[edges], store.label[edges]
 
 
-class CircuitPolynomial(Polynomial):
-    """A polynomial that is a sum of many monomials in a circuit."""
+class _LargeSum:
+    """The common part of polynomials and expressions that are large sums in a circuit."""
 
-    __slots__ = ("_gate", "_made", "_order", "_reading")
+    __slots__ = ()
     _gate: int
     _made: Any
     _order: _Terms
@@ -288,18 +288,17 @@ class CircuitPolynomial(Polynomial):
         object.__setattr__(self, "_order", _Terms(reading, gate))
         object.__setattr__(self, "_made", None)
 
-    @property
-    def size(self) -> int:
-        return self._order.size
+    def _first(self, limit: int | None) -> Any:
+        raise NotImplementedError
 
-    @property
-    def _terms(self) -> Any:  # type: ignore[override]
+    def _all(self) -> Any:
         if self._made is None:
             object.__setattr__(self, "_made", tuple(self._first(None)))
         return self._made
 
-    def _first(self, limit: int | None) -> Any:
-        return self._reading.monomials(*self._order.first(limit, monomials=True))
+    @property
+    def size(self) -> int:
+        return self._order.size
 
     @property
     def tokens(self) -> frozenset[Token]:
@@ -309,61 +308,47 @@ class CircuitPolynomial(Polynomial):
     def is_zero(self) -> bool:
         return False
 
+    def constant_value(self) -> int | None:
+        return None
+
+
+class CircuitPolynomial(_LargeSum, Polynomial):
+    """A polynomial that is a sum of many monomials in a circuit."""
+
+    __slots__ = ("_gate", "_made", "_order", "_reading")
+
+    @property
+    def _terms(self) -> Any:  # type: ignore[override]
+        return self._all()
+
+    def _first(self, limit: int | None) -> Any:
+        return self._reading.monomials(*self._order.first(limit, monomials=True))
+
     @property
     def is_one(self) -> bool:
         return False
-
-    def constant_value(self) -> int | None:
-        return None
 
     def __bool__(self) -> bool:
         return True
 
 
-class CircuitSum(Sum):
+class CircuitSum(_LargeSum, Sum):
     """A sum of many expressions in a circuit."""
 
     __slots__ = ("_gate", "_made", "_order", "_reading")
-    _gate: int
-    _made: Any
-    _order: _Terms
-    _reading: CircuitReading
-
-    def __init__(self, reading: CircuitReading, gate: int) -> None:
-        object.__setattr__(self, "_reading", reading)
-        object.__setattr__(self, "_gate", gate)
-        object.__setattr__(self, "_order", _Terms(reading, gate))
-        object.__setattr__(self, "_made", None)
-
-    @property
-    def size(self) -> int:
-        return self._order.size
 
     @property
     def summands(self) -> Any:  # type: ignore[override]
-        if self._made is None:
-            object.__setattr__(self, "_made", tuple(self._first(None)))
-        return self._made
+        return self._all()
 
     def _first(self, limit: int | None) -> Any:
         gates, times = self._order.first(limit, monomials=False)
         return list(zip(self._reading.expressions(gates), times.tolist(), strict=True))
 
     @property
-    def tokens(self) -> frozenset[Token]:
-        return self._reading.tokens(np.array([self._gate]))
-
-    @property
-    def is_zero(self) -> bool:
-        return False
-
-    @property
     def is_polynomial(self) -> bool:
         flags = self._reading.circuit.gates.flags[self._gate]
         return bool(flags & POLYNOMIAL)
-
-    def constant_value(self) -> int | None:
-        return None
 
 
 class CircuitTensor(Tensor):

@@ -43,14 +43,11 @@ class CircuitAggregated(Aggregated):
         return len(self._gates)
 
     def _first(self, limit: int | None) -> Any:
-        annotations = self._reading.annotations(self._gates[:limit])
-        rows = [tuple(map(known, row)) for row in self._rows[:limit]]
-        return list(zip(annotations, rows, strict=True))
+        return _annotated_rows(self._reading, self._gates, self._rows, limit)
 
     @property
     def tokens(self) -> frozenset[Token]:
-        inner = tokens_of(part for row in self._rows for part in row)
-        return self._reading.tokens(self._gates) | inner
+        return _tokens(self._reading, self._gates, self._rows)
 
     @property
     def has_tokens(self) -> bool:
@@ -137,9 +134,7 @@ class CircuitRows(WindowRows):
         return self._made
 
     def _first(self, limit: int | None) -> Any:
-        annotations = self._reading.annotations(self._gates[:limit])
-        rows = [tuple(map(known, row)) for row in self._operands[:limit]]
-        return list(zip(annotations, rows, strict=True))
+        return _annotated_rows(self._reading, self._gates, self._operands, limit)
 
     @property
     def size(self) -> int:
@@ -154,8 +149,20 @@ class CircuitRows(WindowRows):
 
     @property
     def tokens(self) -> frozenset[Token]:
-        inner = tokens_of(part for row in self._operands for part in row)
-        return self._reading.tokens(self._gates) | inner
+        return _tokens(self._reading, self._gates, self._operands)
+
+
+def _annotated_rows(
+    reading: CircuitReading, gates: Array, rows: Sequence[tuple[Operand, ...]], limit: int | None
+) -> list[tuple[Any, tuple[Operand, ...]]]:
+    shown = [tuple(map(known, row)) for row in rows[:limit]]
+    return list(zip(reading.annotations(gates[:limit]), shown, strict=True))
+
+
+def _tokens(
+    reading: CircuitReading, gates: Array, rows: Iterable[tuple[Operand, ...]]
+) -> frozenset[Token]:
+    return reading.tokens(gates) | tokens_of(part for row in rows for part in row)
 
 
 def _has_tokens(reading: CircuitReading, gates: Array, rows: Iterable[tuple[Operand, ...]]) -> bool:
