@@ -15,6 +15,7 @@ from lipstick.systems.events.stream_commands import (
     chosen,
     format_options,
     reduce_folder,
+    source_option,
     spark_options,
     tell_topics,
 )
@@ -264,14 +265,7 @@ def stats(store: Path, format: str | None, output: Path | None, limit: int | Non
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 @click.option("--show", type=int, default=10, show_default=True, help="Bad lines to print.")
-@click.option(
-    "--format",
-    "source",
-    type=click.Choice(["messages", "prov", "openlineage"]),
-    default="messages",
-    show_default=True,
-    help="Of the events.",
-)
+@source_option
 def check(paths: tuple[Path, ...], show: int, source: str) -> None:
     """Check events, cycles among them; exit code 1 if some would be refused."""
     from lipstick.systems.events.files import check_files

@@ -63,19 +63,22 @@ def spark_options(command: C) -> C:
     return command
 
 
+source_option = click.option(
+    "--format",
+    "source",
+    type=click.Choice(["messages", "prov", "openlineage"]),
+    default="messages",
+    show_default=True,
+    help="Of the events.",
+)
+
+
 def format_options(command: C) -> C:
     """Add the options for the format of events, as the parameters `source` and `topic`."""
     command = click.option(
         "--topic", default="events", show_default=True, help="Of PROV and OpenLineage."
     )(command)
-    return click.option(
-        "--format",
-        "source",
-        type=click.Choice(["messages", "prov", "openlineage"]),
-        default="messages",
-        show_default=True,
-        help="Of the events.",
-    )(command)
+    return source_option(command)
 
 
 def chosen(given: dict[str, Any]) -> SparkOptions | None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from lipstick.errors import SourceError, VersionGoneError
-from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion
+from lipstick.errors import SourceError
+from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion, readable
 from lipstick.tracking.views import quoted_name
 
 if TYPE_CHECKING:
@@ -71,16 +71,12 @@ class VersionedDelta:
     def read(self, version: int | None) -> DataFrame:
         """Return the rows of a version."""
         assert version is not None
-        try:
-            frame = self.spark.sql(f"SELECT * FROM {self.relation(version)}")
-            frame.schema  # noqa: B018 - Connect analyses here
-        except PySparkException as error:
-            raise VersionGoneError(
-                f"Version {version} of the Delta table {self.table} cannot be read: "
-                f"{str(error).strip().splitlines()[0]}\n"
-                f"DESCRIBE HISTORY {self.table} has its versions."
-            ) from error
-        return frame
+        query = f"SELECT * FROM {self.relation(version)}"
+        return readable(
+            lambda: self.spark.sql(query),
+            f"Version {version} of the Delta table {self.table}",
+            f"DESCRIBE HISTORY {self.table} has its versions.",
+        )
 
     def schema(self, version: int | None) -> StructType:
         """Return the columns of a version."""

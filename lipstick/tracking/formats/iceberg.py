@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from lipstick.errors import SourceError, VersionGoneError
-from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion
+from lipstick.errors import SourceError
+from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion, readable
 from lipstick.tracking.views import quoted_name
 
 if TYPE_CHECKING:
@@ -93,20 +93,11 @@ class VersionedIceberg:
         """Return the rows of a snapshot."""
         if version is None:
             return self._now().where(F.lit(False))
-        try:
-            if self.path is None:
-                frame = self.spark.sql(f"SELECT * FROM {self.relation(version)}")
-            else:
-                reader = self.spark.read.format("iceberg").option("versionAsOf", version)
-                frame = reader.load(self.path)
-            frame.schema  # noqa: B018 - Connect analyses here
-        except PySparkException as error:
-            raise VersionGoneError(
-                f"Snapshot {version} of the Iceberg table {self.table} cannot be read: "
-                f"{str(error).strip().splitlines()[0]}\n"
-                f"SELECT * FROM {self.table}.snapshots has its snapshots."
-            ) from error
-        return frame
+        return readable(
+            lambda: self._at(version),
+            f"Snapshot {version} of the Iceberg table {self.table}",
+            f"SELECT * FROM {self.table}.snapshots has its snapshots.",
+        )
 
     def schema(self, version: int | None) -> StructType:
         """Return the columns of a snapshot."""
@@ -124,6 +115,11 @@ class VersionedIceberg:
             reader = self.spark.read.format("iceberg").option("versionAsOf", version)
             files = reader.load(f"{self.path}#files").select("file_path")
         return sorted(row[0] for row in files.distinct().collect())
+
+    def _at(self, version: int) -> DataFrame:
+        if self.path is None:
+            return self.spark.sql(f"SELECT * FROM {self.relation(version)}")
+        return self.spark.read.format("iceberg").option("versionAsOf", version).load(self.path)
 
     def _now(self) -> DataFrame:
         if self.path is None:

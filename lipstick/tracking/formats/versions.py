@@ -5,10 +5,14 @@ A version is a number: that of a commit of Delta, or the id of a snapshot of Ice
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from pyspark.errors import PySparkException
+
+from lipstick.errors import VersionGoneError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -91,6 +95,24 @@ class VersionedTable(Protocol):
     @property
     def place(self) -> tuple[str, str]:
         """The metadata columns with the file of a row, and its number there."""
+
+
+def readable(read: Callable[[], DataFrame], version: str, advice: str) -> DataFrame:
+    """Return the rows of a version, once Spark has analysed them.
+
+    Raises
+    ------
+    VersionGoneError
+        When Spark cannot read them.
+    """
+    try:
+        frame = read()
+        frame.schema  # noqa: B018 - Connect analyses here
+    except PySparkException as error:
+        raise VersionGoneError(
+            f"{version} cannot be read: {str(error).strip().splitlines()[0]}\n{advice}"
+        ) from error
+    return frame
 
 
 @dataclass(frozen=True, slots=True)
