@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from rewriter.dialect import emit, parse
+from rewriter.dialect import emit
 from rewriter.statements.model import Clause, Matching, MergeInto, TableColumn
 from rewriter.statements.scope import has_query, qualified
 from rewriter.statements.writer import (
     MATCHED,
     Reenactment,
-    Relations,
     StatementWriter,
     bag_union,
     column_of,
@@ -39,15 +38,6 @@ class MergeWriter(StatementWriter):
         matched = statement.of(Matching.MATCHED)
         by_source = statement.of(Matching.BY_SOURCE)
         only_delete = len(matched) == 1 and matched[0].deletes and matched[0].condition is None
-        if by_source and self._relations.present is not None:
-            without = Relations(
-                self._relations.before, self._relations.views, self._relations.source
-            )
-            whole = MergeWriter(self._statement, self._shape, without, self._source, False)
-            rows = parse(whole.merged(statement).rows).subquery("_lipstick_after")
-            names = [exp.column(exp.to_identifier(n, quoted=True)) for n in self._shape.names]
-            executed = exp.select(*names).from_(rows).where(self._is_present())
-            return self._rows(bag_union([executed, self._unless_present(self._all())]))
         branches: list[exp.Query] = []
         ambiguous = None
         if matched and not only_delete:

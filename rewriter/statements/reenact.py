@@ -97,10 +97,7 @@ class _Reenacting(StatementWriter):
             case Insert():
                 return self._rows(self._inserted(self._statement))
             case Replace():
-                rows = self._from_source(self._by_place(self._shape.columns))
-                if self._relations.present is None:
-                    return self._rows(rows)
-                return self._rows(bag_union([rows, self._unless_present(self._all())]))
+                return self._rows(self._from_source(self._by_place(self._shape.columns)))
             case MergeInto():
                 writer = MergeWriter(
                     *(self._statement, self._shape, self._relations, self._source, self._dynamic)
@@ -118,10 +115,7 @@ class _Reenacting(StatementWriter):
             changed = self._before(new)
             if condition is not None:
                 changed = changed.where(condition)
-            if self._relations.present is not None:
-                changed = changed.where(self._is_present())
             return bag_union([changed, self._not(self._all(), statement.condition)])
-        condition = self._and_present(condition)
         values = {}
         for name, value in new.items():
             column = self._column(name)
@@ -158,9 +152,7 @@ class _Reenacting(StatementWriter):
             return bag_union([kept, new])
         if static_columns:
             return bag_union([self._deleted(self._in_partition(static_columns)), new])
-        if self._relations.present is None:
-            return new
-        return bag_union([self._unless_present(self._all()), new])
+        return new
 
     def _in_partition(self, partition: Sequence[Assignment]) -> exp.Expr | None:
         """Return the condition of the rows in a partition; None: all are."""

@@ -39,14 +39,11 @@ class Relations:
     source
         A view of the rows of the source of MERGE, or of the query of INSERT; None: the statement's
         own text, over `views`.
-    present
-        A relation that has a row if and only if the statement is executed; None: it is.
     """
 
     before: str
     views: Mapping[str, str] = field(default_factory=dict)
     source: str | None = None
-    present: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,17 +236,9 @@ class StatementWriter:
         return self._before()
 
     def _not(self, rows: exp.Select, condition: exp.Expr | None) -> exp.Select:
-        """Return the rows for which a condition is not true, or the statement is not executed."""
+        """Return the rows for which a condition is not true; None: it is true of all."""
         condition = self._of_target(condition)
-        if condition is None and self._relations.present is None:
-            return rows.where(exp.false())
-        if self._relations.present is None:
-            assert condition is not None
-            return rows.where(is_not_true(condition))
-        executed: exp.Expr = exp.Not(this=self._is_present())
-        if condition is None:
-            return rows.where(executed)
-        return rows.where(exp.or_(is_not_true(condition), executed))
+        return rows.where(exp.false() if condition is None else is_not_true(condition))
 
     def _from_source(self, values: Mapping[str, exp.Expr]) -> exp.Select:
         """Return rows of the table over the source; columns without a value have their default."""
@@ -272,29 +261,12 @@ class StatementWriter:
             text = source_query(self._statement, self._relations.views)
             assert text is not None
             rows = parse(text)
-        if self._relations.present is not None:
-            rows = exp.select("_lipstick_given.*").from_(rows.subquery("_lipstick_given"))
-            rows = rows.join(table_of(self._relations.present), join_type="cross")
         alias = exp.to_identifier(self._source_alias, quoted=True)
         if not matched:
             return rows.subquery(alias)
         inner = exp.to_identifier("_lipstick_source_row", quoted=True)
         marked = exp.select("*", f"TRUE AS {MATCHED}").from_(rows.subquery(inner))
         return marked.subquery(alias)
-
-    def _is_present(self) -> exp.Exists:
-        assert self._relations.present is not None
-        return exp.Exists(this=exp.select("1").from_(table_of(self._relations.present)))
-
-    def _and_present(self, condition: exp.Expr | None) -> exp.Expr | None:
-        if self._relations.present is None:
-            return condition
-        counted = exp.select("count(*)").from_(table_of(self._relations.present)).subquery()
-        present = exp.GT(this=counted, expression=exp.Literal.number(0))
-        return present if condition is None else exp.and_(condition, present)
-
-    def _unless_present(self, rows: exp.Select) -> exp.Select:
-        return rows.where(exp.Not(this=self._is_present()))
 
     def _unsupported(self, problem: str, advice: str) -> UnsupportedError:
         return UnsupportedError(problem, advice, self._statement.text)

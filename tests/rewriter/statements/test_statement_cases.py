@@ -32,17 +32,15 @@ VIEWS = {"db.news": "news_view", "news": "news_view", "orders": "orders_before"}
 def outcome(sql: str) -> dict[str, str]:
     """Return the outcome by the section that holds it.
 
-    The table ``generated`` computes a column; statements over ``executed`` may not be executed, and
-    those over ``dynamic`` replace partitions.
+    The table ``generated`` computes a column; statements over ``dynamic`` replace partitions.
     """
     try:
         statement = parse_statement(sql)
         query = source_query(statement, VIEWS)
         name = statement.table[-1]
         shape = COMPUTED if name == "generated" else ORDERS
-        present = "executed_row" if name == "executed" else None
         written = reenact(
-            *(statement, shape, Relations("before", VIEWS, present=present)),
+            *(statement, shape, Relations("before", VIEWS)),
             None if query is None else _shape(query),
             dynamic=name == "dynamic",
         )

@@ -45,41 +45,6 @@ FROM `before` AS `orders`
 WHERE
   FALSE
 
--- title: a delete that may not be executed
-DELETE FROM executed WHERE a > 1
--- expected
-SELECT
-  `executed`.`k` AS `k`,
-  `executed`.`a` AS `a`,
-  `executed`.`c` AS `c`
-FROM `before` AS `executed`
-WHERE
-  NOT (
-    (
-      a > 1
-    ) IS NOT DISTINCT FROM TRUE
-  )
-  OR NOT EXISTS(
-    SELECT
-      1
-    FROM `executed_row`
-  )
-
--- title: all rows by a delete that may not be executed
-DELETE FROM executed
--- expected
-SELECT
-  `executed`.`k` AS `k`,
-  `executed`.`a` AS `a`,
-  `executed`.`c` AS `c`
-FROM `before` AS `executed`
-WHERE
-  NOT EXISTS(
-    SELECT
-      1
-    FROM `executed_row`
-  )
-
 -- title: a truncated table
 TRUNCATE TABLE orders
 -- expected

@@ -237,64 +237,6 @@ FROM (
   FROM `news_view` AS `news`
 ) AS `_lipstick_source`
 
--- title: an overwrite that may not be executed
-INSERT OVERWRITE executed SELECT k, a, c FROM news
--- expected
-SELECT
-  `executed`.`k` AS `k`,
-  `executed`.`a` AS `a`,
-  `executed`.`c` AS `c`
-FROM `before` AS `executed`
-WHERE
-  NOT EXISTS(
-    SELECT
-      1
-    FROM `executed_row`
-  )
-UNION ALL
-SELECT
-  `_lipstick_source`.`k` AS `k`,
-  `_lipstick_source`.`a` AS `a`,
-  `_lipstick_source`.`c` AS `c`
-FROM (
-  SELECT
-    _lipstick_given.*
-  FROM (
-    SELECT
-      k,
-      a,
-      c
-    FROM `news_view` AS `news`
-  ) AS _lipstick_given
-  CROSS JOIN `executed_row`
-) AS `_lipstick_source`
-
--- title: an insert that may not be executed
-INSERT INTO executed SELECT k, a, c FROM news
--- expected
-SELECT
-  `executed`.`k` AS `k`,
-  `executed`.`a` AS `a`,
-  `executed`.`c` AS `c`
-FROM `before` AS `executed`
-UNION ALL
-SELECT
-  `_lipstick_source`.`k` AS `k`,
-  `_lipstick_source`.`a` AS `a`,
-  `_lipstick_source`.`c` AS `c`
-FROM (
-  SELECT
-    _lipstick_given.*
-  FROM (
-    SELECT
-      k,
-      a,
-      c
-    FROM `news_view` AS `news`
-  ) AS _lipstick_given
-  CROSS JOIN `executed_row`
-) AS `_lipstick_source`
-
 -- title: a table replaced
 CREATE OR REPLACE TABLE orders USING delta PARTITIONED BY (a) AS SELECT k, a, c FROM news
 -- expected
@@ -309,38 +251,6 @@ FROM (
     c
   FROM `news_view` AS `news`
 ) AS `_lipstick_source`
-
--- title: a table replaced, if that is executed
-REPLACE TABLE executed AS SELECT k, a, c FROM news
--- expected
-SELECT
-  `_lipstick_source`.`k` AS `k`,
-  `_lipstick_source`.`a` AS `a`,
-  `_lipstick_source`.`c` AS `c`
-FROM (
-  SELECT
-    _lipstick_given.*
-  FROM (
-    SELECT
-      k,
-      a,
-      c
-    FROM `news_view` AS `news`
-  ) AS _lipstick_given
-  CROSS JOIN `executed_row`
-) AS `_lipstick_source`
-UNION ALL
-SELECT
-  `executed`.`k` AS `k`,
-  `executed`.`a` AS `a`,
-  `executed`.`c` AS `c`
-FROM `before` AS `executed`
-WHERE
-  NOT EXISTS(
-    SELECT
-      1
-    FROM `executed_row`
-  )
 
 -- title: too few columns
 INSERT INTO orders SELECT k, a FROM news
