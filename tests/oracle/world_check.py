@@ -7,6 +7,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -222,7 +223,10 @@ class _Check:
                 if count > there[key]:
                     self.checked.wrong(TOO_MANY, detail)
                 elif count < there[key] and key in unique and self._mode == "shown":
-                    if len(self._stable) == len(self._names):
+                    if count + self._others(key, world) == there[key]:
+                        self._doubtful.add(key)
+                        self.checked.counts["rows in whose place an equal one is"] += 1
+                    elif len(self._stable) == len(self._names):
                         self.checked.wrong(TOO_FEW, detail)
                     elif key not in self._doubtful:
                         # Perhaps another row: matched in one world, padded in the other.
@@ -230,6 +234,29 @@ class _Check:
                         self.checked.counts["rows missing, unless another is in their place"] += 1
 
         return compare
+
+    def _others(self, key: Row, world: World) -> int:
+        """Return how often rows with some stable values are there that the answer lacks now."""
+        return sum(self._count(row, world) for row in self._absent.get(key, ()))
+
+    @cached_property
+    def _absent(self) -> Mapping[Row, Sequence[_Annotated]]:
+        """The potential rows that the answer lacks now, by their stable values."""
+        rows: dict[Row, list[_Annotated]] = defaultdict(list)
+        try:
+            potential = self._memory.potential_rows()
+        except LipstickError:
+            # They are too many: no other row is known.
+            potential = []
+        for row in potential:
+            if not row.present:
+                absent = _Annotated(tuple(row.values), row.annotation)
+                rows[self._stable_values(absent)].append(absent)
+        return rows
+
+    def _stable_values(self, row: _Annotated) -> Row:
+        stable = tuple(arrow_value(row.values[n], self._types[n]) for n in self._stable)
+        return _hashable(loosened(Bag((), (), (stable,))).rows[0])
 
     def _shown_values(self) -> Rows:
         rows = tuple(
@@ -295,10 +322,7 @@ class _Check:
         """Return annotations by the stable columns of rows, where no other row has the same."""
         grouped: dict[Row, list[Any]] = defaultdict(list)
         for row in self._rows:
-            stable = tuple(
-                arrow_value(row.values[index], self._types[index]) for index in self._stable
-            )
-            grouped[_hashable(loosened(Bag((), (), (stable,))).rows[0])].append(row.annotation)
+            grouped[self._stable_values(row)].append(row.annotation)
         if self._mode == "shown":
             often: Counter[Row] = Counter()
             for world in worlds:
