@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from semiring.circuit.circuit import AnnotationCircuit
-from semiring.circuit.evaluation import evaluate
+from semiring.circuit.evaluation import ArrayValues, TokenValues, evaluate
 from semiring.circuit.reading import CircuitReading
 
-__all__ = ["AnnotationCircuit", "CircuitReading", "evaluate"]
+__all__ = ["AnnotationCircuit", "ArrayValues", "CircuitReading", "TokenValues", "evaluate"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,147 +21,202 @@ from semiring.circuit.gates import (
     TENSOR,
     TOKEN,
 )
+from semiring.columns import Columns
+from semiring.columns.arrays import ArrayColumns
+from semiring.comparison import compare_values
+from semiring.segments import bounds
 from semiring.semirings.counting import Counting
 from semiring.token import Token
 
-K = TypeVar("K")
+V = TypeVar("V")
+
+
+class TokenValues(Protocol):
+    """The values of a circuit's tokens in a semiring."""
+
+    def columns(self, numbers: Array) -> tuple[Columns[Any], Any]:
+        """Return the operations of the semiring, and the values of some tokens in their form."""
+
+    def elements(self, numbers: Array) -> Array:
+        """Return the values of some tokens as an array of elements."""
+
+    @property
+    def of(self) -> Callable[[Token], Any]:
+        """The value of a token."""
+
+
+class ArrayValues:
+    """Values of all tokens by number, as an array of elements of a semiring.
+
+    Parameters
+    ----------
+    of
+        From a token to its value.
+    """
+
+    def __init__(self, semiring: Semiring[Any], values: Array, of: Callable[[Token], Any]) -> None:
+        self._semiring = semiring
+        self._values = values
+        self.of = of
+
+    def columns(self, numbers: Array) -> tuple[Columns[Array], Array]:
+        """See :class:`TokenValues`."""
+        return ArrayColumns(self._semiring, {}), self._values[numbers]
+
+    def elements(self, numbers: Array) -> Array:
+        """See :class:`TokenValues`."""
+        found: Array = self._values[numbers]
+        return found
 
 
 def evaluate(
-    circuit: AnnotationCircuit,
-    semiring: Semiring[K],
-    tokens: Array,
-    gates: Array,
-    value: Callable[[Token], K],
-) -> Array:
-    """Return the values of some gates, as an array of annotations.
+    circuit: AnnotationCircuit, semiring: Semiring[Any], gates: Array, tokens: TokenValues
+) -> tuple[Columns[Any], Any]:
+    """Return the values of gates as a column of annotations, and the operations on such columns.
 
     Parameters
     ----------
     semiring
         One whose elements are no annotations themselves.
-    tokens
-        The values of all tokens, by number.
-    value
-        The value of a token, for conditions that are kept as expressions.
 
     Raises
     ------
     CapabilityError
         The semiring lacks a monus, or a value for a condition, that occurs.
 
-    Cost: one pass of the semiring's array operations over the edges below the gates.
+    Cost: one pass of the operations on columns over the edges below the gates.
     """
-    return _Evaluation(circuit, semiring, tokens, value).run(gates)
+    evaluation = _Evaluation[Any](circuit, semiring, gates, tokens)
+    return evaluation.columns, evaluation.values(gates)
 
 
-class _Evaluation:
+class _Evaluation(Generic[V]):
     def __init__(
-        self,
-        circuit: AnnotationCircuit,
-        semiring: Semiring[Any],
-        tokens: Array,
-        value: Callable[[Token], Any],
+        self, circuit: AnnotationCircuit, semiring: Semiring[Any], gates: Array, tokens: TokenValues
     ) -> None:
         self._circuit = circuit
         self._semiring = semiring
         self._tokens = tokens
-        self._value = value
-
-    def run(self, gates: Array) -> Array:
-        store, semiring = self._circuit.gates, self._semiring
+        store = circuit.gates
         # What comparisons are about is counted, not valued, unless the semiring counts itself.
-        counts = "COUNT" in semiring.capabilities
-        closed = None if counts else lambda some: store.kind[some] == COMPARE
+        self._counts = "COUNT" in semiring.capabilities
+        closed = None if self._counts else lambda some: store.kind[some] == COMPARE
         below = store.reachable(gates, closed=closed)
-        self._gates, self._values = below, semiring.zeros(len(below))
+        leaves = below[store.kind[below] == TOKEN]
+        self.columns: Columns[V]
+        self.columns, values = tokens.columns(store.payload[leaves])
+        self._parts: list[V] = []
+        # By gate: its part, and its place there.
+        self._part = np.empty(len(store), dtype=np.int32)
+        self._place = np.empty(len(store), dtype=np.int32)
+        self._add(leaves, values)
         for kind, layer in store.layers(below):
-            if kind == TENSOR:
-                continue
-            places = np.searchsorted(below, layer)
-            made = self._layer(kind, layer, counts)
-            if made.dtype == np.dtype(object) != self._values.dtype:
-                self._values = self._values.astype(object)
-            self._values[places] = made
-        return self._at(gates)
+            if kind not in (TENSOR, TOKEN):
+                self._add(layer, self._layer(kind, layer))
 
-    def _at(self, gates: Array) -> Array:
-        values: Array = self._values[np.searchsorted(self._gates, gates)]
+    def _add(self, gates: Array, values: V) -> None:
+        self._part[gates] = len(self._parts)
+        self._place[gates] = np.arange(len(gates))
+        self._parts.append(values)
+
+    def values(self, gates: Array) -> V:
+        """Return the values of gates that are known."""
+        part, place = self._part[gates], self._place[gates]
+        counts = np.bincount(part, minlength=1)
+        numbers = np.flatnonzero(counts).tolist()
+        if len(numbers) < 2:
+            return self.columns.take(self._parts[numbers[0] if numbers else 0], place)
+        order = np.argsort(part, kind="stable")
+        taken, start = [], 0
+        for number in numbers:
+            stop = start + int(counts[number])
+            taken.append(self.columns.take(self._parts[number], place[order[start:stop]]))
+            start = stop
+        back = np.empty(len(order), dtype=np.int64)
+        back[order] = np.arange(len(order))
+        return self.columns.take(self.columns.concatenate(taken), back)
+
+    def _layer(self, kind: int, layer: Array) -> V:
+        store, columns = self._circuit.gates, self.columns
+        if kind == CONSTANT:
+            return columns.repeat(store.payload[layer].astype(np.int64))
+        if kind == OBJECT or (kind == COMPARE and not self._counts):
+            return columns.repeat(self._held(kind, layer))
+        if kind == COMPARE:
+            return columns.repeat(self._compared(layer))
+        edges, offsets = store.edges_of(layer)
+        ends, label = store.child[edges], store.label[edges]
+        if kind == DELTA:
+            return columns.delta(self.values(ends))
+        if kind == MONUS:
+            return columns.monus(self.values(ends[::2]), self.values(ends[1::2]))
+        if kind == SUM:
+            return columns.fold(self._repeated(self.values(ends), label), offsets)
+        assert kind == PRODUCT
+        # Powers are factors that occur several times.
+        sizes = np.add.reduceat(label, offsets[:-1])
+        return self._products(self.values(np.repeat(ends, label)), sizes)
+
+    def _repeated(self, values: V, times: Array) -> V:
+        """Return n-fold sums, as products with n·1."""
+        several = np.flatnonzero(times > 1)
+        if not len(several) or self._semiring.idempotent:
+            return values
+        columns = self.columns
+        factors = [columns.take(values, several), columns.repeat(times[several])]
+        more = columns.product(factors, len(several))
+        return columns.put(values, len(times), several, more)
+
+    def _products(self, values: V, sizes: Array) -> V:
+        """Return the products of segments of values, none of them empty."""
+        columns = self.columns
+        while (most := int(sizes.max())) > 1:
+            starts = bounds(sizes)[:-1]
+            if most == int(sizes.min()) and most < _FACTORS:
+                factors = [columns.take(values, starts + place) for place in range(most)]
+                return columns.product(factors, len(sizes))
+            # Neighbours are multiplied: half as many factors are left.
+            halves = (sizes + 1) // 2
+            places = bounds(halves)
+            owners = np.repeat(np.arange(len(sizes)), halves)
+            left = starts[owners] + 2 * (np.arange(len(owners)) - places[owners])
+            paired = left + 1 < (starts + sizes)[owners]
+            pairs = np.flatnonzero(paired)
+            both = [columns.take(values, left[pairs]), columns.take(values, left[pairs] + 1)]
+            made = columns.product(both, len(pairs))
+            values = columns.put(columns.take(values, left), len(left), pairs, made)
+            sizes = halves
         return values
 
-    def _layer(self, kind: int, layer: Array, counts: bool) -> Array:
+    # -- conditions --------------------------------------------------------------------------
+
+    def _held(self, kind: int, layer: Array) -> Array:
+        """Return conditions as 0 or 1: which tuples are there decides, or how often they are."""
         store, semiring = self._circuit.gates, self._semiring
-        if kind == CONSTANT:
-            return semiring.repeat_array(store.payload[layer].astype(np.int64))
-        if kind == TOKEN:
-            found: Array = self._tokens[store.payload[layer]]
-            return found
         if kind == OBJECT:
             objects = (self._circuit.objects[number] for number in store.payload[layer].tolist())
-            return semiring.pack([o._evaluate(semiring, self._value) for o in objects])
-        if kind == COMPARE:
-            return self._compared(layer) if counts else self._counted(layer)
-        edges, offsets = store.edges_of(layer)
-        inner, label = self._at(store.child[edges]), store.label[edges]
-        if kind == DELTA:
-            return semiring.delta_array(inner)
-        if kind == MONUS:
-            return semiring.monus_array(inner[::2], inner[1::2])
-        if kind == SUM:
-            several = np.flatnonzero(label > 1)
-            if len(several) and not semiring.idempotent:
-                # n-fold sums are products with n·1.
-                repeated = semiring.repeat_array(label[several])
-                more = semiring.times_array(inner[several], repeated)
-                if more.dtype == np.dtype(object) != inner.dtype:
-                    inner = inner.astype(object)
-                inner[several] = more
-            return semiring.sum_segments(inner, offsets)
-        assert kind == PRODUCT
-        return self._products(inner, label, offsets)
-
-    def _products(self, inner: Array, power: Array, offsets: Array) -> Array:
-        semiring = self._semiring
-        sizes = np.diff(offsets)
-        result = semiring.ones(len(sizes))
-        place = 0
-        while place < int(sizes.max()):
-            rows = np.flatnonzero(sizes > place)
-            edges = offsets[rows] + place
-            factors, left = inner[edges], power[edges]
-            while len(rows):
-                made = semiring.times_array(result[rows], factors)
-                if made.dtype == np.dtype(object) != result.dtype:
-                    result = result.astype(object)
-                result[rows] = made
-                left = left - 1
-                more = left > 0
-                rows, factors, left = rows[more], factors[more], left[more]
-            place += 1
-        return result
-
-    def _counted(self, layer: Array) -> Array:
-        """Comparisons under a semiring that does not count: which tuples are there decides."""
-        store, semiring = self._circuit.gates, self._semiring
+            held = (not semiring.is_zero(o._evaluate(semiring, self._tokens.of)) for o in objects)
+            return np.fromiter(held, np.int64, len(layer))
         used = store.reachable(layer)
         numbers = store.payload[used[store.kind[used] == TOKEN]]
-        there = np.zeros(len(self._tokens), dtype=np.int64)
-        values = semiring.unpack(self._tokens[numbers])
-        there[numbers] = [semiring.copies(value) for value in values]
-        counting = Counting()
-
-        def count(token: Token) -> int:
-            return semiring.copies(self._value(token))
-
-        held = evaluate(self._circuit, counting, there, layer, count)
-        return semiring.repeat_array(held.astype(np.int64))
+        there = np.zeros(self._circuit.token_count, dtype=np.int64)
+        elements = semiring.unpack(self._tokens.elements(numbers))
+        there[numbers] = [semiring.copies(element) for element in elements]
+        copies = ArrayValues(
+            _COUNTING, there, lambda token: semiring.copies(self._tokens.of(token))
+        )
+        _, counts = evaluate(self._circuit, _COUNTING, layer, copies)
+        truths: Array = counts.astype(np.int64)
+        return truths
 
     def _compared(self, layer: Array) -> Array:
+        """Return comparisons of aggregates under a semiring that counts, as 0 or 1."""
         store, circuit, semiring = self._circuit.gates, self._circuit, self._semiring
         tensors = store.child[store.offsets[layer]]
         distinct, which = np.unique(tensors, return_inverse=True)
         edges, offsets = store.edges_of(distinct)
-        copies = semiring.multiplicity_array(self._at(store.child[edges])).tolist()
+        elements: Any = self.values(store.child[edges])
+        copies = semiring.multiplicity_array(elements).tolist()
         labels, numbers = store.label[edges], store.payload[distinct].tolist()
         aggregates = []
         for (start, stop), number in zip(pairwise(offsets.tolist()), numbers, strict=True):
@@ -174,5 +229,10 @@ class _Evaluation:
         held = []
         for tensor, number in zip(which.tolist(), store.payload[layer].tolist(), strict=True):
             op, constant = circuit.comparisons[number]
-            held.append(semiring.compare(op, aggregates[tensor], constant))
-        return semiring.pack(held)
+            held.append(compare_values(op, aggregates[tensor], constant))
+        return np.array(held, dtype=np.int64)
+
+
+_COUNTING = Counting()
+_FACTORS = 8
+"""Products of fewer factors are made of one column for each of these."""

@@ -13,7 +13,6 @@ import pytest
 
 from lipstick import semirings
 from lipstick.capture.capture import Capture
-from lipstick.engines.memory import sparse
 from semiring import MAX, MIN, SUM, CapabilityError, Token
 from semiring.base import Semiring
 from tests.oracle.database import Database, Relation
@@ -209,13 +208,8 @@ def _in_every_semiring(
 
 
 @pytest.mark.many(3)
-@pytest.mark.parametrize("dense", [0, 8], ids=["by index", "all members"])
 @pytest.mark.parametrize("name", QUERIES)
-def test_specialisation_commutes_with_the_query(
-    name: str, dense: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether members are found by an index of tokens, or all are valued."""
-    monkeypatch.setattr(sparse, "_DENSE", dense)
+def test_specialisation_commutes_with_the_query(name: str, tmp_path: Path) -> None:
     rng = random.Random(name)
     for number in range(2):
         database = _database(rng)

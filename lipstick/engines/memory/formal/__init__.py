@@ -19,7 +19,7 @@ import pyarrow as pa
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.formal.aggregates import Aggregates
 from lipstick.engines.memory.formal.checked import check, switched_on
-from lipstick.engines.memory.formal.columns import Columns
+from lipstick.engines.memory.formal.columns import FormalColumns
 from lipstick.engines.memory.formal.conditions import Conditions
 from lipstick.engines.memory.formal.cuts import Cuts
 from lipstick.engines.memory.formal.domains import Domains
@@ -28,17 +28,18 @@ from lipstick.engines.memory.formal.functions import typed_values
 from lipstick.engines.memory.formal.matches import Matches
 from lipstick.engines.memory.formal.possible import is_possible
 from lipstick.engines.memory.formal.tensors import column_number
-from lipstick.engines.memory.formal.tokens import Annotation, TokenNumbers
+from lipstick.engines.memory.formal.tokens import Annotation, TokenNumbers, ValuedTokens
 from lipstick.engines.memory.formal.tuples import Tuples
 from lipstick.engines.memory.formal.windows import Windows
-from lipstick.engines.memory.member_valuations import token_values
 from lipstick.engines.memory.store import every
 from lipstick.errors import LipstickError
 from rewriter.analysis.conditional import shown_joins
 from rewriter.blocks import Block
 from semiring.base import Array, Semiring
-from semiring.circuit import AnnotationCircuit, CircuitReading, evaluate
+from semiring.circuit import AnnotationCircuit, ArrayValues, CircuitReading, evaluate
 from semiring.circuit.values import choices
+from semiring.columns import Columns
+from semiring.columns.arrays import ArrayColumns
 from semiring.monoid import MAX
 from semiring.polynomial import Polynomial
 from semiring.semirings.counting import Counting
@@ -99,7 +100,7 @@ class Formal:
         self.conditions = Conditions(self.circuit)
         self.domains = Domains(self)
         self.tuples = Tuples(self)
-        self.columns = Columns(self)
+        self.columns = FormalColumns(self)
         self.aggregates = Aggregates(self)
         self.elements = Elements(self)
         self.matches = Matches(self)
@@ -143,14 +144,14 @@ class Formal:
 
     def evaluate(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]], gates: Array
-    ) -> Array:
-        """Return the values of annotations in a semiring, as an array of it."""
-        value = token_values(self.engine, valuations)
+    ) -> tuple[Columns[Any], Any]:
+        """Return a column of the values of annotations in a semiring, and its operations."""
+        tokens = ValuedTokens(self.tokens, semiring, valuations)
         if semiring.symbolic:
             annotations = self.reading.annotations(gates)
-            return semiring.pack([k.evaluate(semiring, value) for k in annotations])
-        tokens = self.tokens.values(semiring, valuations)
-        return evaluate(self.circuit, semiring, tokens, gates, value)
+            elements = [k.evaluate(semiring, tokens.of) for k in annotations]
+            return ArrayColumns(semiring, {}), semiring.pack(elements)
+        return evaluate(self.circuit, semiring, gates, tokens)
 
     def rows(self) -> Iterator[PotentialRow]:
         """Yield the rows of the answers of all worlds: present ones first, in their order.
@@ -215,7 +216,9 @@ class Formal:
         def count(token: Token) -> int:
             return int(there[self.tokens.number(token)])
 
-        return evaluate(self.circuit, Counting(), there.astype(np.int64), gates, count)
+        world = ArrayValues(Counting(), there.astype(np.int64), count)
+        counts: Array = evaluate(self.circuit, Counting(), gates, world)[1]
+        return counts
 
     def _now(self, positions: Array) -> list[tuple[Any, ...]]:
         """The values of rows of the answer."""

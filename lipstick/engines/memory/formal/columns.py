@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
 
 
-class Columns:
+class FormalColumns:
     """The columns of the tuples of every block, their sort keys among them."""
 
     def __init__(self, formal: Formal) -> None:

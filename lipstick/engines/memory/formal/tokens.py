@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +15,7 @@ from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.reach import tokens
 from lipstick.tracking.naming import shown_key, stored_key
 from semiring.base import Array, Semiring
+from semiring.columns import Columns, Source, columns_of
 from semiring.expression import Expression
 from semiring.key_index import KeyIndex
 from semiring.polynomial import Polynomial
@@ -51,13 +54,19 @@ class TokenNumbers:
         absent = members.tokens.index(number).absent
         return numbers if absent is None else np.where(absent[chosen], -1, numbers)
 
-    def values(self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]) -> Array:
-        """The values of all tokens, by number."""
-        parts = [semiring.zeros(0)]
-        for name in self._names:
+    def scans(self, numbers: Array) -> list[TokenScan]:
+        """The keys of tokens by relation, of ascending numbers."""
+        places = np.searchsorted(numbers, self._starts).tolist()
+        scans = []
+        for number, (start, stop) in enumerate(pairwise(places)):
+            name, first = self._names[number], self._starts[number]
             part = self._parts[name]
-            parts.append(valuations[name].lookup(part.columns, len(part)))
-        return np.concatenate(parts)
+            columns = part.columns
+            if stop - start < len(part):
+                chosen = pa.array(numbers[start:stop] - first)
+                columns = [column.take(chosen) for column in columns]
+            scans.append(TokenScan(name, columns, stop - start))
+        return scans
 
     def number(self, token: Token) -> int:
         """The number of a token."""
@@ -82,6 +91,47 @@ class TokenNumbers:
             named += [Token(name, shown_key(naming, key)) for key in keys]
         back = np.argsort(order, kind="stable").tolist()
         return [named[place] for place in back]
+
+
+class ValuedTokens:
+    """The values of tokens in a semiring, by valuations; see `semiring.circuit.TokenValues`."""
+
+    def __init__(
+        self,
+        tokens: TokenNumbers,
+        semiring: Semiring[Any],
+        valuations: Mapping[str, Valuation[Any]],
+    ) -> None:
+        self._tokens = tokens
+        self._semiring = semiring
+        self._valuations = valuations
+
+    def columns(self, numbers: Array) -> tuple[Columns[Any], Any]:
+        """The operations of the semiring, and the values of some tokens in their form."""
+        scans = {scan.relation: scan for scan in self._tokens.scans(numbers)}
+        sources: dict[Hashable, Source] = {
+            name: Source(valuation, partial(scans.__getitem__, name))
+            for name, valuation in self._valuations.items()
+            if name in scans and not valuation.constant_one
+        }
+        columns = columns_of(self._semiring, sources)
+        parts = [
+            columns.tokens(name) if name in sources else columns.ones(scan.length)
+            for name, scan in scans.items()
+        ]
+        return columns, columns.concatenate(parts) if parts else columns.zeros(0)
+
+    def elements(self, numbers: Array) -> Array:
+        """The values of some tokens, of ascending numbers, as an array of elements."""
+        parts = [self._semiring.zeros(0)]
+        for scan in self._tokens.scans(numbers):
+            parts.append(self._valuations[scan.relation].lookup(scan.columns, scan.length))
+        return np.concatenate(parts)
+
+    def of(self, token: Token) -> Any:
+        """The value of a token."""
+        number = np.array([self._tokens.number(token)])
+        return self._semiring.unpack(self.elements(number))[0]
 
 
 class _Keys:

@@ -12,7 +12,7 @@ import pytest
 
 from lipstick import LipstickError, semirings
 from lipstick.capture.capture import Capture
-from lipstick.engines.memory import evaluation, sparse
+from lipstick.engines.memory.formal import tokens
 from semiring.base import Semiring
 from semiring.columns.arrays import ArrayColumns
 from semiring.quotients import Quotient
@@ -63,9 +63,6 @@ NUMBERED = [
 SEEDS = [4012, 4016, 4043, 4090]
 """Generated queries of several blocks without conditions, which have values in all semirings."""
 
-OBJECTS = [evaluation, sparse]
-"""The modules that choose how annotations are computed."""
-
 
 @pytest.mark.many(3)
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=QUERIES)
@@ -93,8 +90,7 @@ def _compare(capture: Capture, patch: pytest.MonkeyPatch, rng: random.Random) ->
         for valuation, merged in ((None, True), (given, False), (given, True)):
             actual = _evaluated(capture, semiring, valuation, merged)
             with patch.context() as patched:
-                for module in OBJECTS:
-                    patched.setattr(module, "columns_of", ArrayColumns)
+                patched.setattr(tokens, "columns_of", ArrayColumns)
                 expected = _evaluated(capture, semiring, valuation, merged)
             assert actual == expected, (semiring.name, valuation)
 
