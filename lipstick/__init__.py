@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from graphquery.federation import open_federation as federation
     from lipstick.capture.capture import Capture
     from lipstick.capture.capture import open_capture as open
-    from lipstick.engines.memory.whatif_many import WhatIfMany
     from lipstick.errors import LipstickError
     from lipstick.explorer.opening import explore
     from lipstick.frame import AnnotatedFrame
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from lipstick.histories.steps import ExecutedStatement
     from lipstick.questions.scenarios import each
     from lipstick.questions.valuation import of_row
-    from lipstick.questions.what_if import WhatIf
+    from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.sessions import Session, session
     from lipstick.workflow import (
         Edge,
@@ -82,7 +81,7 @@ _ORIGINS = {
     "Specification": ("lipstick.workflow", "Specification"),
     "StateQuery": ("lipstick.workflow", "StateQuery"),
     "WhatIf": ("lipstick.questions.what_if", "WhatIf"),
-    "WhatIfMany": ("lipstick.engines.memory.whatif_many", "WhatIfMany"),
+    "WhatIfMany": ("lipstick.questions.what_if", "WhatIfMany"),
     "each": ("lipstick.questions.scenarios", "each"),
     "explore": ("lipstick.explorer.opening", "explore"),
     "federation": ("graphquery.federation", "open_federation"),

@@ -34,6 +34,7 @@ from lipstick.questions.methods import Questions
 from lipstick.questions.what_if import WhatIf
 from lipstick.stages.explain import explain, explain_passes, explain_stages, root_type
 from lipstick.tables.ancestry import Ancestry, copy_upstream
+from lipstick.tables.comparison import compared_answers
 from lipstick.tables.hypothesis import Hypothesis, rerun_problem
 from lipstick.tables.writer import AnnotatedWriter
 from lipstick.tracking.tracker import Tracked
@@ -405,7 +406,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         strict: bool = False,
         undo: Sequence[str] = (),
         replace: Mapping[str, str] | None = None,
-    ) -> WhatIf:
+    ) -> WhatIf[DataFrame]:
         """Return what the answer would be had some inputs not been there.
 
         Parameters
@@ -435,16 +436,16 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         delete = self._concerning(delete)
         if method == "rerun":
             return self._rerun(delete, cascade, strict=strict)
-        answer = self.capture.what_if(delete, cascade, strict=strict)
-        assert isinstance(answer, WhatIf)
-        return answer
+        return self.capture.cluster.what_if(delete, cascade, strict=strict)
 
     def _concerning(self, delete: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a deletion without the tracked relations that the query does not read."""
         other_relations = {name.lower() for name in self._session.tracked} - self.ancestry.names
         return {name: what for name, what in delete.items() if name.lower() not in other_relations}
 
-    def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool) -> WhatIf:
+    def _rerun(
+        self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
+    ) -> WhatIf[DataFrame]:
         if (problem := rerun_problem(self.root)) is not None:
             advice = 'Ask its annotations: method="annotations".'
             raise UnsupportedError(problem, advice, self.query)
@@ -457,7 +458,7 @@ class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
         hypothesis = Hypothesis(spark, deletion, rerun=True)
         new = hypothesis.rows(capture, hypothesis.reduced(capture))
         old = spark.sql(plain_sql(self.root, identity=True))
-        return WhatIf(spark, capture.manifest, new, old, "rerun")
+        return compared_answers(capture.manifest, new, old, "rerun")
 
     # -- how it looks ----------------------------------------------------------------------
 

@@ -36,7 +36,6 @@ from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.memory import Memory
-    from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.engines.spark.engine import SparkEngine
 
 
@@ -199,7 +198,7 @@ class Capture(Questions[DataFrame | pa.Table]):
         cascade: Cascade | None = None,
         *,
         strict: bool = False,
-    ) -> WhatIf | MemoryWhatIf:
+    ) -> WhatIf[DataFrame | pa.Table]:
         """Return what the answer would be had some inputs not been there.
 
         Parameters

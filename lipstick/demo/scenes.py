@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from lipstick import display
 from lipstick.capture.capture import open_capture
 from lipstick.demo.screen import Check, Screen, check, seconds, timed
+from lipstick.questions.what_if import summary, whatif_table
 from semiring import semirings
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, Row, SparkSession
 
-    from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.frame import AnnotatedFrame
     from lipstick.sessions import Session
 
@@ -324,9 +324,9 @@ def what_if(
     screen.sql(f"""q.what_if(delete={{"lineitem": "{_TRUCK}"}})""")
     with screen.working("the answer without them, from the annotations"):
         hypothetical, started = timed(lambda: frame.what_if(delete={"lineitem": _TRUCK}))
-        told = display.summary(hypothetical, limit=20)
-    screen.say(f"  {told.sentence}")
-    screen.put(display.whatif_table(told))
+        changes = summary(hypothetical, limit=20)
+    screen.say(f"  {changes.sentence}")
+    screen.put(whatif_table(changes))
     with screen.working("the same query on the reduced tables, to compare"):
         other = spark.newSession()
         reduced = {name: other.read.parquet(str(tables[name])) for name in frame.relations}
@@ -343,7 +343,7 @@ def _in_memory(spark: SparkSession, frame: AnnotatedFrame, outcome: Check, scree
         saved = open_capture(frame.capture.directory)
 
         def hypothetical() -> pa.Table:
-            return cast("MemoryWhatIf", saved.what_if(delete={"lineitem": keys})).answer
+            return saved.what_if(delete={"lineitem": keys}).df
 
         answer, first = timed(hypothetical)
         _, again = timed(hypothetical)
@@ -411,8 +411,8 @@ def _deletion(
 ) -> Check:
     with screen.working("deleting"):
         hypothetical, started = timed(lambda: frame.what_if(delete=delete))
-        told = display.summary(hypothetical)
-    screen.put(display.whatif_table(told))
+        changes = hypothetical.summary
+    screen.put(whatif_table(changes))
     with screen.working("running the query again, to compare"):
         other = spark.newSession()
         outcome = check(other, hypothetical, chain(_BID), _reduced(other, delete), started)

@@ -1,4 +1,4 @@
-"""Frames, captures and what-if answers as shown in a terminal and in a notebook.
+"""Frames, captures, sessions and relations as shown in a terminal and in a notebook.
 
 Nothing here raises: a view that cannot be made is one line with the reason.
 """
@@ -7,25 +7,19 @@ from __future__ import annotations
 
 from lipstick.display.markup import bytes_text, cell, counted
 from lipstick.display.objects import (
-    Summary,
     capture_html,
     capture_text,
     frame_html,
     frame_text,
     session_html,
     show_frame,
-    summary,
     tracked_html,
     tracked_text,
-    whatif_html,
-    whatif_table,
-    whatif_text,
 )
 from lipstick.display.progress_line import ProgressLine, progress
 
 __all__ = [
     "ProgressLine",
-    "Summary",
     "bytes_text",
     "capture_html",
     "capture_text",
@@ -36,10 +30,6 @@ __all__ = [
     "progress",
     "session_html",
     "show_frame",
-    "summary",
     "tracked_html",
     "tracked_text",
-    "whatif_html",
-    "whatif_table",
-    "whatif_text",
 ]

@@ -18,8 +18,8 @@ from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
-    from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.engines.protocol import Row
+    from lipstick.questions.what_if import WhatIf
 
 
 class MemoryEngine:
@@ -66,7 +66,7 @@ class MemoryEngine:
 
     def what_if(
         self, delete: Mapping[str, Any], cascade: Mapping[str, Any] | None, *, strict: bool
-    ) -> MemoryWhatIf:
+    ) -> WhatIf[pa.Table]:
         """Return the hypothetical answer without some inputs."""
         if cascade:
             raise CaptureError(

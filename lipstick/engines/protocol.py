@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from lipstick.engines.memory.members import ValueLookup
-    from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.questions.deletion import Cascade
     from lipstick.questions.what_if import WhatIf
 
@@ -58,5 +57,5 @@ class CaptureEngine(Protocol):
 
     def what_if(
         self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
-    ) -> WhatIf | MemoryWhatIf:
+    ) -> WhatIf[DataFrame | pa.Table]:
         """Return the hypothetical answer without some inputs."""

@@ -210,7 +210,7 @@ class TableHistory:
         replace: Mapping[str, str],
         *,
         strict: bool,
-    ) -> WhatIf:
+    ) -> WhatIf[DataFrame]:
         """Return the answer of a query over the tables as they would be.
 
         Raises

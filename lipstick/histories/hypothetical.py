@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lipstick.errors import StatementError
+from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
 from rewriter.statements import Bags, hypothetical
@@ -45,23 +46,14 @@ class HypotheticalTables:
         table = self._history.name_of(name)
         bags, spark = self._states[table], self._history.spark
         real = spark.table(bags.real)
+        key = self._history.key_of(table)
+        names = [] if key == "*" else [key] if isinstance(key, str) else list(key)
         sides = []
         for view, side in ((bags.gone, "old"), (bags.came, "new")):
             rows = real.limit(0) if view is None else spark.table(view)
-            values = F.struct(*(F.col(f"`{column}`") for column in rows.columns))
-            key = self._history.key_of(table)
-            names = [] if key == "*" else [key] if isinstance(key, str) else list(key)
-            keys = [F.col(f"`{column}`").alias(f"k{n}") for n, column in enumerate(names)]
-            sides.append(rows.select(values.alias(side), *(keys or [F.lit(side).alias("k0")])))
-        old, new = sides
-        match = [old[name].eqNullSafe(new[name]) for name in old.columns if name != "old"]
-        change = (
-            F.when(F.col("new").isNull(), "deleted")
-            .when(F.col("old").isNull(), "added")
-            .otherwise("changed")
-        )
-        joined = old.join(new, match, "full_outer").select(old["old"], new["new"])
-        return joined.select(change.alias("_change"), "old", "new")
+            keys = [F.col(f"`{column}`") for column in names] or [F.lit(side)]
+            sides.append(keyed(rows, side, [F.col(f"`{c}`") for c in rows.columns], keys))
+        return with_change(paired(*sides), F.lit(False))
 
     def fate(self, tracked: Tracked) -> Fate | None:
         """Return what becomes of the tracked last version of a table; None: nothing.

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from lipstick.capture.capture import Capture
     from lipstick.engines.memory.scenarios import Scenarios, Updates
-    from lipstick.engines.memory.whatif import MemoryWhatIf
-    from lipstick.engines.memory.whatif_many import WhatIfMany
     from lipstick.engines.protocol import Row
+    from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.questions.why.answer import Explanation
 
 T = TypeVar("T")
@@ -226,7 +225,9 @@ class Questions(Analyses, Generic[T]):
             return self._captured.memory.what_if_many(self._scenarios(scenarios, strict=strict))
 
     @question("evaluating an update")
-    def what_if_updated(self, update: Mapping[str, Any], *, strict: bool = False) -> MemoryWhatIf:
+    def what_if_updated(
+        self, update: Mapping[str, Any], *, strict: bool = False
+    ) -> WhatIf[pa.Table]:
         """Return what the answer would be had some inputs had other values, computed in memory.
 
         Parameters

@@ -19,14 +19,13 @@ from lipstick.engines.memory.scenarios import Deleted, Scenarios
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import TrackingError
 from lipstick.questions.deletion import record_of, resolve_deletion, resolve_keys
+from lipstick.questions.what_if import SCENARIO
 from lipstick.tracking.unknown_keys import check_predicates
 from semiring.base import Array
 from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.memory import Memory
-
-SCENARIO = "scenario"
 
 
 @dataclass(frozen=True, slots=True)

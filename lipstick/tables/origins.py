@@ -17,9 +17,9 @@ from lipstick.capture.contents import Fault, damaged
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.errors import CapabilityError
+from lipstick.tables.comparison import identifies_rows
 from lipstick.tables.derivation import TUPLE, Derivation, Part
 from lipstick.tables.derived_rows import naming_of, part_rows
-from lipstick.tables.hypothesis import identifies_rows
 from lipstick.tracking.naming import ROW_BITS, stored_key
 from lipstick.tracking.tracker import Naming
 from rewriter.analysis.conditional import conditional, has_difference

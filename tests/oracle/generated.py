@@ -132,7 +132,7 @@ class Held:
                 _assert_same(expected, loosened(left), f"by annotations, {what}")
                 self.annotated += 1
             try:
-                answer = from_arrow(memory.what_if(deleted_tokens(case.database, deletion)).answer)
+                answer = from_arrow(memory.what_if(deleted_tokens(case.database, deletion)).df)
             except NeedsSparkError as error:
                 self._needs_spark(error)
                 continue

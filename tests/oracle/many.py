@@ -24,8 +24,8 @@ def check_many(memory: Memory, deletions: Sequence[Mapping[str, pa.Table]]) -> i
     changed = 0
     for number, deletion in enumerate(deletions):
         alone = memory.what_if(deletion)
-        assert rows(_of(many.df, number)) == rows(alone.answer), f"scenario {number}"
-        assert _of(many.df, number).schema.types == alone.answer.schema.types
+        assert rows(_of(many.df, number)) == rows(alone.df), f"scenario {number}"
+        assert _of(many.df, number).schema.types == alone.df.schema.types
         expected = _changes(alone.changes)
         assert sorted(rows(_of(many.changes, number))) == sorted(expected), f"scenario {number}"
         changed += bool(expected)

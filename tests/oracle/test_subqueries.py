@@ -67,7 +67,7 @@ def hold(sql: str, directory: Path, plain: str | None = None) -> None:
             for name, keys in deletion.keys.items()
         }
         try:
-            actual = loosened(from_arrow(capture.what_if(deleted).answer))
+            actual = loosened(from_arrow(capture.what_if(deleted).df))
         except NeedsSparkError:
             continue
         expected = Bag(actual.columns, actual.types, expected.rows)

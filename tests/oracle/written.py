@@ -134,9 +134,9 @@ def check_written(
     changed = 0
     for deletion in deletions:
         answer = memory.what_if(deleted_tokens(database, deletion))
-        _assert_same(loosened(duck.answer(sql, deletion)), answer.answer, f"{deletion}\n{sql}")
+        _assert_same(loosened(duck.answer(sql, deletion)), answer.df, f"{deletion}\n{sql}")
         kinds = answer.changes.column("_change").to_pylist()
-        assert answer.answer.num_rows == sum(kind != "deleted" for kind in kinds)
+        assert answer.df.num_rows == sum(kind != "deleted" for kind in kinds)
         changed += bool(set(kinds) - {"unchanged"})
     check_many(memory, [deleted_tokens(database, deletion) for deletion in deletions])
     return changed

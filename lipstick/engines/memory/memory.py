@@ -28,9 +28,9 @@ from lipstick.engines.memory.reach import lineage, reach, tokens
 from lipstick.engines.memory.scenarios import Scenarios, Updated, Updates, alone
 from lipstick.engines.memory.store import StoredDatasets
 from lipstick.engines.memory.updates import evaluate_update
-from lipstick.engines.memory.whatif import MemoryWhatIf
-from lipstick.engines.memory.whatif_many import WhatIfMany
+from lipstick.engines.memory.what_if import what_if, what_if_many
 from lipstick.errors import CaptureError, LipstickError
+from lipstick.questions.what_if import WhatIf, WhatIfMany
 from rewriter.blocks import Block
 from semiring.base import Array, Semiring
 from semiring.expression import Expression
@@ -120,7 +120,7 @@ class Memory:
     def _answer(self) -> pa.Table:
         return self._engine.table(self._engine.base(self._engine.root.name))
 
-    def what_if(self, deleted: Mapping[str, pa.Table]) -> MemoryWhatIf:
+    def what_if(self, deleted: Mapping[str, pa.Table]) -> WhatIf[pa.Table]:
         """The answer without some input tuples, from the captured annotations.
 
         Parameters
@@ -139,9 +139,9 @@ class Memory:
         extreme, sums of floats and DISTINCT over the members of every touched group.
         """
         states = self._engine.states({name: alone(table) for name, table in deleted.items()})
-        return MemoryWhatIf(self._engine, states[self._engine.root.name])
+        return what_if(self._engine, states[self._engine.root.name])
 
-    def what_if_updated(self, updates: Mapping[str, pa.Table]) -> MemoryWhatIf:
+    def what_if_updated(self, updates: Mapping[str, pa.Table]) -> WhatIf[pa.Table]:
         """The answer had some input tuples had other values.
 
         Parameters
@@ -158,7 +158,7 @@ class Memory:
         Cost: that of deleting these tuples.
         """
         updated = [Updated(name, table, alone(table).scenarios) for name, table in updates.items()]
-        return MemoryWhatIf(self._engine, evaluate_update(self._engine, updated))
+        return what_if(self._engine, evaluate_update(self._engine, updated))
 
     def what_if_many(self, scenarios: Scenarios) -> WhatIfMany:
         """The answers without the input tuples of each of many scenarios.
@@ -172,7 +172,8 @@ class Memory:
         in all among n members, each touched group as in :meth:`what_if`, and the partitions of
         window functions that have a touched row.
         """
-        return WhatIfMany(self._engine, scenarios.labels, evaluate_many(self._engine, scenarios))
+        found = evaluate_many(self._engine, scenarios)
+        return what_if_many(self._engine, scenarios.labels, found)
 
     def what_if_updated_many(self, updates: Updates) -> WhatIfMany:
         """The answers had some input tuples had other values, in each of many scenarios.
@@ -184,7 +185,8 @@ class Memory:
 
         Cost: that of deleting these tuples in as many scenarios.
         """
-        return WhatIfMany(self._engine, updates.labels, evaluate_updates(self._engine, updates))
+        found = evaluate_updates(self._engine, updates)
+        return what_if_many(self._engine, updates.labels, found)
 
     # -- annotations -----------------------------------------------------------------------
 

@@ -33,8 +33,9 @@ from lipstick.engines.spark.workers import use_own_python
 from lipstick.errors import CapabilityError, NeedsSparkError
 from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion
 from lipstick.questions.valuation import compile_valuations
-from lipstick.questions.what_if import Route, SparkWhatIf, WhatIf
+from lipstick.questions.what_if import Route, WhatIf
 from lipstick.tables.ancestry import readable
+from lipstick.tables.comparison import as_frames, compared_answers
 from lipstick.tables.hypothesis import Fate, Hypothesis
 from lipstick.tables.origins import origins_of, with_origins
 from lipstick.tracking.unknown_keys import check_deletion
@@ -53,7 +54,6 @@ from semiring.valuation import Valuation
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
-    from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.engines.protocol import Row
 
 
@@ -253,7 +253,7 @@ class SparkEngine:
 
     def what_if(
         self, delete: Mapping[str, Any], cascade: Cascade | None, *, strict: bool
-    ) -> WhatIf:
+    ) -> WhatIf[DataFrame]:
         """Return the hypothetical answer without some inputs."""
         capture = self._capture
         capture.ancestry.check_unambiguous(delete)
@@ -261,7 +261,7 @@ class SparkEngine:
         check_deletion(capture, delete, deletion.tokens, strict=strict)
         return self.what_if_replayed(deletion, {})
 
-    def what_if_replayed(self, deletion: Deletion, fates: Mapping[str, Fate]) -> WhatIf:
+    def what_if_replayed(self, deletion: Deletion, fates: Mapping[str, Fate]) -> WhatIf[DataFrame]:
         """Return the hypothetical answer without some tuples, over tables that became others.
 
         Parameters
@@ -274,19 +274,19 @@ class SparkEngine:
         reduced = hypothesis.reduced(capture)
         answer = None if reduced.replaced else self._what_if_here(reduced.deletion)
         if answer is not None:
-            return SparkWhatIf(self._spark, self._manifest, answer)
+            return as_frames(self._spark, self._manifest, answer)
         method: Route = "blocks" if reduced.replaced else "annotations"
         new = hypothesis.rows(capture, reduced)
-        return WhatIf(self._spark, self._manifest, new, self.present(), method)
+        return compared_answers(self._manifest, new, self.present(), method)
 
-    def _what_if_here(self, deletion: Deletion) -> MemoryWhatIf | None:
+    def _what_if_here(self, deletion: Deletion) -> WhatIf[pa.Table] | None:
         """The answer from memory, where only tokens were captured or rows are few; else None."""
         by_reference = self._manifest.values == "reference"
         if not (by_reference or self._has_few_rows()):
             return None
         try:
             answer = self._capture.memory.what_if(deletion.tokens)
-            _ = answer.answer  # whose columns are computed when they are asked for
+            _ = answer.df  # whose columns are computed when they are asked for
         except LEFT_TO_SPARK:
             if by_reference:
                 raise

@@ -16,11 +16,10 @@ from lipstick.questions.why.sources import SourceRows
 from semiring.door import checked
 
 if TYPE_CHECKING:
-    from lipstick.engines.memory.whatif import MemoryWhatIf
     from lipstick.questions.what_if import WhatIf
     from lipstick.questions.why.smallest import SmallestSets
 
-WhatIfOf = Callable[[dict[str, Any]], "WhatIf | MemoryWhatIf"]
+WhatIfOf = Callable[[dict[str, Any]], "WhatIf[Any]"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Cause:
         """The difference that deleting these rows makes."""
         return self.after - self.before
 
-    def what_if(self) -> WhatIf | MemoryWhatIf:
+    def what_if(self) -> WhatIf[Any]:
         """Return the answer without these rows: their keys are deleted."""
         return self._what_if({self.relation: self.keys})
 

@@ -17,15 +17,16 @@ from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame, Rerunning
 from lipstick.histories import check_unasked
 from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion, without
-from lipstick.questions.scenarios import SCENARIO, Given
+from lipstick.questions.scenarios import Given
 from lipstick.questions.updates import updated_view
-from lipstick.questions.what_if import CHANGE, WhatIf
+from lipstick.questions.what_if import CHANGE, SCENARIO, WhatIf, WhatIfMany
 from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.leaves import numbers_of_sources
 from lipstick.systems.streaming.periods import check_computed_alike
 from lipstick.systems.streaming.recorded import check_read, of_stream, recorded
 from lipstick.systems.streaming.reruns import Reruns
 from lipstick.systems.streaming.starts import History
+from lipstick.tables.comparison import compared_answers
 from lipstick.tables.hypothesis import Hypothesis, Reduced
 from lipstick.tracking.tracker import Tracked, verify_key
 from lipstick.tracking.unknown_keys import check_deletion
@@ -41,64 +42,21 @@ if TYPE_CHECKING:
     from lipstick.systems.streaming.definition import AnnotatedStream
 
 
-class RepeatedWhatIf:
-    """The answers that a streaming query would have given in each of many scenarios.
+def repeated(labels: pa.Array, answers: Sequence[WhatIf[DataFrame]]) -> WhatIfMany:
+    """Return the answers in scenarios that were asked one by one."""
 
-    The tables have the form that :class:`~lipstick.engines.memory.WhatIfMany` gives them.
-
-    Parameters
-    ----------
-    labels
-        The names of the scenarios.
-    answers
-        Their answers.
-
-    Attributes
-    ----------
-    method
-        ``repeated``: one scenario after the other.
-    """
-
-    method = "repeated"
-
-    def __init__(self, labels: pa.Array, answers: Sequence[WhatIf]) -> None:
-        self._labels = labels
-        self._answers = answers
-
-    def __len__(self) -> int:
-        return len(self._labels)
-
-    def __repr__(self) -> str:
-        return f"RepeatedWhatIf({len(self)} scenarios)"
-
-    @property
-    def scenarios(self) -> pa.Array:
-        """The names of the scenarios in the tables."""
-        return self._labels
-
-    @cached_property
-    def df(self) -> pa.Table:
-        """The hypothetical answers: ``scenario``, then the answer's columns."""
-        return self._joined(lambda answer: answer.df)
-
-    @cached_property
-    def changes(self) -> pa.Table:
-        """The rows that differ from the answer: ``scenario``, the answer's columns, ``_change``.
-
-        ``_change`` is changed, deleted or added; a row that is deleted shows what it was.
-        """
-        return self._joined(_changed)
-
-    def _joined(self, rows_of: Callable[[WhatIf], DataFrame]) -> pa.Table:
+    def joined(rows_of: Callable[[WhatIf[DataFrame]], DataFrame]) -> pa.Table:
         tables = []
-        for number, answer in enumerate(self._answers):
+        for number, answer in enumerate(answers):
             table = rows_of(answer).toArrow()
-            label = pa.repeat(self._labels[number], table.num_rows)
+            label = pa.repeat(labels[number], table.num_rows)
             tables.append(table.add_column(0, SCENARIO, label))
-        return pa.concat_tables(tables) if tables else pa.table({SCENARIO: self._labels})
+        return pa.concat_tables(tables) if tables else pa.table({SCENARIO: labels})
+
+    return WhatIfMany(labels, "repeated", lambda: joined(lambda a: a.df), lambda: joined(_changed))
 
 
-def _changed(answer: WhatIf) -> DataFrame:
+def _changed(answer: WhatIf[DataFrame]) -> DataFrame:
     row = F.coalesce("new", "old").alias("row")
     differ = answer.changes.where(F.col(CHANGE) != "unchanged")
     return differ.select(row, CHANGE).select("row.*", CHANGE)
@@ -175,7 +133,7 @@ class StreamResults(AnnotatedFrame):
         strict: bool = False,
         undo: Sequence[str] = (),
         replace: Mapping[str, str] | None = None,
-    ) -> WhatIf:
+    ) -> WhatIf[DataFrame]:
         """Return what the stream would have emitted, had some events not been there.
 
         See :meth:`lipstick.AnnotatedFrame.what_if`. Where the deletion moves no watermark, the
@@ -199,9 +157,7 @@ class StreamResults(AnnotatedFrame):
         """Return what the stream would have emitted in each of many scenarios.
 
         See :meth:`lipstick.Capture.what_if_many`. Where the query depends on watermarks, each is
-        asked by itself, as :meth:`what_if` does, at the price of Spark jobs for each: the answer
-        is a :class:`~lipstick.systems.streaming.results.RepeatedWhatIf`, with the same
-        tables.
+        asked by itself, as :meth:`what_if` does, at the price of Spark jobs for each.
         """
         if not self._reading.by_time and not self._reading.ties:
             return super().what_if_many(scenarios, strict=strict)
@@ -209,7 +165,7 @@ class StreamResults(AnnotatedFrame):
         answers = [
             self.what_if(_some(resolved.deleted_in(number))) for number in range(len(resolved))
         ]
-        return RepeatedWhatIf(resolved.labels, answers)
+        return repeated(resolved.labels, answers)
 
     def what_if_updated(self, update: Mapping[str, Any], *, strict: bool = False) -> Any:
         """Return what the stream would have emitted, had some events had other values.
@@ -228,7 +184,7 @@ class StreamResults(AnnotatedFrame):
         updates = self._updates(scenarios, strict=strict)
         numbers = range(len(updates.labels))
         answers = [self._updated(updates.updated_in(number)) for number in numbers]
-        return RepeatedWhatIf(updates.labels, answers)
+        return repeated(updates.labels, answers)
 
     @cached_property
     def _reruns(self) -> Reruns:
@@ -306,7 +262,7 @@ class StreamResults(AnnotatedFrame):
         batches: Sequence[MicroBatch],
         *,
         strict: bool,
-    ) -> WhatIf:
+    ) -> WhatIf[DataFrame]:
         """Run the query over what is left, with other watermarks."""
         capture = self._with_watermarks(batches)
         spark = self._session.spark
@@ -320,7 +276,7 @@ class StreamResults(AnnotatedFrame):
         drop_once_read(new, streams.values())
         return self._compared(new)
 
-    def _updated(self, update: Mapping[str, pa.Table]) -> WhatIf:
+    def _updated(self, update: Mapping[str, pa.Table]) -> WhatIf[DataFrame]:
         """Run the query over rows with other values, with the watermarks that these give."""
         spark = self._session.spark
         known = {name.lower(): tracked for name, tracked in self._known.items()}
@@ -341,10 +297,10 @@ class StreamResults(AnnotatedFrame):
         reading = self._stream.reading(self._mode, self._emitted(batches))
         return self._hypothetical(_lowered(self._stream, reading.root, self._recorded))
 
-    def _compared(self, new: DataFrame) -> WhatIf:
+    def _compared(self, new: DataFrame) -> WhatIf[DataFrame]:
         spark = self._session.spark
         old = spark.sql(plain_sql(self.root, identity=True))
-        return WhatIf(spark, self._manifest("copy"), new, old, "rerun")
+        return compared_answers(self._manifest("copy"), new, old, "rerun")
 
 
 def _some(tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

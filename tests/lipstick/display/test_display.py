@@ -22,6 +22,13 @@ import lipstick
 from lipstick import display
 from lipstick.display.markup import cell
 from lipstick.frame import AnnotatedFrame
+from lipstick.questions.what_if import (
+    WhatIf,
+    summary,
+    whatif_html,
+    whatif_table,
+    whatif_text,
+)
 from lipstick.sessions import Session
 
 pytestmark = pytest.mark.slow_over_connect
@@ -221,7 +228,7 @@ def test_whatif_without_changes(counted: AnnotatedFrame) -> None:
     check_html(what_if._repr_html_())
 
 
-def _arrow_what_if(rows: int) -> Any:
+def _arrow_what_if(rows: int) -> WhatIf[pa.Table]:
     """A what-if whose changes are an Arrow table: one row of each kind, and added ones."""
     kinds = ["added"] * rows + ["changed", "deleted", "unchanged"]
     struct = pa.struct([("model", pa.string()), ("n", pa.int64())])
@@ -230,11 +237,11 @@ def _arrow_what_if(rows: int) -> Any:
     new += [{"model": "a", "n": None}, None, {"model": "c", "n": 1}]
     columns = [pa.array(kinds), pa.array(old, struct), pa.array(new, struct)]
     table = pa.Table.from_arrays(columns, names=["_change", "old", "new"])
-    return SimpleNamespace(changes=table, method="annotations")
+    return WhatIf("annotations", lambda: table, lambda: table)
 
 
 def test_summary_of_arrow_changes() -> None:
-    told = display.summary(_arrow_what_if(1))
+    told = _arrow_what_if(1).summary
     assert told.names == ("model", "n")
     assert told.sentence == "1 changed, 1 deleted, 1 added, 1 unchanged"
     assert told.rows == (
@@ -245,20 +252,20 @@ def test_summary_of_arrow_changes() -> None:
 
 
 def test_summary_is_bounded() -> None:
-    told = display.summary(_arrow_what_if(30), limit=4)
+    told = summary(_arrow_what_if(30), limit=4)
     assert len(told.rows) == 4
     assert told.hidden == 28
 
 
 def test_changed_value_to_and_from_null_is_shown() -> None:
-    text = display.whatif_text(_arrow_what_if(1))
+    text = repr(_arrow_what_if(1))
     assert "  changed  a | 2 → NULL" in text
     assert "  added    NULL | 0" in text
 
 
 def test_whatif_table_is_drawn_by_rich() -> None:
     out = io.StringIO()
-    Console(file=out, width=80).print(display.whatif_table(display.summary(_arrow_what_if(1))))
+    Console(file=out, width=80).print(whatif_table(_arrow_what_if(1).summary))
     assert "2 → NULL" in out.getvalue()
 
 
@@ -282,8 +289,8 @@ class _Broken:
         display.session_html,
         display.tracked_html,
         display.tracked_text,
-        display.whatif_html,
-        display.whatif_text,
+        whatif_html,
+        whatif_text,
     ],
 )
 def test_no_representation_raises(show: Any) -> None:

@@ -83,7 +83,7 @@ def test_rows_that_tie(tmp_path: Path) -> None:
     )
     assert memory.answer().to_pylist() == [{"c0": 5, "c1": 3, "c2": 7, "c3": 2}]
     what_if = memory.what_if({"r": pa.table({"id": pa.array([1, 3, 8, 7], pa.int32())})})
-    assert what_if.answer.to_pylist() == [{"c0": None, "c1": 5, "c2": 4, "c3": 2}]
+    assert what_if.df.to_pylist() == [{"c0": None, "c1": 5, "c2": 4, "c3": 2}]
 
 
 @pytest.mark.parametrize(

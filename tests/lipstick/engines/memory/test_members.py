@@ -87,10 +87,10 @@ def test_values_that_only_spark_computes_hold_while_what_they_read_does(tmp_path
     )
     memory = written(sql, DATABASE, tmp_path)
     same = memory.what_if({"l": pa.table({"id": pa.array([4, 2], pa.int32())})})
-    assert same.answer.to_pydict() == {"c0": [1, 3], "c1": ["5", "0"]}
+    assert same.df.to_pydict() == {"c0": [1, 3], "c1": ["5", "0"]}
     changed = memory.what_if({"l": pa.table({"id": pa.array([1], pa.int32())})})
     with pytest.raises(NeedsSparkError, match="INITCAP"):
-        changed.answer  # noqa: B018
+        changed.df  # noqa: B018
 
 
 def test_columns_that_are_not_there_have_no_tensors(tmp_path: Path) -> None:

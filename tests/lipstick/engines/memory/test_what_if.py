@@ -98,9 +98,9 @@ def test_what_if_is_the_query_on_the_reduced_data(
     for keys in _deletions(odd, name):
         what_if = memory.what_if({"odd": _tokens(odd, keys)})
         expected = plain.answer(sql, Deletion("given", {"odd": frozenset(keys)}))
-        assert_same_bag(expected, from_arrow(what_if.answer), f"{name} without {keys}")
+        assert_same_bag(expected, from_arrow(what_if.df), f"{name} without {keys}")
         assert what_if.method == "annotations"
-        _check_changes(what_if.changes, memory.answer(), what_if.answer)
+        _check_changes(what_if.changes, memory.answer(), what_if.df)
     assert_same_bag(plain.answer(sql), from_arrow(memory.answer()), name)
     check_many(memory, [{"odd": _tokens(odd, keys)} for keys in _deletions(odd, name)])
 
@@ -146,7 +146,7 @@ def test_untouched_groups_keep_their_values_bit_for_bit(
     memory = Memory(tmp_path / "c", Manifest.read(tmp_path / "c"))
     rows = odd.data.to_pylist()
     gone = [(r["id"], r["part"]) for r in rows if r["s"] == "a"][:3]
-    after = memory.what_if({"odd": _tokens(odd, gone)}).answer.to_pylist()
+    after = memory.what_if({"odd": _tokens(odd, gone)}).df.to_pylist()
     before = memory.answer().to_pylist()
     assert [r for r in after if r["s"] != "a"] == [r for r in before if r["s"] != "a"]
 
@@ -159,7 +159,7 @@ def test_expression_that_only_spark_computes_is_named(
     memory = Memory(tmp_path / "c", Manifest.read(tmp_path / "c"))
     rows = odd.data.to_pylist()
     irrelevant = next((r["id"], r["part"]) for r in rows if r["x"] is None)
-    same = memory.what_if({"odd": _tokens(odd, [irrelevant])}).answer
+    same = memory.what_if({"odd": _tokens(odd, [irrelevant])}).df
     assert Counter(map(str, same.to_pylist())) == Counter(map(str, memory.answer().to_pylist()))
     relevant = next((r["id"], r["part"]) for r in rows if r["x"] is not None)
     with pytest.raises(CaptureError, match=r"ATAN.*\n.*lipstick.open\(path, spark=spark\)"):
