@@ -3,13 +3,33 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.support_page import PAGE, constructs, some_constructs, without_spark
+from tests.support_page import (
+    PAGE,
+    constructs,
+    functions,
+    some_constructs,
+    some_functions,
+    statements,
+)
 from tests.support_page.functions import SPARK_FUNCTIONS
 
 
-def test_functions_and_refusals_are_what_the_code_says() -> None:
+def test_statements_and_refusals_are_what_the_code_says() -> None:
     """Otherwise write the page anew: python -m tests.support_page."""
-    assert PAGE.read_text(encoding="utf-8").endswith(without_spark())
+    assert PAGE.read_text(encoding="utf-8").endswith(statements())
+
+
+def test_some_functions_are_what_the_code_says() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    lines = set(text.splitlines())
+    assert [line for line in some_functions(7) if line not in lines] == []
+    names = [name.replace("|", r"\|") for name in SPARK_FUNCTIONS]
+    assert [name for name in names if f"\n| `{name}` |" not in text] == []
+
+
+@pytest.mark.slow
+def test_functions_are_what_the_code_says() -> None:
+    assert functions() in PAGE.read_text(encoding="utf-8")
 
 
 @pytest.mark.classic

@@ -47,6 +47,7 @@ def held(case: Case, most: int = MOST) -> None:
     assert checked.outcome == HELD, f"{checked.outcome} {checked.detail}\n{case.sql}"
 
 
+@pytest.mark.many(4)
 @pytest.mark.parametrize("name", conditions.QUERIES)
 def test_conditions(name: str) -> None:
     held(Case(name, conditions.QUERIES[name], DATABASE))

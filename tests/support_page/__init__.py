@@ -6,8 +6,23 @@ Every line is what a session and the in-memory engine say of an example or of a 
 
 from pathlib import Path
 
-from tests.support_page.page import constructs, page, some_constructs, without_spark
+from tests.support_page.page import (
+    constructs,
+    functions,
+    page,
+    some_constructs,
+    some_functions,
+    statements,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "support.md"
 
-__all__ = ["PAGE", "constructs", "page", "some_constructs", "without_spark"]
+__all__ = [
+    "PAGE",
+    "constructs",
+    "functions",
+    "page",
+    "some_constructs",
+    "some_functions",
+    "statements",
+]

@@ -284,6 +284,7 @@ def all_single(ran: Ran, tmp_path_factory: pytest.TempPathFactory) -> list[Delet
     return _deleted(ran, chosen, tmp_path_factory.mktemp("all"))
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_known_is_what_running_again_gives(
     name: str, ran: Ran, some: list[Deleted]
