@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from semiring.arrow import normal
 from semiring.base import Array
 from semiring.errors import ValuationError
+from semiring.segments import ascending
 
 _WIDEST_TABLE = 1 << 26
 """The widest range of integer keys that is looked up in an array rather than a hash table."""
@@ -37,11 +38,12 @@ class KeyIndex:
         self.steps: list[Array] = []
         self._tables: list[_Table | None] | None = None
         combined = np.zeros(size, dtype=np.int64)
-        for column, unique in zip(keys, self.uniques, strict=True):
+        for number, (column, unique) in enumerate(zip(keys, self.uniques, strict=True)):
             combined = combined * len(unique) + _codes(column, unique)
-            step, combined = np.unique(combined, return_inverse=True)
-            self.steps.append(step)
-        if len(np.unique(combined)) != size:
+            if number:
+                step, combined = np.unique(combined, return_inverse=True)
+                self.steps.append(step)
+        if len(ascending(combined)) != size:
             raise ValuationError(f"the valuation of {relation} gives a key twice")
         self.position = np.empty(size, dtype=np.int64)
         self.position[combined] = np.arange(size)
@@ -72,7 +74,7 @@ class KeyIndex:
                 missing = code < 0
                 continue
             missing |= code < 0
-            step = self.steps[position]
+            step = self.steps[position - 1]
             wanted = combined.astype(np.int64) * len(unique) + code
             combined = np.minimum(np.searchsorted(step, wanted), len(step) - 1)
             missing |= step[combined] != wanted

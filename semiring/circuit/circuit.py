@@ -163,8 +163,9 @@ class AnnotationCircuit:
         result, chosen, offsets = self._split(owners, child, exponent, len(sizes))
         if not len(chosen):
             return result
-        rows = np.isin(owners, chosen) if len(chosen) < len(sizes) else slice(None)
-        child, exponent = child[rows], exponent[rows]
+        if len(chosen) < len(sizes):
+            rows = _among(owners, chosen, len(sizes))
+            child, exponent = child[rows], exponent[rows]
         flags = self._common(child, offsets)
         kinds = self.gates.kind[child]
         polynomial = self.gates.has(child, POLYNOMIAL)
@@ -201,7 +202,7 @@ class AnnotationCircuit:
         if not len(chosen):
             return result
         if len(own) - 1 < count:
-            rows = np.isin(owners, chosen)
+            rows = _among(owners, chosen, count)
             child, times = child[rows], times[rows]
         numbers = np.flatnonzero((np.diff(own) == 1) & (child[own[:-1]] == ONE))
         if len(numbers):
@@ -262,7 +263,7 @@ class AnnotationCircuit:
         result, chosen, _ = self._split(owners, child, exponent, count)
         result[np.bincount(owners, minlength=count) == 0] = ONE
         if len(chosen):
-            rows = np.isin(owners, chosen)
+            rows = _among(owners, chosen, count)
             counts = np.repeat(child[rows], exponent[rows])
             sizes = np.bincount(
                 np.searchsorted(chosen, owners[rows]), exponent[rows], len(chosen)
@@ -473,6 +474,14 @@ def _merged(owners: Array, child: Array, label: Array) -> tuple[Array, Array, Ar
         label = np.add.reduceat(label, heads)
     keys = keys[heads]
     return keys >> 32, (keys & 0xFFFFFFFF).astype(np.int32), label
+
+
+def _among(owners: Array, chosen: Array, count: int) -> Array:
+    """Return a Boolean array: the owners, below a count, that are among some chosen ones."""
+    wanted = np.zeros(count, dtype=np.bool_)
+    wanted[chosen] = True
+    among: Array = wanted[owners]
+    return among
 
 
 def _check(label: Array) -> None:

@@ -126,11 +126,16 @@ class Gates:
         new = np.flatnonzero(found < 0)
         if not len(new):
             return found
-        order = new[np.lexsort((second[new], first[new]))]
+        # Sorting by one digest is several times faster, and mostly does.
+        order = new[np.argsort(first[new])]
         a, b = first[order], second[order]
-        heads = np.ones(len(order), dtype=np.bool_)
-        heads[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
-        chosen = order[heads]
+        same = a[1:] == a[:-1]
+        if bool((same & (b[1:] != b[:-1])).any()):
+            order = new[np.lexsort((second[new], first[new]))]
+            a, b = first[order], second[order]
+            same = (a[1:] == a[:-1]) & (b[1:] == b[:-1])
+        heads = np.append(True, ~same)
+        chosen = np.minimum.reduceat(order, np.flatnonzero(heads))
         # New gates are numbered in the order in which they come.
         by_place = np.argsort(chosen)
         numbers = np.empty(len(chosen), dtype=np.int32)

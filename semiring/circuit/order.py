@@ -9,6 +9,7 @@ import numpy as np
 
 from semiring.base import Array
 from semiring.circuit.gates import DELTA, MONUS, PRODUCT, SUM, TOKEN, Gates
+from semiring.exact import reduce_segments
 from semiring.ranks import dense_ranks
 from semiring.segments import bounds, owners_of
 
@@ -68,6 +69,19 @@ class CanonicalOrder:
     def sorted_edges(self, gates: Array) -> tuple[Array, Array]:
         """The edges of gates in the order of their ends, and the CSR offsets of the gates."""
         edges, offsets = self._gates.edges_of(gates)
+        return self._sorted(edges, offsets), offsets
+
+    def first_edges(self, gate: int, limit: int | None) -> Array:
+        """The first edges of a gate, or more, in the order of their ends."""
+        edges, _ = self._gates.edges_of(np.array([gate]))
+        if limit is not None and limit < len(edges):
+            child = self._gates.child[edges]
+            keys = self._classes(child) << 32 | least_tokens(self._gates, child)
+            edges = edges[keys <= np.partition(keys, limit)[limit]]
+        return self._sorted(edges, np.array([0, len(edges)]))
+
+    def _sorted(self, edges: Array, offsets: Array) -> Array:
+        """Edges of CSR segments in the order of their ends."""
         owners, child = owners_of(offsets), self._gates.child[edges]
         classes = self._classes(child)
         # Ends of another class than their siblings need no rank.
@@ -79,7 +93,8 @@ class CanonicalOrder:
         alike[:-1] |= alike[1:].copy()
         ranks = np.zeros(len(order), dtype=np.int64)
         ranks[alike] = self.ranks(child[order][alike])
-        return edges[order[np.lexsort((ranks, keys))]], offsets
+        ordered: Array = edges[order[np.lexsort((ranks, keys))]]
+        return ordered
 
     def _lists(self, child: Array, label: Array, offsets: Array) -> Array:
         """Ranks of lists of pairs of a gate and a number, in lexicographic order."""
@@ -146,7 +161,30 @@ def list_ranks(offsets: Array, keys_at: Callable[[Array, Array], Sequence[Array]
     return ranks
 
 
-def monomial_ranks(gates: Gates, monomials: Array) -> Array:
+def first_monomials(gates: Gates, edges: Array, limit: int | None) -> Array:
+    """Return the first edges to monomials, or more, in the order of `Polynomial`."""
+    if limit is not None and limit < len(edges):
+        least = least_tokens(gates, gates.child[edges])
+        edges = edges[least <= np.partition(least, limit)[limit]]
+    ordered: Array = edges[np.argsort(_monomial_ranks(gates, gates.child[edges]), kind="stable")]
+    return ordered
+
+
+def least_tokens(gates: Gates, annotations: Array) -> Array:
+    """Return the gates of tokens, and of the least factors of products; for others 0.
+
+    Where these are tokens, products are first ordered by them; other factors come after tokens.
+    """
+    least = np.where(gates.kind[annotations] == TOKEN, annotations, 0).astype(np.int64)
+    products = np.flatnonzero(gates.kind[annotations] == PRODUCT)
+    edges, offsets = gates.edges_of(annotations[products])
+    ends = gates.child[edges].astype(np.int64)
+    ends[gates.kind[ends] != TOKEN] = len(gates)
+    least[products] = reduce_segments(np.minimum, ends, offsets, 0)
+    return least
+
+
+def _monomial_ranks(gates: Gates, monomials: Array) -> Array:
     """Return ranks that order monomials as `Polynomial` does: by tokens, higher powers first."""
     products = gates.kind[monomials] == PRODUCT
     sizes = np.where(products, gates.sizes(monomials), monomials >= 2)

@@ -26,7 +26,7 @@ from semiring.circuit.gates import (
     TOKEN,
     ZERO,
 )
-from semiring.circuit.order import CanonicalOrder, monomial_ranks
+from semiring.circuit.order import CanonicalOrder, first_monomials
 from semiring.expression import (
     Atom,
     Compare,
@@ -261,15 +261,16 @@ class _Terms:
     def first(self, limit: int | None, *, monomials: bool) -> tuple[Array, Array]:
         """The first gates, in canonical order, and their multiplicities."""
         store = self._reading.circuit.gates
-        if self._edges is None:
-            gate = np.array([self._gate])
-            if monomials:
-                edges, _ = store.edges_of(gate)
-                order = np.argsort(monomial_ranks(store, store.child[edges]), kind="stable")
-                self._edges = edges[order]
-            else:
-                self._edges = self._reading.order.sorted_edges(gate)[0]
-        edges = self._edges[:limit]
+        if self._edges is not None:
+            edges = self._edges[:limit]
+            return store.child[edges], store.label[edges]
+        if monomials:
+            edges = first_monomials(store, store.edges_of(np.array([self._gate]))[0], limit)
+        else:
+            edges = self._reading.order.first_edges(self._gate, limit)
+        if limit is None:
+            self._edges = edges
+        edges = edges[:limit]
         return store.child[edges], store.label[edges]
 
 
