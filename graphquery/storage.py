@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from graphquery.csr import Csr, index_type
+from graphquery.csr import Csr
 from graphquery.errors import GraphDataError
 from graphquery.model import EdgeSet, Kind, Port, Segment
 from graphquery.view import Neighbours, Overlay
@@ -300,11 +300,6 @@ class GraphStorage:
     def size(self) -> int:
         """Number of ids: stored nodes and possible zoomed ones."""
         return self.count + len(self.invocations)
-
-    @property
-    def id_type(self) -> np.dtype[Any]:
-        """The integer type that ids are stored in."""
-        return index_type(self.size)
 
     @property
     def nbytes(self) -> int:

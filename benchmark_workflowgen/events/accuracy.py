@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from graphlib import TopologicalSorter
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -78,23 +81,14 @@ def reachable(
 
     A sweep over the acyclic graph in reverse topological order, without recursion.
     """
-    onward: dict[Vertex, list[Vertex]] = {}
-    backward: dict[Vertex, list[Vertex]] = {}
-    for source, dest in set(edges):
-        onward.setdefault(source, []).append(dest)
-        backward.setdefault(dest, []).append(source)
+    causes: dict[Vertex, set[Vertex]] = {}
+    for source, dest in edges:
+        causes.setdefault(source, set()).add(dest)
     bits = {vertex: 1 << number for number, vertex in enumerate(inputs)}
     masks: dict[Vertex, int] = {}
-    left = {vertex: len(causes) for vertex, causes in onward.items()}
-    ready = [vertex for vertex in backward if vertex not in onward]
-    while ready:
-        vertex = ready.pop()
-        own_mask = masks.get(vertex, 0) | bits.get(vertex, 0)
-        for effect in backward.get(vertex, ()):
-            masks[effect] = masks.get(effect, 0) | own_mask
-            left[effect] -= 1
-            if not left[effect]:
-                ready.append(effect)
+    for vertex in TopologicalSorter(causes).static_order():
+        above = (masks[cause] | bits.get(cause, 0) for cause in causes.get(vertex, ()))
+        masks[vertex] = reduce(or_, above, 0)
     return {output: masks.get(output, 0) for output in outputs}
 
 

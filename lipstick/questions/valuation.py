@@ -48,11 +48,6 @@ def of_row(function: Callable[[dict[str, Any]], Any], columns: Sequence[str] = (
     return OfRow(function, tuple(columns))
 
 
-def is_valued(valuation: Any) -> bool:
-    """Return True if a valuation was given at all."""
-    return valuation is not None and valuation != {}
-
-
 def listed(valuation: Any, relations: Mapping[str, RelationRecord]) -> list[str]:
     """Return the relations whose tokens a valuation lists by their keys."""
     if not isinstance(valuation, Mapping):

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
-from decimal import Decimal
 from typing import TypeAlias
 
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
-from rewriter.dialect import SparkSQL, name_identifiers
+from rewriter.dialect import SparkSQL, literal_of, name_identifiers
 from rewriter.errors import QueryError
 from rewriter.position import Span, keyword_spans, span_at
 
 Arguments: TypeAlias = Mapping[str, object] | Sequence[object] | None
 
-_BIGINT = range(-(2**63), 2**63)
 _PLACE = "_place_"
-_WIDEST_DECIMAL = 38
 _TYPES = "int, float, Decimal, str, bool, None, date, datetime and bytes"
 
 _LIST = "Give the values in order, as many as there are markers."
@@ -95,57 +91,16 @@ def _by_place(
 
 
 def _literal(name: str, value: object, sql: str, span: Span | None, *, ntz: bool) -> exp.Expr:
-    match value:
-        case exp.Expr():
-            return bracketed(value.copy())
-        case None:
-            return exp.Null()
-        case bool():
-            return exp.Boolean(this=value)
-        case int() if value in _BIGINT:
-            return _signed(exp.Literal.number(abs(value)), negative=value < 0)
-        case float():
-            return _cast(repr(float(value)), "DOUBLE")
-        case Decimal() if value.is_finite() and decimal_width(value)[0] <= _WIDEST_DECIMAL:
-            precision, scale = decimal_width(value)
-            return _cast(format(value, "f"), f"DECIMAL({precision}, {scale})")
-        case str():
-            return exp.Literal.string(value)
-        case bytes() | bytearray():
-            return exp.HexString(this=value.hex().upper())
-        case datetime():
-            return _timestamp(value, ntz=ntz)
-        case date():
-            return _cast(value.isoformat(), "DATE")
+    if isinstance(value, exp.Expr):
+        return bracketed(value.copy())
+    literal = literal_of(value, ntz=ntz)
+    if literal is not None:
+        return literal
     shown = name.removeprefix(_PLACE)
     kind = type(value)
     label = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     problem = f"parameter {shown} has type {label}, or a value out of range, which has no literal"
     raise _error(problem, f"Give a value of one of the types {_TYPES}.", sql, span)
-
-
-def _timestamp(value: datetime, *, ntz: bool) -> exp.Expr:
-    if ntz and value.tzinfo is None:
-        return _cast(value.isoformat(" "), "TIMESTAMP_NTZ")
-    instant = value.astimezone(UTC).replace(tzinfo=None)
-    return _cast(f"{instant.isoformat(' ')} UTC", "TIMESTAMP")
-
-
-def decimal_width(value: Decimal) -> tuple[int, int]:
-    """Return the precision and scale of Spark's type for a finite decimal."""
-    _, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)  # finite
-    scale = max(0, -exponent)
-    return max(len(digits) + max(0, exponent), scale, 1), scale
-
-
-def _signed(literal: exp.Expr, *, negative: bool) -> exp.Expr:
-    return exp.Paren(this=exp.Neg(this=literal)) if negative else literal
-
-
-def _cast(text: str, kind: str) -> exp.Expr:
-    to = exp.DataType.build(kind, dialect=SparkSQL)
-    return exp.Cast(this=exp.Literal.string(text), to=to)
 
 
 def _named_span(marker: exp.Expr, sql: str) -> Span | None:

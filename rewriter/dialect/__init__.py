@@ -8,6 +8,8 @@ from rewriter.dialect.identifiers import (
 )
 from rewriter.dialect.literals import (
     computed_bounds,
+    decimal_width,
+    literal_of,
     literals,
     volatile_calls,
     with_bounds,
@@ -49,8 +51,10 @@ __all__ = [
     "TypedLiteral",
     "Write",
     "computed_bounds",
+    "decimal_width",
     "emit",
     "identifiers",
+    "literal_of",
     "literals",
     "name_identifiers",
     "parse",

@@ -1,4 +1,4 @@
-"""Literals of a text, and expressions that literals replace.
+"""Literals of a text, expressions that literals replace, and literals of values of Python.
 
 Spark's plans do not show the types of literals, so the texts are compared by them. Functions of the
 moment, and LIMIT and OFFSET of constant expressions, are found here and replaced by their values.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import TypeVar
 
 from sqlglot import exp
@@ -156,3 +158,58 @@ def _column_name(call: exp.Expr, name: str) -> str:
     if name in _TIMES:
         return f"current_time({call.expressions[0].name if call.expressions else 6})"
     return "current_date()" if name == "curdate" else f"{name}()"
+
+
+# -- values of Python --------------------------------------------------------------------------
+
+_BIGINT = range(-(2**63), 2**63)
+_WIDEST_DECIMAL = 38
+
+
+def literal_of(value: object, *, ntz: bool) -> exp.Expr | None:
+    """Return the literal of the type Spark gives a Python value; None if there is none.
+
+    Parameters
+    ----------
+    ntz
+        A datetime without a time zone is a TIMESTAMP_NTZ; else it is a TIMESTAMP, at the local
+        time zone of this process.
+    """
+    match value:
+        case None:
+            return exp.Null()
+        case bool():
+            return exp.Boolean(this=value)
+        case int() if value in _BIGINT:
+            literal: exp.Expr = exp.Literal.number(abs(value))
+            return exp.Paren(this=exp.Neg(this=literal)) if value < 0 else literal
+        case float():
+            return _cast(repr(float(value)), "DOUBLE")
+        case Decimal() if value.is_finite() and decimal_width(value)[0] <= _WIDEST_DECIMAL:
+            precision, scale = decimal_width(value)
+            return _cast(format(value, "f"), f"DECIMAL({precision}, {scale})")
+        case str():
+            return exp.Literal.string(value)
+        case bytes() | bytearray():
+            return exp.HexString(this=value.hex().upper())
+        case datetime() if ntz and value.tzinfo is None:
+            return _cast(value.isoformat(" "), "TIMESTAMP_NTZ")
+        case datetime():
+            instant = value.astimezone(UTC).replace(tzinfo=None)
+            return _cast(f"{instant.isoformat(' ')} UTC", "TIMESTAMP")
+        case date():
+            return _cast(value.isoformat(), "DATE")
+    return None
+
+
+def decimal_width(value: Decimal) -> tuple[int, int]:
+    """Return the precision and scale of Spark's type for a finite decimal."""
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)  # finite
+    scale = max(0, -exponent)
+    return max(len(digits) + max(0, exponent), scale, 1), scale
+
+
+def _cast(text: str, kind: str) -> exp.Cast:
+    to = exp.DataType.build(kind, dialect="spark")
+    return exp.Cast(this=exp.Literal.string(text), to=to)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
 
-from rewriter.dialect import emit
+from rewriter.dialect import emit, literal_of
 
 
 def equality_sql(column: str, value: Any) -> str:
@@ -49,20 +48,12 @@ def _column(name: str) -> exp.Column:
 
 
 def _literal(value: Any) -> exp.Expr:
-    """Return a value of Python as a literal of exactly its type and value."""
-    if isinstance(value, str):
-        return exp.Literal.string(value)
-    if isinstance(value, int):
-        return exp.convert(value)
-    if isinstance(value, float):
-        return exp.cast(exp.Literal.string(repr(value)), "double")
-    if isinstance(value, Decimal):
-        return exp.Literal.number(f"{value:f}")
-    if isinstance(value, dt.datetime):
-        kind = "timestamp_ntz" if value.tzinfo is None else "timestamp"
-        return exp.cast(exp.Literal.string(value.isoformat(" ")), kind, dialect="spark")
-    assert isinstance(value, dt.date), type(value)
-    return exp.cast(exp.Literal.string(value.isoformat()), "date")
+    """Return a value as a literal of exactly its type and value, numbers as they are written."""
+    if isinstance(value, int | Decimal):
+        return exp.Literal.number(f"{value:f}" if isinstance(value, Decimal) else value)
+    literal = literal_of(value, ntz=True)
+    assert literal is not None, type(value)
+    return literal
 
 
 def _sql(condition: exp.Expr) -> str:

@@ -236,12 +236,6 @@ class Attempts:
         self.done = Done() if done is None else done
         self._watermark: int | None = None
 
-    @property
-    def open_attempts(self) -> int:
-        """The number of attempts that are held."""
-        both = self.held.select(["exec", "attempt"]).group_by(["exec", "attempt"]).aggregate([])
-        return len(both)
-
     def take(self, messages: pa.Table) -> Taken:
         """Take messages in, in any order."""
         is_sealed = pc.equal(messages.column("kind"), SEALED)

@@ -12,6 +12,7 @@ import json
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import Any
@@ -124,27 +125,17 @@ class Document:
         ReductionCycleError
             Naming the vertices of one, up to ten.
         """
-        causes: dict[str, list[str]] = {}
+        causes = TopologicalSorter[str]()
         for source, dest, _ in self.edges:
-            causes.setdefault(source, []).append(dest)
-        finished: set[str] = set()
-        for start, first in causes.items():
-            path = {} if start in finished else {start: iter(first)}
-            while path:
-                vertex, left = next(reversed(path.items()))
-                cause = next(left, None)
-                if cause is None:
-                    finished.add(vertex)
-                    del path[vertex]
-                elif cause in path:
-                    names = list(path)[list(path).index(cause) :]
-                    raise ReductionCycleError(
-                        f"The edges have a cycle through {', '.join(names[:10])}: nothing can be "
-                        "the cause of itself.\nGive versions of an entity that is written again "
-                        "identifiers of their own."
-                    )
-                elif cause not in finished and cause in causes:
-                    path[cause] = iter(causes[cause])
+            causes.add(source, dest)
+        try:
+            causes.prepare()
+        except CycleError as error:
+            names = ", ".join(error.args[1][:0:-1][:10])
+            raise ReductionCycleError(
+                f"The edges have a cycle through {names}: nothing can be the cause of itself.\n"
+                "Give versions of an entity that is written again identifiers of their own."
+            ) from error
 
 
 def read_documents(path: Path) -> Iterator[Document | Unreadable]:

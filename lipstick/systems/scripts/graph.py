@@ -117,12 +117,6 @@ class ScriptGraph:
             del self.incoming[target][edge]
             self.link(Edge(to, target, role, variable, key), reason)
 
-    def move_incoming(self, node: int, to: int) -> None:
-        """Let the edges that enter a node enter another."""
-        for edge, reason in list(self.incoming[node].items()):
-            self.unlink(edge)
-            self.link(edge._replace(target=to), reason)
-
     def resolve(self, references: Iterable[Reference]) -> list[int]:
         """The nodes that stand now for what some readers depend on."""
         numbers: dict[int, None] = {}

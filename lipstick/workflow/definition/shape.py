@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from lipstick.workflow.definition.module import Module
 from lipstick.workflow.errors import (
@@ -26,6 +27,9 @@ from lipstick.workflow.errors import (
     UnknownNodeError,
 )
 from semiring.door import checked
+
+if TYPE_CHECKING:
+    from networkx import DiGraph
 
 
 @checked
@@ -98,34 +102,37 @@ def execution_order(shape: Shape) -> tuple[str, ...]:
     CycleError
         Naming the nodes of a cycle.
     """
-    waiting = {node: {edge.source for edge in shape.incoming(node)} for node in shape.nodes}
-    order: list[str] = []
-    while waiting:
-        ready = next((node for node, before in waiting.items() if not before), None)
-        if ready is None:
-            cycle = _cycle(waiting)
-            raise CycleError(
-                f"The nodes {' → '.join((*cycle, cycle[0]))} form a cycle.\n"
-                "A workflow has none: a bounded loop is declared with Loop(times=n), which "
-                "unfolds it.",
-                ("nodes", cycle[0]),
-            )
-        order.append(ready)
-        del waiting[ready]
-        for before in waiting.values():
-            before.discard(ready)
-    return tuple(order)
+    from networkx import NetworkXUnfeasible, lexicographical_topological_sort
+
+    place = {node: number for number, node in enumerate(shape.nodes)}
+    try:
+        return tuple(lexicographical_topological_sort(_digraph(shape), place.__getitem__))
+    except NetworkXUnfeasible as error:
+        cycle = _cycle(shape, place)
+        raise CycleError(
+            f"The nodes {' → '.join((*cycle, cycle[0]))} form a cycle.\n"
+            "A workflow has none: a bounded loop is declared with Loop(times=n), which "
+            "unfolds it.",
+            ("nodes", cycle[0]),
+        ) from error
 
 
-def _cycle(waiting: Mapping[str, set[str]]) -> list[str]:
-    path = [next(iter(waiting))]
-    while True:
-        before = next(node for node in waiting if node in waiting[path[-1]])
-        if before in path:
-            cycle = path[path.index(before) :][::-1]
-            first = cycle.index(next(node for node in waiting if node in cycle))
-            return cycle[first:] + cycle[:first]
-        path.append(before)
+def _digraph(shape: Shape) -> DiGraph:
+    from networkx import DiGraph
+
+    graph = DiGraph()
+    graph.add_nodes_from(shape.nodes)
+    graph.add_edges_from((edge.source, edge.target) for edge in shape.edges)
+    return graph
+
+
+def _cycle(shape: Shape, place: Mapping[str, int]) -> list[str]:
+    """Return the nodes of a cycle, from the one that is written first on."""
+    from networkx import find_cycle
+
+    cycle = [source for source, _ in find_cycle(_digraph(shape))]
+    first = cycle.index(min(cycle, key=place.__getitem__))
+    return cycle[first:] + cycle[:first]
 
 
 def dependencies(shape: Shape) -> Mapping[str, frozenset[str]]:
@@ -243,16 +250,10 @@ def _check_names(declared: Shape) -> None:
 def _check_connected(shape: Shape) -> None:
     if not shape.nodes:
         raise DisconnectedError("The workflow has no nodes.", ("nodes",))
-    neighbours: dict[str, set[str]] = {node: set() for node in shape.nodes}
-    for edge in shape.edges:
-        neighbours[edge.source].add(edge.target)
-        neighbours[edge.target].add(edge.source)
+    from networkx import node_connected_component
+
     first = next(iter(shape.nodes))
-    reached, frontier = {first}, [first]
-    while frontier:
-        new = neighbours[frontier.pop()] - reached
-        reached |= new
-        frontier.extend(new)
+    reached = node_connected_component(_digraph(shape).to_undirected(), first)
     apart = [node for node in shape.nodes if node not in reached]
     if apart:
         raise DisconnectedError(

@@ -12,8 +12,7 @@ from typing import Any
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
-from rewriter.bind.parameters import decimal_width
-from rewriter.dialect import SparkSQL, parse
+from rewriter.dialect import SparkSQL, decimal_width, parse
 from rewriter.dialect.nodes import IsNotNull
 from rewriter.frames.connect_plan.frame import ConnectFrame, name_parts, with_fields
 from rewriter.frames.writing.literals import cast, literal, sql_type

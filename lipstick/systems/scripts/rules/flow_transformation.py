@@ -273,6 +273,9 @@ def earlier_iterations(graph: ScriptGraph) -> int:
     This is ours: the paper has no graphs with cycles, since it has no variables that a loop
     carries.
     """
+    unions = graph.of_operation("union")
+    if not any(e.role is Role.BACK for union in unions for e in graph.incoming[union.id]):
+        return 0
     groups = _cycles(graph)
     for group in groups:
         _replace(graph, group)
@@ -327,78 +330,8 @@ def _replace(graph: ScriptGraph, group: set[int]) -> None:
 
 
 def _cycles(graph: ScriptGraph) -> list[set[int]]:
-    """The strongly connected parts of more than one node."""
-    between = _between_cycles(graph)
-    following = {n: [e.target for e in graph.outgoing[n] if e.target in between] for n in between}
-    return [part for part in strong_components(following) if len(part) > 1]
+    """Return the strongly connected components of more than one node."""
+    from networkx import DiGraph, strongly_connected_components
 
-
-def _between_cycles(graph: ScriptGraph) -> set[int]:
-    """Return the nodes of cycles, and of paths from one cycle to another.
-
-    Nodes that no edge enters are taken away again and again, then nodes that no edge leaves.
-    """
-    waiting = {node: len(edges) for node, edges in graph.incoming.items()}
-    order = [node for node, count in waiting.items() if count == 0]
-    for node in order:
-        for edge in graph.outgoing[node]:
-            target = edge.target
-            waiting[target] -= 1
-            if waiting[target] == 0:
-                order.append(target)
-    left = waiting.keys() - set(order)
-    waiting = {node: len(graph.outgoing[node]) for node in left}
-    # What a node that is left leads to is left, too.
-    order = [node for node, count in waiting.items() if count == 0]
-    for node in order:
-        for edge in graph.incoming[node]:
-            source = edge.source
-            if source in left:
-                waiting[source] -= 1
-                if waiting[source] == 0:
-                    order.append(source)
-    return left - set(order)
-
-
-def strong_components(following: dict[int, list[int]]) -> list[set[int]]:
-    """The strongly connected components of a graph.
-
-    References
-    ----------
-    Tarjan, *Depth-First Search and Linear Graph Algorithms*, SIAM J. Comput. 1(2), 1972. Without
-    recursion, since chains are as long as scripts are.
-    """
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    on_stack: set[int] = set()
-    components: list[set[int]] = []
-    for root, first in following.items():
-        if root in index:
-            continue
-        work = [(root, iter(first))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        on_stack.add(root)
-        while work:
-            node, targets = work[-1]
-            for target in targets:
-                if target not in index:
-                    index[target] = low[target] = len(index)
-                    stack.append(target)
-                    on_stack.add(target)
-                    work.append((target, iter(following[target])))
-                    break
-                if target in on_stack:
-                    low[node] = min(low[node], index[target])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    part: set[int] = set()
-                    while node not in part:
-                        part.add(stack.pop())
-                    on_stack -= part
-                    components.append(part)
-    return components
+    edges = DiGraph((edge.source, edge.target) for out in graph.outgoing.values() for edge in out)
+    return [part for part in strongly_connected_components(edges) if len(part) > 1]
