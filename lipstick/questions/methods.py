@@ -333,7 +333,8 @@ class Questions(Analyses, Generic[T]):
             When a source is not what it was when the query was captured.
 
         Sources' columns are read from local Parquet files, or by Spark; without either the columns
-        of keys alone have conditions.
+        of keys alone have conditions. Of more than 50,000 rows a sample is searched, in which rows
+        that move the value most are likely; all numbers that are shown are over all rows.
         """
         from lipstick.questions.why.pipeline import explain
 

@@ -117,6 +117,14 @@ class TokenIndex:
     def _index(self) -> SortedIndex:
         return SortedIndex(self.packed)
 
+    def is_of(self, tokens: Sequence[pa.Array]) -> bool:
+        """Return True if the members' tokens are these, each once and in this order."""
+        pairs = zip(self._columns, tokens, strict=True)
+        if not all(ours.type == theirs.type and ours.equals(theirs) for ours, theirs in pairs):
+            return False
+        packed = self.packed
+        return len(packed) < 2 or bool((packed[1:] > packed[:-1]).all())
+
     def rows(self, tokens: Sequence[pa.Array]) -> Array:
         """The members whose token is one of these, sorted; see :meth:`pairs`."""
         wanted = self._codes(tokens)

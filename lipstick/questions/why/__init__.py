@@ -2,10 +2,10 @@
 
 `pipeline.py` shows the way: `measure.py` has the number to be moved and its value in scenarios;
 `sources.py` reads the columns of the input relations beside the tokens of the capture, and
-`columns.py` makes conditions on them; `effects.py`, over `partials.py`, computes the effects of
-many conditions at once; `search.py` finds the predicates worth showing, and `answer.py` shows
-them, each with the exact effect of its own what-if. `rows.py` ranks single tuples, `smallest.py`
-has the smallest sets of them.
+`columns.py` makes conditions on them; `deletions.py`, `partials.py` and `effects.py` compute the
+effects of many conditions at once, over a sample of large relations; `search.py` finds the
+predicates worth showing, and `answer.py` shows them, each with the exact effect of its own
+what-if. `rows.py` ranks single tuples, `smallest.py` has the smallest sets of them.
 
 Sources: Wu, Madden, *Scorpion: Explaining Away Outliers in Aggregate Queries*, PVLDB 6(8), 2013;
 Roy, Suciu, *A Formal Approach to Finding Explanations for Database Queries*, SIGMOD 2014; Abuzaid

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from lipstick.questions.why.sources import SourceRows
 from rewriter.emit.conditions import conjunction_sql, equality_sql, membership_sql, range_sql
+from semiring.arrow import decoded
 from semiring.base import Array
 
 BINS = 40
@@ -24,9 +25,6 @@ BINS = 40
 
 _VALUES = 50_000
 """Distinct values that are compared for equality at most."""
-
-_SAMPLED = 100_000
-"""Rows from whose values quantiles are taken."""
 
 _TAILS = np.array([0.002, 0.005, 0.01, 0.02])
 _CUTS = np.unique(np.concatenate([_TAILS, np.linspace(0.0, 1.0, BINS - 7), 1 - _TAILS]))
@@ -48,13 +46,27 @@ class ColumnCondition:
 
     column: str
     text: str
-    holds: Callable[[pa.ChunkedArray], Array] = field(repr=False, compare=False)
+    holds: Callable[[pa.Array], Array] = field(repr=False, compare=False)
     written: Callable[[], str] = field(repr=False, compare=False)
 
     @property
     def sql(self) -> str:
         """The condition as Spark SQL."""
         return self.written()
+
+    def mask(self, column: pa.Array) -> Array:
+        """Return a Boolean per row of a column, of coded ones by their distinct values."""
+        return _by_value(column, self.holds)
+
+
+def _by_value(column: pa.Array, holds: Callable[[pa.Array], Array]) -> Array:
+    if not pa.types.is_dictionary(column.type):
+        return holds(column)
+    values = column.dictionary
+    of_values = np.append(holds(values), holds(pa.nulls(1, values.type)))
+    indices = column.indices.fill_null(len(values)) if column.null_count else column.indices
+    mask: Array = of_values[indices.to_numpy(zero_copy_only=False)]
+    return mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +86,9 @@ class Predicate:
         """The predicate as Spark SQL over the columns of the relation."""
         return conjunction_sql([condition.sql for condition in self.conditions])
 
-    def rows(self, table: pa.Table) -> Array:
-        """Return the positions of the rows of a table that satisfy it."""
-        masks = [condition.holds(table.column(condition.column)) for condition in self.conditions]
+    def rows(self, source: SourceRows) -> Array:
+        """Return the positions of all rows of its relation that satisfy it."""
+        masks = [condition.mask(source.column(condition.column)) for condition in self.conditions]
         return np.flatnonzero(np.logical_and.reduce(masks))
 
 
@@ -118,8 +130,8 @@ def equality(name: str, value: pa.Scalar) -> ColumnCondition:
     )
 
 
-def _mask(booleans: pa.ChunkedArray) -> Array:
-    mask: Array = booleans.combine_chunks().to_numpy(zero_copy_only=False)
+def _mask(booleans: pa.Array) -> Array:
+    mask: Array = booleans.to_numpy(zero_copy_only=False)
     return mask
 
 
@@ -132,19 +144,19 @@ class MembershipColumn(ValueColumn):
         self._key = key
 
     @staticmethod
-    def inside(column: pa.ChunkedArray, keys: pa.ChunkedArray) -> Array:
+    def inside(column: pa.Array, keys: pa.Array) -> Array:
         """Return a Boolean array: the values that are among keys; never NULL."""
         return _mask(pc.and_(pc.is_in(column, value_set=keys), column.is_valid()))
 
     def condition(self, code: int) -> ColumnCondition:
         """Return the condition of a code: 0 in, 1 not in the other relation."""
         word = "is not in" if code else "is in"
-        keys = self._other.table.column(self._key)
+        keys = self._other.column(self._key)
 
         def written() -> str:
             return membership_sql(self.name, self._other.name, self._key, negated=bool(code))
 
-        def holds(column: pa.ChunkedArray) -> Array:
+        def holds(column: pa.Array) -> Array:
             inside = self.inside(column, keys)
             return _mask(column.is_valid()) & ~inside if code else inside
 
@@ -158,6 +170,11 @@ class NumberColumn:
         self.name = name
         self.column = column
         self._numbers = ordered_numbers(column)
+        # Sorted once: quantiles of any rows, and their bins, are then counted by ranks.
+        valid = ~np.isnan(self._numbers)
+        self._values, ranks = np.unique(self._numbers[valid], return_inverse=True)
+        self._ranks = np.full(len(self._numbers), -1, dtype=np.int64)
+        self._ranks[valid] = ranks
 
     @cached_property
     def whole(self) -> ColumnBins:
@@ -172,19 +189,23 @@ class NumberColumn:
         near
             Two values around which bins are finer than elsewhere.
         """
-        numbers = self._numbers if rows is None else self._numbers[rows]
-        valid = numbers[~np.isnan(numbers)]
-        if len(valid) > _SAMPLED:
-            valid = valid[:: len(valid) // _SAMPLED]
-        distinct = np.unique(valid)
-        if len(distinct) > BINS and near is None:
-            distinct = np.unique(np.quantile(valid, _CUTS, method="lower"))
-        elif len(distinct) > BINS:
-            assert near is not None
-            distinct = np.unique(np.concatenate([_around(np.sort(valid), at) for at in near]))
-        codes = np.searchsorted(distinct, numbers, side="right") - 1
-        codes = np.where(np.isnan(numbers), -1, np.maximum(codes, 0))
-        return ColumnBins(self, distinct, codes)
+        ranks = self._ranks if rows is None else self._ranks[rows]
+        counts = np.bincount(ranks[ranks >= 0], minlength=len(self._values))
+        chosen = np.flatnonzero(counts)
+        if len(chosen) > BINS:
+            ends = np.cumsum(counts[chosen])
+            if near is None:
+                places = np.floor(_CUTS * (ends[-1] - 1))
+            else:
+                first = np.searchsorted(self._values[chosen], near)
+                starts = np.concatenate([[0], ends])[first]
+                places = np.concatenate([_around(int(ends[-1]), int(at)) for at in starts])
+            chosen = np.unique(chosen[np.searchsorted(ends, places, side="right")])
+        starts = np.zeros(len(self._values), dtype=np.int64)
+        starts[chosen] = 1
+        of_ranks = np.maximum(np.cumsum(starts) - 1, 0)
+        codes = np.where(ranks < 0, -1, of_ranks[ranks]) if len(of_ranks) else ranks
+        return ColumnBins(self, self._values[chosen], codes)
 
     def condition(self, rows: Array) -> ColumnCondition:
         """Return the condition of the smallest range with the values of some rows."""
@@ -221,7 +242,7 @@ class NumberColumn:
         return bool(pc.any(pc.is_nan(self.column)).as_py())
 
 
-def _between(column: pa.ChunkedArray, least: pa.Scalar, most: pa.Scalar) -> Array:
+def _between(column: pa.Array, least: pa.Scalar, most: pa.Scalar) -> Array:
     """Return a Boolean array: the values within bounds, as Spark compares: NaN is the greatest."""
     mask = np.ones(len(column), dtype=np.bool_)
     if least is not None:
@@ -252,12 +273,11 @@ class ColumnBins:
         return len(self.cuts)
 
 
-def _around(ordered: Array, at: float) -> Array:
-    """Return distinct values near one, closer ones more densely."""
-    middle = int(np.searchsorted(ordered, at))
-    steps = np.unique(np.geomspace(1, max(len(ordered) // 12, 2), 10).astype(np.int64))
+def _around(count: int, middle: int) -> Array:
+    """Return places in an order of so many values near one, closer ones more densely."""
+    steps = np.unique(np.geomspace(1, max(count // 12, 2), 10).astype(np.int64))
     places = np.concatenate([middle - steps, [middle], middle + steps])
-    near: Array = ordered[np.unique(np.clip(places, 0, len(ordered) - 1))]
+    near: Array = np.clip(places, 0, count - 1)
     return near
 
 
@@ -282,18 +302,14 @@ class RelationColumns:
         self._wanted = wanted
         self.equalities: list[ValueColumn] = []
         self.ranges: list[NumberColumn] = []
-        for name in rows.table.column_names:
-            self._add(name, rows.table.column(name))
+        for name in rows.schema.names:
+            if name in wanted:
+                self._add(name, rows.column(name))
         for other in others:
             self._add_membership(other)
 
-    def _add(self, name: str, column: pa.ChunkedArray) -> None:
-        if name not in self._wanted:
-            return
-        array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        if pa.types.is_dictionary(array.type):
-            array = array.dictionary_decode()
-        kind = array.type
+    def _add(self, name: str, array: pa.Array) -> None:
+        kind = _value_type(array.type)
         is_ranged = (
             pa.types.is_integer(kind)
             or pa.types.is_floating(kind)
@@ -301,6 +317,8 @@ class RelationColumns:
             or pa.types.is_date32(kind)
             or pa.types.is_timestamp(kind)
         )
+        if is_ranged:
+            array = decoded(array)
         if is_ranged and array.null_count < len(array):
             numbers = NumberColumn(name, array)
             if not np.isnan(numbers._numbers).all():
@@ -309,10 +327,8 @@ class RelationColumns:
             return  # Each value is of one row: single rows have their own list.
         equal = is_ranged or pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if equal or pa.types.is_boolean(kind):
-            encoded = array.dictionary_encode(null_encoding="encode")
-            labels = encoded.dictionary
+            codes, labels = _coded(array)
             most = BINS if is_ranged else min(_VALUES, max(len(array) // 2, 2))
-            codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
             if len(labels) > most and array.null_count:
                 # Too many values to be compared with; NULL is one.
                 null = array.is_null().to_numpy(zero_copy_only=False)
@@ -326,12 +342,34 @@ class RelationColumns:
         (key,) = other.record.token
         if key not in other.record.columns or key not in self._wanted:
             return
-        ours, theirs = self.rows.table.column(key), other.table.column(key)
-        if ours.type != theirs.type:
+        theirs = other.column(key)
+        if _value_type(self.rows.column(key).type) != theirs.type:
             return
-        inside = MembershipColumn.inside(ours, theirs)
+        inside = _by_value(
+            self.rows.column(key), lambda column: MembershipColumn.inside(column, theirs)
+        )
         if inside.any() and not inside.all():
             self.equalities.append(MembershipColumn(key, inside, other, key))
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _coded(array: pa.Array) -> tuple[Array, pa.Array]:
+    """Return a small integer per row, and the values that they stand for, each of some row."""
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode(null_encoding="encode")
+    labels, indices = array.dictionary, array.indices
+    if indices.null_count:
+        indices = indices.fill_null(len(labels))
+        labels = pa.concat_arrays([labels, pa.nulls(1, labels.type)])
+    codes = indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    used = np.bincount(codes, minlength=len(labels)) > 0
+    if not used.all():
+        codes = (np.cumsum(used, dtype=np.int32) - 1)[codes]
+        labels = labels.filter(pa.array(used))
+    return codes, labels
 
 
 def shown(value: Any) -> str:

@@ -8,80 +8,39 @@ showing; what is shown is measured by its own what-if.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from abc import abstractmethod
+from copy import copy
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.groups import GroupRows
-from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.reach import lineage, tokens
-from lipstick.engines.memory.window_rows import WindowRows
 from lipstick.errors import NeedsSparkError
-from lipstick.questions.why.measure import Measure, as_numbers, is_measurable
+from lipstick.questions.why.deletions import (
+    RowSample,
+    SearchEffects,
+    Without,
+    aggregate,
+    counts_of,
+    drawn,
+    formulas,
+    pairs_of,
+    simple_scan,
+    single_codes,
+)
+from lipstick.questions.why.measure import Measure, as_numbers
 from lipstick.questions.why.partials import (
-    DistinctCount,
     PartialAggregate,
-    PartialExtreme,
     Partials,
     PartialSum,
+    Rest,
 )
 from lipstick.questions.why.sources import SourceRows
 from rewriter.blocks import GROUP
 from rewriter.interpret import FailedError, Interpreted, UninterpretableError, from_arrow, interpret
 from semiring.base import Array
-
-
-@dataclass(frozen=True, slots=True)
-class Without:
-    """The measure without the rows of some codes, and how many rows these are.
-
-    Attributes
-    ----------
-    numbers
-        NaN where the value is gone.
-    first, last
-        The runs of codes.
-    """
-
-    numbers: Array
-    counts: Array
-    first: Array
-    last: Array
-
-
-class SearchEffects(ABC):
-    """Deletions of rows of one relation and their effects on a measure.
-
-    Attributes
-    ----------
-    total
-        The number of rows, or of members made of them, among which conditions choose.
-    """
-
-    total: int
-
-    @abstractmethod
-    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        """Return the effects of deleting the rows of each code.
-
-        Parameters
-        ----------
-        codes
-            Per row of the relation, or of `rows`; -1: no code.
-        rows
-            Sorted positions of the rows that may be deleted; None: all.
-        """
-
-    @abstractmethod
-    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        """Return the effects of deleting the rows of each run of codes but the whole one."""
-
-    @abstractmethod
-    def concerned(self, inside: Array) -> Array:
-        """Return the rows, or members, that conditions choose, given a Boolean per row."""
 
 
 def effects_on(measure: Measure, source: SourceRows) -> SearchEffects | None:
@@ -103,52 +62,6 @@ def effects_on(measure: Measure, source: SourceRows) -> SearchEffects | None:
     return bulk if len(bulk.tokens) else None
 
 
-def simple_scan(measure: Measure, source: SourceRows) -> int | None:
-    """Return the one scan of a relation in a query of one block without lookups; None: others."""
-    root = measure.engine.root
-    rows = measure.engine.rows(root.name)
-    scans = [number for number, token in enumerate(root.tokens) if token.relation == source.name]
-    simple = (
-        isinstance(rows, GroupRows | MemberRows)
-        and not isinstance(rows, WindowRows)
-        and rows.members.alone
-        and len(scans) == 1
-        and len(measure.engine.blocks) == 1
-        and not (root.limited or root.copies or root.sets or root.difference)
-    )
-    return scans[0] if simple else None
-
-
-def concerned_rows(measure: Measure, source: SourceRows) -> Array | None:
-    """Return the rows that a value was made from, sorted; None: all, of a check."""
-    if measure.is_check:
-        return None
-    assert measure.positions is not None
-    rows = measure.engine.rows(measure.engine.root.name)
-    scan = simple_scan(measure, source)
-    if scan is not None and isinstance(rows, GroupRows):
-        members, _ = rows.grouping.members_of(measure.positions)
-        found = source.rows_of(rows.members, scan)[members]
-    else:
-        among = lineage(measure.engine, measure.positions).get(source.name)
-        found = np.zeros(0, np.int64) if among is None else source.find(among)
-    chosen = np.zeros(len(source), dtype=np.bool_)
-    chosen[found[found >= 0]] = True
-    return np.flatnonzero(chosen)
-
-
-def pairs_of(count: int) -> tuple[Array, Array]:
-    """Return the first and last codes of all runs of codes but the whole one."""
-    first, last = np.triu_indices(count)
-    keep = ~((first == 0) & (last == count - 1))
-    return first[keep], last[keep]
-
-
-def _single(numbers: Array, counts: Array) -> Without:
-    every = np.arange(len(numbers))
-    return Without(numbers, counts, every, every)
-
-
 # -- one value of a grouping, or two -------------------------------------------------------------
 
 
@@ -166,18 +79,57 @@ class _GroupValues(SearchEffects):
             members, owners = members[there], owners[there]
         self._owner = owners
         self._source_row = source.rows_of(rows.members, scan)[members]
+        self._weights: Array | None = None
         self.total = len(members)
         self._formulas = formulas(measure, rows)
         names = {name for f in self._formulas for alias, name in f.columns if alias == GROUP}
-        self._aggregates = {
+        every = np.ones(len(members))
+        # The number of members is an aggregate without a name.
+        self._aggregates: dict[str, PartialAggregate] = {"": PartialSum("COUNT", every, every)} | {
             name: aggregate(rows, name, members) for name in names if name in rows.calls
         }
+        self._aggregates = {
+            n: each.of_groups(owners, self._groups) for n, each in self._aggregates.items()
+        }
         self._keys = {name: rows.base.take(name, measure.positions) for name in names} | {}
-        self._item = _places(self._source_row, len(source))
+        self._length = len(source)
+        self._item = _places(self._source_row, self._length)
         check = self._of(self._partials(np.zeros(0, np.int64), np.zeros(0, np.int64), 1).singles())
         close = np.isclose(check[0], measure.before, rtol=1e-6, equal_nan=True)
         if not (close or measure.sides is not None):
             raise UninterpretableError(str(measure.column))
+
+    def sample(self, most: int) -> RowSample:
+        known = self._source_row >= 0
+        inside = np.zeros(self._length, dtype=np.bool_)
+        inside[self._source_row[known]] = True
+        rows = np.flatnonzero(inside)
+        named = [each for name, each in self._aggregates.items() if name]
+        shares = [each.influence(self._owner) for each in named]
+        moved = [share for share in shares if share is not None]
+        if len(rows) <= most or not moved or len(moved) < len(shares):
+            return RowSample(rows)
+        share: Array = np.mean(moved, axis=0)
+        by_row = np.bincount(self._source_row[known], share[known], minlength=self._length)
+        return drawn(rows, by_row[rows], most)
+
+    def restricted(self, sample: RowSample) -> SearchEffects:
+        places = np.full(self._length, -1, dtype=np.int64)
+        places[sample.rows] = np.arange(len(sample.rows))
+        of_sample = np.where(self._source_row >= 0, places[self._source_row], -1)
+        items = np.flatnonzero(of_sample >= 0)
+        others = np.flatnonzero(of_sample < 0)
+        rest = Rest(others, self._owner[others], self._groups)
+        few = copy(self)
+        few._length = len(sample.rows)
+        few._owner = self._owner[items]
+        few._source_row = of_sample[items]
+        few._weights = None if sample.weights is None else sample.weights[few._source_row]
+        few._aggregates = {
+            name: each.sampled(items, few._weights, rest) for name, each in self._aggregates.items()
+        }
+        few._item = _places(few._source_row, few._length)
+        return few
 
     def _items(self, codes: Array, rows: Array | None) -> tuple[Array, Array]:
         """Return the members of coded rows, and their codes."""
@@ -200,18 +152,18 @@ class _GroupValues(SearchEffects):
     def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         items, codes = self._items(codes, rows)
         numbers = self._of(self._partials(items, codes, count).singles())
-        return _single(numbers, np.bincount(codes, minlength=count))
+        return single_codes(numbers, self._counted(items, codes, count))
+
+    def _counted(self, items: Array, codes: Array, count: int) -> Array:
+        weights = None if self._weights is None else self._weights[items]
+        return np.bincount(codes, weights, minlength=count)
 
     def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         items, codes = self._items(codes, rows)
         first, last = pairs_of(count)
         numbers = self._of(self._partials(items, codes, count).runs(first, last))
-        ends = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=count))])
+        ends = np.concatenate([[0], np.cumsum(self._counted(items, codes, count))])
         return Without(numbers, ends[last + 1] - ends[first], first, last)
-
-    def concerned(self, inside: Array) -> Array:
-        chosen: Array = np.where(self._source_row >= 0, inside[self._source_row], False)
-        return chosen
 
     def _of(self, values: dict[str, Array]) -> Array:
         """Return the measure, given aggregates per group and code."""
@@ -254,51 +206,6 @@ class _GroupValues(SearchEffects):
             raise UninterpretableError(formula.text) from error
 
 
-def formulas(measure: Measure, rows: GroupRows) -> list[Interpreted]:
-    """Return the scalars over a group that a measure is computed from.
-
-    Raises
-    ------
-    UninterpretableError
-        Where they read other blocks.
-    """
-    if measure.sides is not None:
-        return [measure.sides.left, measure.sides.right]
-    scalar = next(o.scalar for o in measure.engine.root.outputs if o.name == measure.column)
-    formula = interpret(scalar)
-    if any(alias != GROUP for alias, _ in formula.columns):
-        raise UninterpretableError(formula.text)
-    return [formula]
-
-
-def aggregate(rows: GroupRows, name: str, members: Array) -> PartialAggregate:
-    """Return an aggregate of a grouping over some members.
-
-    Raises
-    ------
-    UninterpretableError
-        For aggregates without partial ones.
-    """
-    call = rows.calls[name]
-    resolve = rows.members.resolve(members, rows.members.base)
-    columns = [a.evaluate(resolve).to_arrow(len(members)) for a in call.arguments]
-    if call.function == "COUNT":
-        valid = np.ones(len(members), dtype=np.bool_)
-        for column in columns:
-            valid &= column.is_valid().to_numpy(zero_copy_only=False)
-        if not call.distinct:
-            return PartialSum("COUNT", valid.astype(np.float64), valid)
-        codes, _ = distinct(columns, len(members))
-        return DistinctCount(np.where(valid, codes, -1))
-    if call.function is None or call.distinct or not is_measurable(columns[0].type):
-        raise UninterpretableError(call.text)
-    numbers = as_numbers(columns[0])
-    valid = ~np.isnan(numbers)
-    if call.function in ("SUM", "AVG"):
-        return PartialSum(call.function, np.where(valid, numbers, 0.0), valid)
-    return PartialExtreme(numbers, least=call.function == "MIN")
-
-
 def _places(rows: Array, length: int) -> Array | None:
     """Return the member of each row; None where some row is in several."""
     known = rows[rows >= 0]
@@ -315,6 +222,7 @@ class _Checked(SearchEffects):
 
     def __init__(self, measure: Measure, source: SourceRows) -> None:
         self._measure = measure
+        self._rows_weights: Array | None = None
         self.total = len(source)
         root = measure.engine.base(measure.engine.root.name)
         chosen = measure.positions
@@ -325,19 +233,28 @@ class _Checked(SearchEffects):
         """Return the number of rows of the answer that are lost with each code."""
 
     def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
-        counts = np.bincount(codes[codes >= 0], minlength=count)
-        return _single(self._measure.before - self._removed(codes, count, rows), counts)
+        counts = self._counted(codes, count, rows)
+        return single_codes(self._measure.before - self._removed(codes, count, rows), counts)
+
+    def _counted(self, codes: Array, count: int, rows: Array | None) -> Array:
+        weights = self._rows_weights
+        if weights is not None and rows is not None:
+            weights = weights[rows]
+        return counts_of(codes, weights, count)
+
+    def _sample(self, failing: Array, most: int) -> RowSample:
+        """Return a sample that has, of rows with an effect, a Boolean per row, all or half."""
+        rows = np.arange(len(failing))
+        share = failing / max(int(failing.sum()), 1)
+        return RowSample(rows) if len(rows) <= most else drawn(rows, share, most)
 
     def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         first, last = pairs_of(count)
-        counts = np.bincount(codes[codes >= 0], minlength=count)
+        counts = self._counted(codes, count, rows)
         removed = self._removed(codes, count, rows)
         n, m = (np.concatenate([[0], np.cumsum(each)]) for each in (counts, removed))
         numbers = self._measure.before - (m[last + 1] - m[first])
         return Without(numbers, n[last + 1] - n[first], first, last)
-
-    def concerned(self, inside: Array) -> Array:
-        return inside
 
 
 class _CheckedRows(_Checked):
@@ -347,6 +264,17 @@ class _CheckedRows(_Checked):
         super().__init__(measure, source)
         of_member = source.rows_of(rows.members, scan)[self._positions]
         self._weights = np.bincount(of_member[of_member >= 0], minlength=len(source)).astype(float)
+
+    def sample(self, most: int) -> RowSample:
+        return self._sample(self._weights > 0, most)
+
+    def restricted(self, sample: RowSample) -> SearchEffects:
+        few = copy(self)
+        few._rows_weights = sample.weights
+        few._weights = self._weights[sample.rows]
+        if sample.weights is not None:
+            few._weights = few._weights * sample.weights
+        return few
 
     def _removed(self, codes: Array, count: int, rows: Array | None) -> Array:
         weights = self._weights if rows is None else self._weights[rows]
@@ -366,6 +294,7 @@ class _CheckedGroups(_Checked):
             members, self._owner = members[there], self._owner[there]
         self._source_row = source.rows_of(rows.members, scan)[members]
         self._length = len(source)
+        self._each = 1.0
         self._having = tuple(map(interpret, rows.block.having))
         columns = {column for condition in self._having for column in condition.columns}
         if any(alias != GROUP for alias, _ in columns):
@@ -383,6 +312,42 @@ class _CheckedGroups(_Checked):
         self._totals = {
             name: each.totals(self._owner, groups) for name, each in self._aggregates.items()
         }
+
+    def sample(self, most: int) -> RowSample:
+        rng = np.random.default_rng(0)
+        order = rng.permutation(len(self._members))
+        few = int(np.searchsorted(np.cumsum(self._members[order]), most, side="right"))
+        failing = np.zeros(self._length, dtype=np.bool_)
+        failing[self._source_row[self._source_row >= 0]] = True
+        if self._length <= most or few == 0:
+            return RowSample(np.arange(self._length))
+        chosen = np.zeros(len(self._members), dtype=np.bool_)
+        chosen[order[:few]] = True
+        among = np.zeros(self._length, dtype=np.bool_)
+        among[self._source_row[(self._source_row >= 0) & chosen[self._owner]]] = True
+        others = self._length - int(failing.sum())
+        share = min(most / max(others, 1), 1.0)
+        drawn = ~failing & (rng.random(self._length) < share)
+        stands_for = float(failing.sum()) / max(int(among.sum()), 1)
+        rows = np.flatnonzero(among | drawn)
+        weights = np.where(among[rows], stands_for, 1.0 / share)
+        return RowSample(rows, weights, chosen if few < len(order) else None)
+
+    def restricted(self, sample: RowSample) -> SearchEffects:
+        places = np.full(self._length, -1, dtype=np.int64)
+        places[sample.rows] = np.arange(len(sample.rows))
+        of_sample = np.where(self._source_row >= 0, places[self._source_row], -1)
+        chosen = of_sample >= 0
+        few = copy(self)
+        if sample.groups is not None:
+            chosen &= sample.groups[self._owner]
+            few._each = len(sample.groups) / max(int(sample.groups.sum()), 1)
+        items = np.flatnonzero(chosen)
+        few._length = len(sample.rows)
+        few._rows_weights = sample.weights
+        few._owner, few._source_row = self._owner[items], of_sample[items]
+        few._aggregates = {n: each.subset(items) for n, each in self._aggregates.items()}
+        return few
 
     def _removed(self, codes: Array, count: int, rows: Array | None) -> Array:
         if rows is not None:
@@ -415,7 +380,7 @@ class _CheckedGroups(_Checked):
             vector = condition.evaluate(resolve)  # type: ignore[arg-type]
             holds = vector.to_arrow(len(pairs)).fill_null(False).to_numpy(zero_copy_only=False)
             gone |= ~holds
-        return np.bincount(lost_codes[gone], minlength=count)
+        return self._each * np.bincount(lost_codes[gone], minlength=count)
 
 
 # -- any query -----------------------------------------------------------------------------------
@@ -442,6 +407,16 @@ class _Scenarios(SearchEffects):
         self.total = int(self._universe.sum())
         self.tokens = np.flatnonzero(captured)
 
+    def sample(self, most: int) -> RowSample:
+        return RowSample(np.flatnonzero(self._universe))
+
+    def restricted(self, sample: RowSample) -> SearchEffects:
+        few = copy(self)
+        few._source = self._source.subset(sample.rows, ())
+        few._captured = self._captured[sample.rows]
+        few._universe = self._universe[sample.rows]
+        return few
+
     def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         rows = np.arange(len(self._source)) if rows is None else rows
         among = (codes >= 0) & self._universe[rows]
@@ -455,7 +430,7 @@ class _Scenarios(SearchEffects):
             codes[deleted][order].astype(np.int64),
             count,
         )
-        return _single(numbers, counts)
+        return single_codes(numbers, counts)
 
     def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         single = self.singles(codes, count, rows)
@@ -464,6 +439,3 @@ class _Scenarios(SearchEffects):
         n, m = (np.concatenate([[0], np.cumsum(each)]) for each in (single.counts, moved))
         numbers = self._measure.before + (m[last + 1] - m[first])
         return Without(numbers, n[last + 1] - n[first], first, last)
-
-    def concerned(self, inside: Array) -> Array:
-        return inside & self._universe

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from semiring.base import Array
+
+_EXTREMES = 10_000
+"""Least or greatest members of a group that a sample has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,29 @@ class GroupCells:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The members that are not in a sample: which, their groups, and the number of groups."""
+
+    members: Array
+    owner: Array
+    groups: int
+
+
 class PartialAggregate(ABC):
     """An aggregate of members in groups."""
+
+    def of_groups(self, owner: Array, groups: int) -> PartialAggregate:
+        """Return the aggregate with the groups' own values, given the group of all members."""
+        return self
+
+    def influence(self, owner: Array) -> Array | None:
+        """Return how far each member moves its group, as a share; None: no sample will do."""
+        return None
+
+    @abstractmethod
+    def sampled(self, items: Array, weights: Array | None, rest: Rest) -> PartialAggregate:
+        """Return the aggregate of some members, and of how many each of them stands for."""
 
     @abstractmethod
     def singles(self, cells: GroupCells) -> Array:
@@ -56,12 +80,16 @@ class PartialSum(PartialAggregate):
     weights
         The values, 0 for NULL.
     valid
-        Boolean array: the values that are not NULL.
+        1 for values that are not NULL, 0 for others; of a sample, times the number of members
+        that each stands for, as `weights` are.
+    whole
+        Sums and numbers of values per group; None: computed from the members here.
     """
 
     function: str
     weights: Array
     valid: Array
+    whole: tuple[Array, Array] | None = None
 
     def totals(self, places: Array, count: int) -> tuple[Array, Array]:
         """Return sums and numbers of values by place."""
@@ -69,6 +97,15 @@ class PartialSum(PartialAggregate):
         if self.function == "COUNT":
             return counts, counts
         return np.bincount(places, self.weights, minlength=count), counts
+
+    def of_groups(self, owner: Array, groups: int) -> PartialSum:
+        return replace(self, whole=self.totals(owner, groups))
+
+    def sampled(self, items: Array, weights: Array | None, groups: Rest) -> PartialSum:
+        few = self.subset(items)
+        if weights is None:
+            return replace(few, whole=self.whole)
+        return PartialSum(self.function, few.weights * weights, few.valid * weights, self.whole)
 
     def subset(self, items: Array) -> PartialSum:
         """Return the aggregate of some members."""
@@ -82,8 +119,21 @@ class PartialSum(PartialAggregate):
             values = sums / counts if self.function == "AVG" else sums
         return np.where(counts > 0.5, values, np.nan)
 
+    def influence(self, owner: Array) -> Array | None:
+        assert self.whole is not None
+        sums, counts = self.whole
+        if self.function == "COUNT":
+            return self.valid / max(float(self.valid.sum()), 1.0)
+        moved = self.weights
+        if self.function == "AVG":
+            means = sums / np.maximum(counts, 1.0)
+            moved = np.where(self.valid > 0, self.weights - means[owner], 0.0)
+        moved = np.abs(moved)
+        total = float(moved.sum())
+        return moved / total if 0 < total < np.inf else None
+
     def _parts(self, cells: GroupCells) -> tuple[Array, Array, Array, Array]:
-        sums, counts = self.totals(cells.owner, cells.groups)
+        sums, counts = self.whole or self.totals(cells.owner, cells.groups)
         size = cells.groups * cells.count
         lost, numbers = self.subset(cells.items).totals(cells.cells, size)
         shape = cells.groups, cells.count
@@ -100,7 +150,8 @@ class PartialSum(PartialAggregate):
 
 
 def _run(parts: Array, first: Array, last: Array) -> Array:
-    ends = np.pad(np.cumsum(parts, axis=1), ((0, 0), (1, 0)))
+    ends = np.zeros((parts.shape[0], parts.shape[1] + 1))
+    np.cumsum(parts, axis=1, out=ends[:, 1:])
     sums: Array = ends[:, last + 1] - ends[:, first]
     return sums
 
@@ -111,6 +162,25 @@ class PartialExtreme(PartialAggregate):
 
     numbers: Array
     least: bool
+    rest: Array | None = None
+
+    def influence(self, owner: Array) -> Array | None:
+        numbers = self.numbers if self.least else -self.numbers
+        numbers = np.where(np.isnan(numbers), np.inf, numbers)
+        few = min(_EXTREMES, len(numbers) - 1)
+        share = np.zeros(len(numbers))
+        for group in range(int(owner.max(initial=-1)) + 1):
+            mine = np.flatnonzero(owner == group)
+            order = np.argpartition(numbers[mine], min(few, len(mine) - 1))[:few]
+            share[mine[order]] = 1.0  # All of them are taken: a maximum has no average.
+        return share
+
+    def sampled(self, items: Array, weights: Array | None, rest: Rest) -> PartialExtreme:
+        numbers = self.numbers if self.least else -self.numbers
+        numbers = np.where(np.isnan(numbers), np.inf, numbers)
+        others = np.full(rest.groups, np.inf)
+        np.minimum.at(others, rest.owner, numbers[rest.members])
+        return PartialExtreme(self.numbers[items], self.least, others)
 
     def _parts(self, cells: GroupCells) -> tuple[Array, Array]:
         """Return the smallest numbers, of MAX negated, per cell and of members without code."""
@@ -120,6 +190,8 @@ class PartialExtreme(PartialAggregate):
         np.minimum.at(by_cell, cells.cells, numbers[cells.items])
         rest = np.full(cells.groups, np.inf)
         np.minimum.at(rest, cells.owner[cells.outside], numbers[cells.outside])
+        if self.rest is not None:
+            rest = np.minimum(rest, self.rest)
         return by_cell.reshape(cells.groups, cells.count), rest[:, None]
 
     def _value(self, numbers: Array) -> Array:
@@ -144,6 +216,10 @@ class DistinctCount(PartialAggregate):
     """COUNT(DISTINCT): members have the number of their value, -1 for NULL."""
 
     values: Array
+
+    def sampled(self, items: Array, weights: Array | None, rest: Rest) -> DistinctCount:
+        assert weights is None
+        return DistinctCount(self.values[items])
 
     def singles(self, cells: GroupCells) -> Array:
         every = np.arange(cells.count)
@@ -212,9 +288,7 @@ class Partials:
         outside = np.ones(len(owner), dtype=np.bool_)
         outside[items] = False
         self._cells = GroupCells(items, owner[items] * count + codes, outside, owner, groups, count)
-        every = np.ones(len(owner), dtype=np.bool_)
-        # The number of members is an aggregate without a name.
-        self._aggregates = {"": PartialSum("COUNT", every, every), **aggregates}
+        self._aggregates = aggregates
 
     def singles(self) -> dict[str, Array]:
         """Return all aggregates, per group and code."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,17 @@ from pyspark.sql import SparkSession
 from lipstick.display.progress_line import progress as progress_line
 from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError, TrackingError
-from lipstick.questions.why.answer import Explanation, WhatIfOf, cause, described, shown_number
+from lipstick.questions.why.answer import (
+    Cause,
+    Explanation,
+    WhatIfOf,
+    cause,
+    described,
+    shown_number,
+)
 from lipstick.questions.why.columns import RelationColumns, shown
-from lipstick.questions.why.effects import concerned_rows, effects_on
+from lipstick.questions.why.deletions import SearchEffects
+from lipstick.questions.why.effects import effects_on
 from lipstick.questions.why.measure import (
     Direction,
     Measure,
@@ -22,11 +31,27 @@ from lipstick.questions.why.measure import (
     is_measurable,
     rows_with,
 )
-from lipstick.questions.why.search import CandidatePredicate, PredicateSearch, choose
+from lipstick.questions.why.search import (
+    CandidatePredicate,
+    GainScores,
+    PredicateSearch,
+    choose,
+)
 from lipstick.questions.why.sources import SourceRows, decided_columns, read_sources
 from semiring.base import Array
 from semiring.budget import spent, within
 from semiring.errors import ArgumentError
+
+_SAMPLE = 50_000
+"""Rows of a relation among which predicates are looked for at most."""
+
+
+@dataclass(frozen=True)
+class FoundPredicate:
+    """A predicate that is shown, and the effects of deletions from all rows of its relation."""
+
+    candidate: CandidatePredicate
+    effects: SearchEffects
 
 
 def explain(
@@ -54,26 +79,7 @@ def explain(
     with progress_line(after=2.0) as line, within(budget):
         chosen = _searched(measure, read, wanted, conditions, limit, progress or line)
         complete = not spent()
-    causes = []
-    for name, candidates in _by_relation(chosen).items():
-        satisfying = [each.predicate.rows(read[name].table) for each in candidates]
-        after = _exact(measure, read[name], satisfying)
-        for candidate, rows, number in zip(candidates, satisfying, after, strict=True):
-            causes.append(
-                (
-                    chosen.index(candidate),
-                    cause(
-                        measure,
-                        read[name],
-                        candidate.predicate,
-                        rows,
-                        float(number),
-                        candidate.score,
-                        subject,
-                        what_if,
-                    ),
-                )
-            )
+    causes = _shown(measure, read, chosen, subject, what_if)
     notes = [
         f"The rows of {name} were not read: conditions on it are on its key alone."
         for name, each in read.items()
@@ -81,9 +87,9 @@ def explain(
     ]
     return Explanation(
         measure,
-        {name: read[name] for name in read},
+        read,
         _question(measure, subject),
-        [each for _, each in sorted(causes, key=lambda pair: pair[0])],
+        causes,
         what_if,
         complete,
         notes,
@@ -97,22 +103,60 @@ def _searched(
     conditions: int,
     limit: int,
     progress: Callable[[str], None],
-) -> list[CandidatePredicate]:
+) -> list[FoundPredicate]:
     searches: dict[str, PredicateSearch] = {}
+    every: dict[str, SearchEffects] = {}
     candidates: list[CandidatePredicate] = []
     for name, rows in read.items():
-        if not len(rows):
-            continue
-        among = concerned_rows(measure, rows)
-        few = rows if among is None or len(among) == len(rows) else rows.subset(among)
-        effects = effects_on(measure, few) if len(few) else None
+        effects = effects_on(measure, rows) if len(rows) else None
         if effects is None:
             continue
+        sample = effects.sample(_SAMPLE)
+        if not len(sample.rows):
+            continue
+        progress(f"{name}: {len(sample.rows):,} of {len(rows):,} rows are looked at")
+        few = rows.subset(sample.rows, wanted[name])
         others = [other for other in read.values() if other is not rows]
         relation = RelationColumns(few, others, wanted[name])
-        searches[name] = PredicateSearch(measure, relation, effects, conditions, progress)
+        every[name] = effects
+        searches[name] = PredicateSearch(
+            measure, relation, effects.restricted(sample), conditions, progress
+        )
         candidates += searches[name].run()
-    return choose(candidates, searches, limit)
+    best = choose(candidates, searches, limit)
+    return [FoundPredicate(each, every[each.predicate.relation]) for each in best]
+
+
+def _shown(
+    measure: Measure,
+    read: Mapping[str, SourceRows],
+    chosen: Sequence[FoundPredicate],
+    subject: str,
+    what_if: WhatIfOf,
+) -> list[Cause]:
+    """Return predicates as they are shown: with numbers over all rows, never over a sample."""
+    causes: dict[int, Cause] = {}
+    by_relation: dict[str, list[int]] = {}
+    for number, found in enumerate(chosen):
+        by_relation.setdefault(found.candidate.predicate.relation, []).append(number)
+    for name, numbers in by_relation.items():
+        source = read[name]
+        predicates = [chosen[number].candidate.predicate for number in numbers]
+        source.load(condition.column for each in predicates for condition in each.conditions)
+        satisfying = [each.rows(source) for each in predicates]
+        after = _exact(measure, source, satisfying)
+        scores = GainScores(measure, chosen[numbers[0]].effects, len(source))
+        for number, predicate, rows, exact in zip(
+            numbers, predicates, satisfying, after, strict=True
+        ):
+            without = chosen[number].effects.singles(np.zeros(len(rows), dtype=np.int64), 1, rows)
+            number_known = replace(without, numbers=np.array([exact]))
+            score = float(scores.of(number_known)[0])
+            causes[number] = cause(
+                measure, source, predicate, rows, float(exact), score, subject, what_if
+            )
+    # What gains in a sample alone is chance; what is shown gains over all rows.
+    return [causes[number] for number in sorted(causes) if causes[number].score > 0]
 
 
 def _wanted(
@@ -129,7 +173,7 @@ def _wanted(
     decided = decided_columns(measure.engine, keys=not measure.is_check)
     wanted = {}
     for name, rows in read.items():
-        known = {column for column in rows.record.columns if column in rows.table.column_names}
+        known = {column for column in rows.record.columns if column in rows.schema.names}
         chosen = named.pop(name.lower(), None)
         if chosen is None:
             wanted[name] = frozenset(known - decided.get(name, set()))
@@ -146,13 +190,6 @@ def _wanted(
             f"It reads: {', '.join(sorted(read)) or 'none'}."
         )
     return wanted
-
-
-def _by_relation(candidates: list[CandidatePredicate]) -> dict[str, list[CandidatePredicate]]:
-    by_relation: dict[str, list[CandidatePredicate]] = {}
-    for candidate in candidates:
-        by_relation.setdefault(candidate.predicate.relation, []).append(candidate)
-    return by_relation
 
 
 def _exact(measure: Measure, source: SourceRows, satisfying: Sequence[Array]) -> Array:

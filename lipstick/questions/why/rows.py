@@ -41,7 +41,7 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
         # Exactly: from the capture, a what-if each.
         tokens = source.tokens.take(pa.array(best))
         after = measure.of_deletions(source.name, tokens, np.arange(len(best)), len(best))
-    table = source.table.take(pa.array(best))
+    table = source.take(best)
     table = table.append_column("_after", pa.array(after, pa.float64()))
     return table.append_column("_effect", pa.array(after - measure.before, pa.float64()))
 
@@ -65,5 +65,5 @@ def quarantined_rows(
     for text, tokens in reasons:
         holds = np.isin(rows, source.find(tokens))
         texts[holds] = np.where(texts[holds] == "", text, texts[holds] + "; " + text)
-    table = source.table.take(pa.array(rows))
+    table = source.take(rows)
     return table.append_column("_reasons", pa.array(texts.tolist(), pa.string()))

@@ -23,7 +23,7 @@ from lipstick.questions.why.columns import (
     RelationColumns,
     ValueColumn,
 )
-from lipstick.questions.why.effects import SearchEffects, Without
+from lipstick.questions.why.deletions import SearchEffects, Without
 from lipstick.questions.why.measure import Measure
 from semiring.base import Array
 from semiring.budget import spent
@@ -78,8 +78,7 @@ class GainScores:
     def __init__(self, measure: Measure, effects: SearchEffects, length: int) -> None:
         self._measure = measure
         self._effects = effects
-        half = np.random.default_rng(0).permutation(length) < length // 2
-        codes = np.where(half, 0, -1)
+        codes = np.random.default_rng(0).integers(0, 2, length) - 1
         without = effects.singles(codes, 1)
         share = without.counts[0] / max(effects.total, 1)
         number = without.numbers[0]
@@ -224,9 +223,11 @@ class PredicateSearch:
         others = [c.rows for c in chosen if c.predicate.relation == self.relation]
         if not others:
             return candidate.score
-        before = np.unique(np.concatenate(others))
-        first = self._without(before)
-        both = self._without(np.union1d(before, candidate.rows))
+        gone = np.zeros(len(self._columns.rows), dtype=np.bool_)
+        gone[np.concatenate(others)] = True
+        first = self._without(np.flatnonzero(gone))
+        gone[candidate.rows] = True
+        both = self._without(np.flatnonzero(gone))
         if np.isnan(first.numbers[0]):
             return -np.inf
         added = float(self.scores.of(both, float(first.numbers[0]), int(first.counts[0]))[0])

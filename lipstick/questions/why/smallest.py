@@ -19,7 +19,7 @@ import pyarrow as pa
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.errors import CapabilityError
-from lipstick.questions.why.effects import aggregate, simple_scan
+from lipstick.questions.why.deletions import aggregate, simple_scan
 from lipstick.questions.why.measure import Measure, as_numbers
 from lipstick.questions.why.partials import DistinctCount, PartialExtreme, PartialSum
 from lipstick.questions.why.sources import SourceRows
@@ -110,7 +110,7 @@ def smallest_sets(measure: Measure, source: SourceRows, limit: int) -> SmallestS
     count = math.prod(known) if len(known) == len(counts) else None
     chosen = list(islice(_products(groups), limit))
     _verify(measure, source, chosen)
-    tables = tuple(source.table.take(pa.array(np.sort(rows))) for rows in chosen)
+    tables = tuple(source.take(np.sort(rows)) for rows in chosen)
     return SmallestSets(source.name, tables, size, count)
 
 

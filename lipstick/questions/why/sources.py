@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,29 +18,53 @@ from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.reach import tokens
-from lipstick.errors import TrackingError
+from lipstick.errors import SourceChangedError, TrackingError
 from lipstick.tracking.naming import ROW_BITS, ROWS
 from lipstick.tracking.states import local_path, local_state
 from rewriter.blocks import Kind, ScanSource, topological
 from rewriter.interpret import aggregate_call, interpret
+from semiring.arrow import decoded
 from semiring.base import Array
+
+Read: TypeAlias = Callable[[Sequence[str], Array | None], pa.Table]
+"""Reads columns of a relation, of rows by sorted positions or of all."""
 
 
 class SourceRows:
-    """The rows of one relation, by position.
+    """The rows of one relation by position, in columns that are read when they are asked for.
+
+    Parameters
+    ----------
+    schema
+        Its token columns, and its own columns that are not nested.
+    read
+        Reads some of these columns, of some rows (sorted positions; None: of all).
 
     Attributes
     ----------
-    table
-        Its token columns, and its own columns that are not nested.
     whole
         True if these are all rows of the source; False: the keys of those in the capture alone.
     """
 
-    def __init__(self, record: RelationRecord, table: pa.Table, *, whole: bool) -> None:
+    def __init__(
+        self, record: RelationRecord, schema: pa.Schema, count: int, read: Read, *, whole: bool
+    ) -> None:
         self.record = record
-        self.table = table.combine_chunks()
+        self.schema = schema
         self.whole = whole
+        self._count = count
+        self._read = read
+        self._columns: dict[str, pa.Array] = {}
+
+    @staticmethod
+    def of_table(record: RelationRecord, table: pa.Table, *, whole: bool) -> SourceRows:
+        """Return the rows of a table."""
+
+        def read(names: Sequence[str], rows: Array | None) -> pa.Table:
+            chosen = table.select(list(names))
+            return chosen if rows is None else chosen.take(pa.array(rows))
+
+        return SourceRows(record, table.schema, table.num_rows, read, whole=whole)
 
     @property
     def name(self) -> str:
@@ -47,25 +72,54 @@ class SourceRows:
         return self.record.name
 
     def __len__(self) -> int:
-        count: int = self.table.num_rows
-        return count
+        return self._count
 
-    def subset(self, rows: Array) -> SourceRows:
-        """Return some of the rows."""
-        return SourceRows(self.record, self.table.take(pa.array(rows)), whole=self.whole)
+    def load(self, names: Iterable[str]) -> None:
+        """Read columns at once that are going to be asked for."""
+        missing = [name for name in dict.fromkeys(names) if name not in self._columns]
+        if missing:
+            self._keep(self._read(missing, None))
+
+    def column(self, name: str) -> pa.Array:
+        """Return a column; texts may be dictionary-coded."""
+        self.load([name])
+        return self._columns[name]
+
+    def _keep(self, table: pa.Table) -> None:
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+            self._columns[name] = array
+
+    def subset(self, rows: Array, names: Iterable[str]) -> SourceRows:
+        """Return some columns and the tokens of some rows, given by sorted positions."""
+        wanted = dict.fromkeys([*self.record.token, *names])
+        table = self._read(list(wanted), rows)
+        return SourceRows.of_table(self.record, table, whole=self.whole)
+
+    def take(self, rows: Array) -> pa.Table:
+        """Return rows with all columns, none of them dictionary-coded, in the given order."""
+        ordered = np.unique(rows)
+        table = self._read(self.schema.names, ordered)
+        plain = pa.table([decoded(c.combine_chunks()) for c in table.columns], table.column_names)
+        return plain.take(pa.array(np.searchsorted(ordered, rows)))
 
     @cached_property
     def tokens(self) -> pa.Table:
         """The token columns."""
-        return self.table.select(list(self.record.token))
+        names = list(self.record.token)
+        self.load(names)
+        return pa.table([self._columns[name] for name in names], names)
 
     def _token_columns(self) -> list[pa.Array]:
         return [column.combine_chunks() for column in self.tokens.columns]
 
     def rows_of(self, members: Members, scan: int) -> Array:
         """Return the row that each member of a block has of one of its scans; -1: none."""
+        index, ours = members.tokens.index(scan), self._token_columns()
+        if index.is_of(ours):
+            return np.arange(members.count)
         rows = np.full(members.count, -1, dtype=np.int64)
-        positions, owners = members.tokens.index(scan).pairs(self._token_columns())
+        positions, owners = index.pairs(ours)
         rows[positions] = owners
         return rows
 
@@ -77,7 +131,7 @@ class SourceRows:
         """Return the rows of some tokens; -1: there is none."""
         names = list(self.record.token)
         columns = [tokens.column(name).combine_chunks() for name in names]
-        kinds = [self.table.schema.field(name).type for name in names]
+        kinds = [self.schema.field(name).type for name in names]
         cast = [c if c.type == k else c.cast(k) for c, k in zip(columns, kinds, strict=True)]
         return self._keys.find(cast, tokens.num_rows)
 
@@ -123,13 +177,12 @@ def _source(
                 f"The rows given for {record.name!r} have no column {missing[0]!r}; its key is "
                 f"({', '.join(record.token)})."
             )
-        return SourceRows(record, _flat(table), whole=True)
+        return SourceRows.of_table(record, _flat(table), whole=True)
     here = _parquet_rows(record)
     if here is not None:
-        return SourceRows(record, here, whole=True)
+        return here
     if spark is None or not spark.catalog.tableExists(record.view):
-        keys = tokens(engine, record.name)
-        return SourceRows(record, keys, whole=False)
+        return SourceRows.of_table(record, tokens(engine, record.name), whole=False)
     rows = source_rows(spark, record)
     nested = ("array", "map", "struct", "variant", "binary", "interval")
     wanted = dict.fromkeys(
@@ -137,7 +190,8 @@ def _source(
         for field in rows.schema
         if field.name in record.token or not field.dataType.typeName().startswith(nested)
     )
-    return SourceRows(record, rows.select(*(F.col(f"`{c}`") for c in wanted)).toArrow(), whole=True)
+    table = rows.select(*(F.col(f"`{c}`") for c in wanted)).toArrow()
+    return SourceRows.of_table(record, table, whole=True)
 
 
 def _flat(table: pa.Table) -> pa.Table:
@@ -149,7 +203,7 @@ def _flat(table: pa.Table) -> pa.Table:
     return table.select(names)
 
 
-def _parquet_rows(record: RelationRecord) -> pa.Table | None:
+def _parquet_rows(record: RelationRecord) -> SourceRows | None:
     """Return the rows of a source that is local Parquet files, as pinned; None: it is not.
 
     Reading them in this process takes a fraction of the time that a job and its transfer take.
@@ -157,35 +211,101 @@ def _parquet_rows(record: RelationRecord) -> pa.Table | None:
     is_parquet = record.description.startswith("parquet ") and record.derived is None
     if not (is_parquet and record.fingerprint and record.columns):
         return None
-    if any(local_state(state[0]) != state for state in record.fingerprint):
-        return None
-    uris = record.files if record.naming == ROWS else tuple(s[0] for s in record.fingerprint)
     if record.naming not in (ROWS, "key"):
         return None
-    tables = []
-    for number, uri in enumerate(uris):
-        path = local_path(uri)
-        if path is None:
-            return None
-        schema = pq.read_schema(path)
-        if not {*record.columns} <= {*schema.names}:
-            return None
-        flat = [
-            name
-            for name in record.columns
-            if not pa.types.is_nested(schema.field(name).type)
-            and not pa.types.is_binary(schema.field(name).type)
-        ]
-        table = pq.read_table(path, columns=flat, partitioning=None)
-        if record.naming == ROWS:
-            places = (number << ROW_BITS) | np.arange(table.num_rows, dtype=np.int64)
-            table = table.append_column(record.token[0], pa.array(places))
-        tables.append(table)
-    try:
-        table = pa.concat_tables(tables)
-    except pa.ArrowException:
+    uris = record.files if record.naming == ROWS else tuple(s[0] for s in record.fingerprint)
+    paths = [local_path(uri) for uri in uris]
+    if any(path is None for path in paths) or not _is_unchanged(record):
         return None
-    return table if {*record.token} <= {*table.column_names} else None
+    files = _ParquetRows(record, [str(path) for path in paths])
+    if files.schema is None:
+        return None
+    return SourceRows(record, files.schema, files.count, files.read, whole=True)
+
+
+def _is_unchanged(record: RelationRecord) -> bool:
+    return all(local_state(state[0]) == state for state in record.fingerprint)
+
+
+class _ParquetRows:
+    """The rows of local Parquet files, read a row group at a time.
+
+    Attributes
+    ----------
+    schema
+        None if the files do not have the columns of the relation with the same types.
+    """
+
+    def __init__(self, record: RelationRecord, paths: Sequence[str]) -> None:
+        self._record = record
+        self._texts: list[str] = []
+        self._files: list[pq.ParquetFile] = []
+        self.count = 0
+        self.schema: pa.Schema | None = None
+        schemas = []
+        for path in paths:
+            schema = pq.read_schema(path)
+            if not {*record.columns} <= {*schema.names}:
+                return
+            kinds = {name: schema.field(name).type for name in record.columns}
+            flat = [n for n, k in kinds.items() if not (pa.types.is_nested(k) or _is_binary(k))]
+            schemas.append(pa.schema([(name, kinds[name]) for name in flat]))
+        if any(schema != schemas[0] for schema in schemas):
+            return
+        schema = schemas[0]
+        if record.naming == ROWS:
+            schema = schema.append(pa.field(record.token[0], pa.int64()))
+        if not {*record.token} <= {*schema.names}:
+            return
+        texts = [
+            field.name
+            for field in schema
+            if pa.types.is_string(field.type) and field.name not in record.token
+        ]
+        self._files = [pq.ParquetFile(path, read_dictionary=texts) for path in paths]
+        self.count = sum(file.metadata.num_rows for file in self._files)
+        self.schema = schema
+
+    def read(self, names: Sequence[str], rows: Array | None) -> pa.Table:
+        """Return columns, texts dictionary-coded, of rows by sorted positions; None: of all.
+
+        Raises
+        ------
+        SourceChangedError
+            When the files are others than when the query was captured.
+        """
+        if not _is_unchanged(self._record):
+            raise SourceChangedError(
+                f"The source of {self._record.name!r} ({self._record.description}) changed since "
+                "the capture.\nCapture the query again."
+            )
+        naming = self._record.token[0] if self._record.naming == ROWS else None
+        stored = [name for name in names if name != naming]
+        tables, start = [], 0
+        for number, file in enumerate(self._files):
+            place = 0
+            for group in range(file.metadata.num_row_groups):
+                count = file.metadata.row_group(group).num_rows
+                within = None
+                if rows is not None:
+                    first, last = np.searchsorted(rows, [start, start + count])
+                    within = rows[first:last] - start
+                start, place = start + count, place + count
+                if within is not None and not len(within):
+                    continue
+                table = file.read_row_group(group, columns=stored)
+                places = (number << ROW_BITS) | np.arange(place - count, place, dtype=np.int64)
+                if naming in names:
+                    table = table.append_column(naming, pa.array(places))
+                tables.append(table if within is None else table.take(pa.array(within)))
+        assert self.schema is not None
+        if not tables:
+            return pa.schema([self.schema.field(name) for name in names]).empty_table()
+        return pa.concat_tables(tables).unify_dictionaries().select(list(names))
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind))
 
 
 def decided_columns(engine: Engine, *, keys: bool) -> dict[str, set[str]]:

@@ -64,6 +64,30 @@ def test_most_planted_errors_are_found_and_every_suggestion_does_what_it_says() 
     assert sum(outcome.baseline for outcome in outcomes) <= 3
 
 
+@pytest.mark.parametrize("sql", ["SELECT * FROM t WHERE v > 90", "SELECT max(v) AS v FROM t"])
+def test_a_sample_decides_what_is_looked_at_and_no_number(
+    sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lipstick.questions.why.pipeline._SAMPLE", 700)
+    # A sum, a check by rows and a condition, held against an independent engine.
+    assert sum(run(seed, 3_000).found > 0 for seed in (6, 24, 42)) >= 2
+    rng = np.random.default_rng(5)
+    value, kind = rng.random(3_000) * 80, rng.integers(0, 9, 3_000)
+    value[(kind == 4) & (rng.random(3_000) < 0.2)] = 95
+    rows = pa.table({"id": np.arange(3_000), "kind": kind, "v": value})
+    relation = Relation("t", ("id",), "id bigint, kind bigint, v double", rows)
+    capture = write_capture(sql, Database({"t": relation}), tmp_path / "c")
+    lines: list[str] = []
+    args = ("v",) if "max" in sql else ()
+    said = capture.why(*args, sources={"t": rows}, progress=lines.append)
+    assert "of 3,000 rows are looked at" in lines[0]
+    (first, *_) = said.causes
+    assert (first.text, first.rows) == ("kind = 4", int((kind == 4).sum()))
+    answer = first.what_if().df
+    after = answer.column("v")[0].as_py() if args else answer.num_rows
+    assert after == pytest.approx(first.after)
+
+
 def test_a_value_is_explained_by_the_rows_that_raise_it(tmp_path: Path) -> None:
     said = _ask("SELECT avg(amount) AS v FROM rides", tmp_path, "v", too="high")
     first = said.causes[0]

@@ -1,0 +1,191 @@
+"""Deletions from one relation: samples of rows, codes, and partial aggregates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from lipstick.engines.memory.groups import GroupRows
+from lipstick.engines.memory.keys import distinct
+from lipstick.engines.memory.member_rows import MemberRows
+from lipstick.engines.memory.window_rows import WindowRows
+from lipstick.questions.why.measure import Measure, as_numbers, is_measurable
+from lipstick.questions.why.partials import (
+    DistinctCount,
+    PartialAggregate,
+    PartialExtreme,
+    PartialSum,
+)
+from lipstick.questions.why.sources import SourceRows
+from rewriter.blocks import GROUP
+from rewriter.interpret import Interpreted, UninterpretableError, interpret
+from semiring.base import Array
+
+_EVEN = 0.4
+"""The part of a sample that is drawn evenly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """The measure without the rows of some codes, and how many rows these are.
+
+    Attributes
+    ----------
+    numbers
+        NaN where the value is gone.
+    first, last
+        The runs of codes.
+    """
+
+    numbers: Array
+    counts: Array
+    first: Array
+    last: Array
+
+
+@dataclass(frozen=True, slots=True)
+class RowSample:
+    """Rows of a relation that others are represented by.
+
+    Attributes
+    ----------
+    rows
+        Their sorted positions.
+    weights
+        The number of rows that each stands for; None: they are all the rows.
+    groups
+        Of failing groups, those whose rows are in the sample; None: all.
+    """
+
+    rows: Array
+    weights: Array | None = None
+    groups: Array | None = None
+
+
+def drawn(rows: Array, shares: Array, most: int) -> RowSample:
+    """Return a sample of about so many rows, drawn with chances by their shares of the effect.
+
+    The estimate of a sum by the weights 1/p is unbiased (Horvitz, Thompson, *A Generalization of
+    Sampling Without Replacement from a Finite Universe*, JASA 47, 1952); rows that move much are
+    drawn for certain, and a part is drawn evenly, so that the numbers of rows are known too.
+    """
+    even = _EVEN / len(rows)
+    chances = np.minimum(most * np.maximum(even, (1 - _EVEN) * shares), 1.0)
+    drawn = np.random.default_rng(0).random(len(rows)) < chances
+    return RowSample(rows[drawn], 1.0 / chances[drawn])
+
+
+class SearchEffects(ABC):
+    """Deletions of rows of one relation and their effects on a measure.
+
+    Attributes
+    ----------
+    total
+        The number of rows, or of members made of them, among which conditions choose.
+    """
+
+    total: float
+
+    @abstractmethod
+    def sample(self, most: int) -> RowSample:
+        """Return the rows that conditions choose among; a sample where these are more."""
+
+    @abstractmethod
+    def restricted(self, sample: RowSample) -> SearchEffects:
+        """Return the effects of deleting rows of a sample, which have their places in it."""
+
+    @abstractmethod
+    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        """Return the effects of deleting the rows of each code.
+
+        Parameters
+        ----------
+        codes
+            Per row of the relation, or of `rows`; -1: no code.
+        rows
+            Sorted positions of the rows that may be deleted; None: all.
+        """
+
+    @abstractmethod
+    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        """Return the effects of deleting the rows of each run of codes but the whole one."""
+
+
+def simple_scan(measure: Measure, source: SourceRows) -> int | None:
+    """Return the one scan of a relation in a query of one block without lookups; None: others."""
+    root = measure.engine.root
+    rows = measure.engine.rows(root.name)
+    scans = [number for number, token in enumerate(root.tokens) if token.relation == source.name]
+    simple = (
+        isinstance(rows, GroupRows | MemberRows)
+        and not isinstance(rows, WindowRows)
+        and rows.members.alone
+        and len(scans) == 1
+        and len(measure.engine.blocks) == 1
+        and not (root.limited or root.copies or root.sets or root.difference)
+    )
+    return scans[0] if simple else None
+
+
+def pairs_of(count: int) -> tuple[Array, Array]:
+    """Return the first and last codes of all runs of codes but the whole one."""
+    first, last = np.triu_indices(count)
+    keep = ~((first == 0) & (last == count - 1))
+    return first[keep], last[keep]
+
+
+def counts_of(codes: Array, weights: Array | None, count: int) -> Array:
+    chosen = codes >= 0
+    return np.bincount(codes[chosen], None if weights is None else weights[chosen], minlength=count)
+
+
+def single_codes(numbers: Array, counts: Array) -> Without:
+    every = np.arange(len(numbers))
+    return Without(numbers, counts, every, every)
+
+
+def formulas(measure: Measure, rows: GroupRows) -> list[Interpreted]:
+    """Return the scalars over a group that a measure is computed from.
+
+    Raises
+    ------
+    UninterpretableError
+        Where they read other blocks.
+    """
+    if measure.sides is not None:
+        return [measure.sides.left, measure.sides.right]
+    scalar = next(o.scalar for o in measure.engine.root.outputs if o.name == measure.column)
+    formula = interpret(scalar)
+    if any(alias != GROUP for alias, _ in formula.columns):
+        raise UninterpretableError(formula.text)
+    return [formula]
+
+
+def aggregate(rows: GroupRows, name: str, members: Array) -> PartialAggregate:
+    """Return an aggregate of a grouping over some members.
+
+    Raises
+    ------
+    UninterpretableError
+        For aggregates without partial ones.
+    """
+    call = rows.calls[name]
+    resolve = rows.members.resolve(members, rows.members.base)
+    columns = [a.evaluate(resolve).to_arrow(len(members)) for a in call.arguments]
+    if call.function == "COUNT":
+        valid = np.ones(len(members), dtype=np.bool_)
+        for column in columns:
+            valid &= column.is_valid().to_numpy(zero_copy_only=False)
+        if not call.distinct:
+            return PartialSum("COUNT", valid.astype(np.float64), valid)
+        codes, _ = distinct(columns, len(members))
+        return DistinctCount(np.where(valid, codes, -1))
+    if call.function is None or call.distinct or not is_measurable(columns[0].type):
+        raise UninterpretableError(call.text)
+    numbers = as_numbers(columns[0])
+    valid = ~np.isnan(numbers)
+    if call.function in ("SUM", "AVG"):
+        return PartialSum(call.function, np.where(valid, numbers, 0.0), valid)
+    return PartialExtreme(numbers, least=call.function == "MIN")
