@@ -8,6 +8,7 @@ circuits); Owen, *Multilinear Extensions of Games*, 1972 (the integral).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -17,6 +18,7 @@ from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
 from semiring.analysis.presence import WORD, Presence, packed, unpacked
 from semiring.analysis.sampling import Estimate, hoeffding, words_needed
+from semiring.analysis.tree import Tree
 from semiring.base import Array
 from semiring.budget import check_budget, spent
 from semiring.token import Token
@@ -43,13 +45,19 @@ def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
     """
     circuit = compile_annotation(annotation, decisions)
     points, weights = quadrature(len(circuit.tokens))
+    if isinstance(circuit, Tree):
+        return _exact(circuit.influences(points, weights))
     values: dict[Token, float] = dict.fromkeys(circuit.tokens, 0.0)
     for start in range(0, len(points), _TOGETHER):
         there, share = points[start : start + _TOGETHER], weights[start : start + _TOGETHER]
         influences = circuit.influences(at_every(circuit.tokens, there), partial(_integral, share))
         for token, value in influences.items():
             values[token] += value
-    return {token: Estimate(value) for token, value in values.items()}
+    return _exact(values)
+
+
+def _exact(values: Mapping[Token, float]) -> dict[Token, Estimate]:
+    return {token: Estimate(float(value)) for token, value in values.items()}
 
 
 def _integral(weights: Array, values: Array | float) -> float:
@@ -65,8 +73,9 @@ def banzhaf(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
         As `shapley`.
     """
     circuit = compile_annotation(annotation, decisions)
-    influences = circuit.influences(at_every(circuit.tokens, 0.5))
-    return {token: Estimate(float(value)) for token, value in influences.items()}
+    if isinstance(circuit, Tree):
+        return _exact(circuit.influences(np.array([0.5]), np.ones(1)))
+    return _exact(circuit.influences(at_every(circuit.tokens, 0.5)))
 
 
 def sampled_shapley(

@@ -302,7 +302,8 @@ def _plus(a: Any, b: Any) -> Any:
     if np.ndim(a) == 0 or np.ndim(b) == 0 or len(a) == len(b):
         return a + b
     longer, shorter = (a, b) if len(a) > len(b) else (b, a)
-    total = np.array(longer)
+    total = np.zeros((len(longer), *np.broadcast_shapes(a.shape[1:], b.shape[1:])))
+    total += longer
     total[: len(shorter)] += shorter
     return total
 

@@ -15,8 +15,10 @@ from itertools import combinations
 from math import prod
 
 from semiring.analysis.circuit import Circuit, Gate
+from semiring.analysis.decomposition import decompose
 from semiring.analysis.events import FALSE, TRUE, Annotation, Events, WeightedSum
 from semiring.analysis.independence import connected_components, disjoint, independent
+from semiring.analysis.tree import Tree
 from semiring.base import Array
 from semiring.budget import check_budget
 from semiring.errors import ExactnessError
@@ -32,8 +34,12 @@ _FACTORED = 400
 """A disjunction over more tokens is not searched for a factorisation."""
 
 
-def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Circuit:
-    """The circuit of an annotation's presence.
+_SPLIT = 200
+"""Annotations of more tokens are first split into parts by whole columns."""
+
+
+def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Circuit | Tree:
+    """The circuit of an annotation's presence; of many tokens, a tree of parts with circuits.
 
     Parameters
     ----------
@@ -46,6 +52,17 @@ def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Ci
     ExactnessError
         When more would be needed.
     """
+    if len(annotation.tokens) <= _SPLIT:
+        return _compiled(annotation, decisions)
+    parts = decompose(annotation)
+    circuits: list[Circuit] = []
+    for part in parts.classes:
+        used = sum(circuit.decisions for circuit in circuits)
+        circuits.append(_compiled(part.annotation, decisions - used))
+    return Tree(parts, circuits)
+
+
+def _compiled(annotation: Annotation, decisions: int) -> Circuit:
     events = Events()
     compiler = _Compiler(events, decisions)
     try:

@@ -23,7 +23,7 @@ from semiring.token import Token
 
 Deleted = frozenset[Token]
 
-_NEVER = 1 << 40
+NEVER = 1 << 40
 """More deletions than there are tuples."""
 
 _CELLS = 1 << 27
@@ -53,14 +53,16 @@ class Deletions:
     @property
     def least(self) -> int | None:
         """The least number of deletions under which the function is false; None: it never is."""
-        return None if self.false[-1] >= _NEVER else self.false[-1]
+        return None if self.false[-1] >= NEVER else self.false[-1]
 
     def smallest(self, limit: int) -> list[Deleted]:
         """Return the sets of deletions of least size; one more than the limit if there are more."""
-        if self.least is None:
-            return []
+        return [] if self.least is None else self.sets(limit, holds=False)
+
+    def sets(self, limit: int, *, holds: bool) -> list[Deleted]:
+        """Return least sets of deletions under which the function has a value, as `smallest`."""
         self._limit = limit
-        return self._some(self._sets(len(self._circuit.gates) - 1, holds=False))
+        return self._some(self._sets(len(self._circuit.gates) - 1, holds=holds))
 
     def _some(self, sets: Iterable[Deleted]) -> list[Deleted]:
         return list(dict.fromkeys(islice(sets, self._limit + 1)))
@@ -69,10 +71,10 @@ class Deletions:
 
     def _add(self, gate: Gate) -> None:
         check_budget()
-        false, true, sums = _NEVER, _NEVER, None
+        false, true, sums = NEVER, NEVER, None
         inner = gate.children
         if gate.kind == "constant":
-            false, true = (_NEVER, 0) if gate.value else (0, _NEVER)
+            false, true = (NEVER, 0) if gate.value else (0, NEVER)
         elif gate.kind == "token":
             false, true = 1, 0
         elif gate.kind == "not":
@@ -89,15 +91,15 @@ class Deletions:
             false, true = self._compared(gate)
         else:
             sums = self._distribution(gate)
-        self.false.append(min(false, _NEVER))
-        self.true.append(min(true, _NEVER))
+        self.false.append(min(false, NEVER))
+        self.true.append(min(true, NEVER))
         self.sums.append(sums)
 
     def _compared(self, gate: Gate) -> tuple[int, int]:
         sums = self._of(gate.children[0])
         related = np.array(gate.sums[: len(sums)], dtype=np.bool_)
-        false = int(sums[~related].min(initial=_NEVER))
-        true = int(sums[related].min(initial=_NEVER))
+        false = int(sums[~related].min(initial=NEVER))
+        true = int(sums[related].min(initial=NEVER))
         if len(gate.children) > 1:
             false = min(false, self.false[gate.children[1]])
             if true or self.true[gate.children[1]]:
@@ -122,7 +124,7 @@ class Deletions:
             return _at({0: false, gate.at: true}, gate.at + 1)
         if gate.kind == "mixture":
             high, low = self._of(inner[0]), self._of(inner[1])
-            least = np.full(max(len(high), len(low)), _NEVER, dtype=np.int64)
+            least = np.full(max(len(high), len(low)), NEVER, dtype=np.int64)
             least[: len(high)] = high
             least[: len(low)] = np.minimum(least[: len(low)], low + 1)
             return least
@@ -223,7 +225,7 @@ class Deletions:
                 continue
             own, before = self._of(gate.children[place]), prefixes[place - 1]
             least = prefixes[place][left]
-            for at in np.flatnonzero(own < _NEVER).tolist():
+            for at in np.flatnonzero(own < NEVER).tolist():
                 if left == gate.cap:
                     rests = np.arange(max(left - at, 0), len(before))
                 elif 0 <= left - at < len(before):
@@ -235,21 +237,25 @@ class Deletions:
 
     def _products(self, parts: Sequence[Callable[[], Iterator[Deleted]]]) -> Iterator[Deleted]:
         """Yield unions of a set of each part, the first of each before any other."""
-        lists = [self._some(part()) for part in parts]
-        if not all(lists):
+        yield from unions([self._some(part()) for part in parts])
+
+
+def unions(lists: Sequence[Sequence[Deleted]]) -> Iterator[Deleted]:
+    """Yield unions of a set of each list, the first of each before any other."""
+    if not all(lists):
+        return
+    several = [sets for sets in lists if len(sets) > 1]
+    fixed = frozenset[Token]().union(*(sets[0] for sets in lists if len(sets) == 1))
+    places = [0] * len(several)
+    while True:
+        yield fixed.union(*(sets[at] for sets, at in zip(several, places, strict=True)))
+        for number, sets in enumerate(several):
+            places[number] += 1
+            if places[number] < len(sets):
+                break
+            places[number] = 0
+        else:
             return
-        several = [sets for sets in lists if len(sets) > 1]
-        fixed = frozenset[Token]().union(*(sets[0] for sets in lists if len(sets) == 1))
-        places = [0] * len(several)
-        while True:
-            yield fixed.union(*(sets[at] for sets, at in zip(several, places, strict=True)))
-            for number, sets in enumerate(several):
-                places[number] += 1
-                if places[number] < len(sets):
-                    break
-                places[number] = 0
-            else:
-                return
 
 
 def _with(gate: Gate, sets: Iterable[Deleted]) -> Iterator[Deleted]:
@@ -259,7 +265,7 @@ def _with(gate: Gate, sets: Iterable[Deleted]) -> Iterator[Deleted]:
 
 
 def _at(sizes: dict[int, int], length: int) -> Array:
-    least = np.full(length, _NEVER, dtype=np.int64)
+    least = np.full(length, NEVER, dtype=np.int64)
     for place, size in sizes.items():
         least[place] = min(size, least[place])
     return least
@@ -268,8 +274,8 @@ def _at(sizes: dict[int, int], length: int) -> Array:
 def _combined(a: Array, b: Array, cap: int) -> Array:
     """Return the least deletions for the sums of two parts."""
     longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
-    least = np.full(len(a) + len(b) - 1, _NEVER, dtype=np.int64)
-    for place in np.flatnonzero(shorter < _NEVER).tolist():
+    least = np.full(len(a) + len(b) - 1, NEVER, dtype=np.int64)
+    for place in np.flatnonzero(shorter < NEVER).tolist():
         reached = least[place : place + len(longer)]
         np.minimum(reached, longer + shorter[place], out=reached)
     if len(least) > cap + 1:

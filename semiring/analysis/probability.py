@@ -47,7 +47,7 @@ def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[To
         A token without a probability, or one outside of 0 to 1.
     """
     checked = {}
-    for token in sorted(annotation_tokens):
+    for token in annotation_tokens:
         if isinstance(weights, Mapping):
             if token not in weights:
                 raise ValuationError(f"No probability is given for {token}.")
@@ -142,6 +142,7 @@ def sampled_probability(
     known = evidence(given)
     tokens = annotation.tokens | known.tokens
     instead, values = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    values = dict(sorted(values.items()))
     wanted = Presence(substituted(annotation, instead))
     seen = Presence(substituted(known, instead))
     words = words_needed(error, confidence)

@@ -63,6 +63,7 @@ def sampled_moments(
     known = evidence(given)
     tokens = tensor.tokens | known.tokens
     instead, chances = chosen_apart(tokens, weights_of(tokens, weights), blocks)
+    chances = dict(sorted(chances.items()))
     if instead is not None:
         known = Expression.of(substituted(known, instead))
         replacement = tensor.substituted(instead)

@@ -16,6 +16,7 @@ from semiring.analysis.compilation import compile_annotation
 from semiring.analysis.deletions import Deletions
 from semiring.analysis.events import Annotation
 from semiring.analysis.independence import connected_components
+from semiring.analysis.tree import Tree, TreeDeletions
 from semiring.base import Semiring
 from semiring.budget import check_budget
 from semiring.errors import CapabilityError, ExactnessError
@@ -141,7 +142,8 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> Repairs:
     Of more than a thousand sets, or large ones, some are returned, and ``complete`` is False.
     """
     try:
-        deletions = Deletions(compile_annotation(annotation))
+        compiled = compile_annotation(annotation)
+        deletions = TreeDeletions(compiled) if isinstance(compiled, Tree) else Deletions(compiled)
         listed = max(1, min(_LISTED, _LISTED_TUPLES // (deletions.least or 1)))
         smallest = deletions.smallest(listed)
         return Repairs(smallest[:listed], complete=len(smallest) <= listed)

@@ -29,7 +29,7 @@ OPEN = 4
 TRUTH = 8
 """Flag of a gate: it is 0 or 1 in every semiring."""
 
-_SEEDS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+SEEDS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
 class Gates:
@@ -257,15 +257,15 @@ def _digests(
     ends = child.astype(np.int64).view(np.uint64)
     labels = label.astype(np.int64).view(np.uint64)
     digests = []
-    for seed in _SEEDS:
-        edges = _mixed(_mixed(ends + seed) ^ (labels * seed))
+    for seed in SEEDS:
+        edges = mixed(mixed(ends + seed) ^ (labels * seed))
         digests.append(
-            _mixed(_mixed(head ^ seed) + reduce_segments(np.add, edges, offsets, np.uint64(0)))
+            mixed(mixed(head ^ seed) + reduce_segments(np.add, edges, offsets, np.uint64(0)))
         )
     return digests[0], digests[1]
 
 
-def _mixed(values: Array) -> Array:
+def mixed(values: Array) -> Array:
     """Return well distributed integers (the finisher of SplitMix64)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,0 +1,539 @@
+"""Annotations of many parts that share no tuple: trees of these parts, made by whole columns.
+
+A sum of products is split where its summands share no tuple, and common factors are taken out, in
+turn; what neither splits is a part, which is compiled by itself. Parts that differ in the names of
+their tuples only are compiled once. Source: Olteanu, Huang, Koch, *Approximate Confidence
+Computation in Probabilistic Databases*, ICDE 2010 (trees of decompositions); Dalvi, Suciu, *The
+Dichotomy of Probabilistic Inference for Unions of Conjunctive Queries*, JACM 2012 (hierarchical
+queries, whose annotations split completely).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from semiring.analysis.columns import GateColumns, gate_columns
+from semiring.analysis.events import Annotation
+from semiring.base import Array
+from semiring.budget import check_budget
+from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SEEDS, SUM, TOKEN, mixed
+from semiring.exact import reduce_segments
+from semiring.expression import Expression, product_of, sum_of
+from semiring.segments import ascending, bounds, owners_of
+from semiring.token import Token
+
+ALL, ANY, NOT, TUPLE, TRUTH, PART = range(6)
+"""The kinds of nodes: and, or, not, a token, a constant, and a part that is compiled by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The nodes of a tree at one distance from its root.
+
+    Attributes
+    ----------
+    kind
+        Per node.
+    payload
+        Of a token its number; of a constant 0 or 1; of a part its number.
+    offsets
+        The CSR offsets of the children, which are the nodes of the next level.
+    """
+
+    kind: Array
+    payload: Array
+    offsets: Array
+
+
+@dataclass(frozen=True, slots=True)
+class PartClass:
+    """Parts that differ in the names of their tuples only.
+
+    Attributes
+    ----------
+    annotation
+        One of the parts.
+    tokens
+        Its tokens.
+    rows
+        Per part, in as many columns, the numbers of the tokens in the places of these.
+    parts
+        The numbers of the parts.
+    """
+
+    annotation: Expression
+    tokens: list[Token]
+    rows: Array
+    parts: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """A tree of the parts of an annotation.
+
+    Attributes
+    ----------
+    tokens
+        By number.
+    levels
+        The root first.
+    classes
+        The parts.
+    """
+
+    tokens: list[Token]
+    levels: list[Level]
+    classes: list[PartClass]
+
+
+def decompose(annotation: Annotation) -> Decomposition:
+    """Return the tree of the parts of an annotation's presence.
+
+    Cost: O(n log n) in the number of edges, for each level of the tree.
+    """
+    columns = gate_columns(annotation)
+    return _Splitting(columns).run()
+
+
+@dataclass(slots=True)
+class _Open:
+    """Disjunctions of conjunctions of literals, which are not split yet.
+
+    Attributes
+    ----------
+    count
+        The number of disjunctions.
+    group
+        By conjunction, ascending, its disjunction.
+    item, literal
+        The conjunctions' literals: a conjunction, ascending, and twice a gate, one more if negated.
+    """
+
+    count: int
+    group: Array
+    item: Array
+    literal: Array
+
+
+class _Splitting:
+    def __init__(self, columns: GateColumns) -> None:
+        self._columns = columns
+        self._levels: list[Level] = []
+        self._parts: list[_Open] = []
+        self._part_count = 0
+
+    def run(self) -> Decomposition:
+        one = np.zeros(1, dtype=np.int64)
+        open_groups = _Open(1, one, one, np.array([2 * self._columns.root]))
+        while open_groups.count:
+            check_budget()
+            open_groups = self._level(open_groups)
+        return Decomposition(self._columns.tokens, self._levels, self._classes())
+
+    # -- one level ---------------------------------------------------------------------------
+
+    def _level(self, groups: _Open) -> _Open:
+        """Add the nodes of groups, and return the groups of their children."""
+        groups, true = self._normal(groups)
+        count = groups.count
+        kind = np.full(count, PART, dtype=np.uint8)
+        payload = np.zeros(count, dtype=np.int64)
+        sizes = np.bincount(groups.group, minlength=count)
+        kind[true | (sizes == 0)] = TRUTH
+        payload[true] = 1
+        item_sizes = np.bincount(groups.item, minlength=len(groups.group))
+        # The first literal of every group, where it has one conjunction of one.
+        single = (sizes == 1) & ~true
+        alone = np.zeros(count, dtype=np.bool_)
+        alone[groups.group[item_sizes == 1]] = True
+        alone &= single
+        literal_group = groups.group[groups.item]
+        only = np.zeros(count, dtype=np.int64)
+        only[literal_group] = groups.literal
+        negated = alone & (only % 2 == 1)
+        kinds = self._columns.kind[only // 2]
+        is_token = alone & ~negated & (kinds == TOKEN)
+        kind[is_token], payload[is_token] = TUPLE, self._columns.payload[only[is_token] // 2]
+        # What is negated is split by itself, unless nothing splits it.
+        opened = negated & np.isin(kinds, (TOKEN, SUM, PRODUCT, MONUS, DELTA))
+        kind[opened] = NOT
+        rest = np.flatnonzero(kind == PART)
+        several = rest[(sizes[rest] > 1)]
+        conjunctions = rest[(sizes[rest] == 1) & ~alone[rest]]
+        children: list[tuple[Array, _Open]] = []
+        if opened.any():
+            chosen = np.flatnonzero(opened)
+            numbers = np.arange(len(chosen))
+            children.append((chosen, _Open(len(chosen), numbers, numbers, only[chosen] - 1)))
+        if len(several):
+            children += self._disjunctions(groups, several, sizes, kind)
+        if len(conjunctions):
+            children += self._conjunctions(groups, conjunctions, kind)
+        parts = np.flatnonzero(kind == PART)
+        if len(parts):
+            payload[parts] = self._part_count + np.arange(len(parts))
+            self._part_count += len(parts)
+            self._parts.append(_chosen(groups, parts))
+        owners, below = _joined(children)
+        self._levels.append(Level(kind, payload, bounds(np.bincount(owners, minlength=count))))
+        return below
+
+    def _normal(self, groups: _Open) -> tuple[_Open, Array]:
+        """Literals that are no δ, products or sums alone; and groups that have a true one."""
+        columns = self._columns
+        count, group, item, literal = groups.count, groups.group, groups.item, groups.literal
+        true = np.zeros(count, dtype=np.bool_)
+        while True:
+            gate, negative = literal // 2, literal % 2
+            kind = columns.kind[gate]
+            first = columns.offsets[gate]
+            is_delta = kind == DELTA
+            if is_delta.any():
+                literal = literal.copy()
+                literal[is_delta] = 2 * columns.child[first[is_delta]] + negative[is_delta]
+                continue
+            positive = negative == 0
+            constant = kind == CONSTANT
+            holds = constant & ((columns.payload[gate] > 0) == positive)
+            left_truth = columns.truth.copy()
+            left_truth |= (columns.kind == CONSTANT) & (columns.payload <= 1)
+            monus = np.flatnonzero(positive & (kind == MONUS))
+            monus = monus[left_truth[columns.child[first[monus]]]]
+            products = positive & (kind == PRODUCT)
+            item_sizes = np.bincount(item, minlength=len(group))
+            sums = positive & (kind == SUM) & (item_sizes[item] == 1)
+            if not (constant.any() or len(monus) or products.any() or sums.any()):
+                break
+            # Conjunctions with a false literal are gone; true literals, too.
+            dropped = np.zeros(len(group), dtype=np.bool_)
+            dropped[item[constant & ~holds]] = True
+            dropped[item[sums]] = True
+            kept = ~(constant | products | sums)
+            kept[monus] = False
+            parts_item, parts_literal = [item[kept]], [literal[kept]]
+            edges, own = columns.edges_of(gate[products])
+            parts_item.append(np.repeat(item[products], np.diff(own)))
+            parts_literal.append(2 * columns.child[edges])
+            parts_item += [item[monus], item[monus]]
+            parts_literal += [
+                2 * columns.child[first[monus]],
+                2 * columns.child[first[monus] + 1] + 1,
+            ]
+            edges, own = columns.edges_of(gate[sums])
+            new = len(group) + np.arange(len(edges))
+            parts_item.append(new)
+            parts_literal.append(2 * columns.child[edges])
+            group = np.concatenate([group, np.repeat(group[item[sums]], np.diff(own))])
+            dropped = np.append(dropped, np.zeros(len(edges), dtype=np.bool_))
+            item, literal = np.concatenate(parts_item), np.concatenate(parts_literal)
+            empty = np.bincount(item, minlength=len(group)) == 0
+            true[group[empty & ~dropped]] = True
+            group, item, literal = _compacted(group, item, literal, ~dropped & ~empty)
+        kept_groups = ~true[group]
+        group, item, literal = _compacted(group, item, literal, kept_groups)
+        order = np.argsort(group, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        keys = ascending(place[item] << 32 | literal)
+        return _Open(count, group[order], keys >> 32, keys & 0xFFFFFFFF), true
+
+    def _disjunctions(
+        self, groups: _Open, chosen: Array, sizes: Array, kind: Array
+    ) -> list[tuple[Array, _Open]]:
+        """Groups of several conjunctions: common literals, or parts that share no token."""
+        some = _chosen(groups, chosen)
+        own_sizes = sizes[chosen]
+        owner = some.group[some.item]
+        # Literals that all conjunctions of a group have.
+        keys, places, times = np.unique(
+            owner << 32 | some.literal, return_inverse=True, return_counts=True
+        )
+        common = times == own_sizes[keys >> 32]
+        is_common = common[places]
+        factored = np.zeros(len(chosen), dtype=np.bool_)
+        factored[owner[is_common]] = True
+        children: list[tuple[Array, _Open]] = []
+        if factored.any():
+            apart = self._share_nothing(owner, some.literal, is_common, len(chosen))
+            factored &= apart
+        if factored.any():
+            at = np.flatnonzero(factored)
+            kind[chosen[at]] = ALL
+            number = np.cumsum(factored) - 1
+            of_common = common & factored[keys >> 32]
+            group_of = number[keys[of_common] >> 32]
+            factors = _Open(len(at), np.arange(len(at)), group_of, keys[of_common] & 0xFFFFFFFF)
+            inside = factored[some.group]
+            left = factored[owner] & ~is_common
+            item_number = np.cumsum(inside) - 1
+            rest = _Open(
+                len(at),
+                number[some.group[inside]],
+                item_number[some.item[left]],
+                some.literal[left],
+            )
+            # A conjunction of nothing else is true, which the next level finds by a constant.
+            missing = np.setdiff1d(np.arange(int(inside.sum())), rest.item)
+            if len(missing):
+                true_groups = np.unique(rest.group[missing])
+                keep = ~np.isin(np.arange(len(at)), true_groups)
+                kept = keep[rest.group]
+                item, literal = rest.item, rest.literal
+                group, item, literal = _compacted(rest.group, item, literal, kept)
+                renumbered = np.cumsum(keep) - 1
+                rest = _Open(int(keep.sum()), renumbered[group], item, literal)
+                children.append((chosen[at[keep]], rest))
+            else:
+                children.append((chosen[at], rest))
+            children.append((chosen[at], factors))
+        others = np.flatnonzero(~factored)
+        if len(others):
+            left = _chosen(some, others)
+            component = self._components(left.item, left.literal, len(left.group))
+            of_item, numbers = np.unique(component, return_inverse=True)
+            owner_of = np.empty(len(of_item), dtype=np.int64)
+            owner_of[numbers] = left.group
+            split = np.bincount(owner_of, minlength=len(others)) > 1
+            kind[chosen[others[split]]] = ANY
+            kept = split[owner_of]
+            if kept.any():
+                below = _chosen(_sorted(len(of_item), numbers, left), np.flatnonzero(kept))
+                children.append((chosen[others[owner_of[kept]]], below))
+        return children
+
+    def _conjunctions(self, groups: _Open, chosen: Array, kind: Array) -> list[tuple[Array, _Open]]:
+        """Groups of one conjunction: literals that share no token are split."""
+        some = _chosen(groups, chosen)
+        entries = np.arange(len(some.literal))
+        component = self._components(entries, some.literal, len(entries))
+        distinct, numbers = np.unique(component, return_inverse=True)
+        owner_of = np.empty(len(distinct), dtype=np.int64)
+        owner_of[numbers] = some.group[some.item]
+        split = np.bincount(owner_of, minlength=len(chosen)) > 1
+        kind[chosen[split]] = ALL
+        kept = split[owner_of]
+        if not kept.any():
+            return []
+        order = np.argsort(numbers, kind="stable")
+        parts = _Open(len(distinct), np.arange(len(distinct)), numbers[order], some.literal[order])
+        return [(chosen[owner_of[kept]], _chosen(parts, np.flatnonzero(kept)))]
+
+    # -- tokens ------------------------------------------------------------------------------
+
+    def _below(self, literals: Array) -> tuple[Array, Array]:
+        """Return pairs of a place among distinct literals' gates, and a token below it."""
+        columns = self._columns
+        owner, gate = np.arange(len(literals)), literals // 2
+        found: list[Array] = []
+        keys = owner << 32 | gate
+        while len(keys):
+            gate = keys & 0xFFFFFFFF
+            tokens = columns.kind[gate] == TOKEN
+            found.append((keys[tokens] >> 32 << 32) | columns.payload[gate[tokens]])
+            keys = keys[~tokens]
+            edges, own = columns.edges_of(keys & 0xFFFFFFFF)
+            keys = ascending((np.repeat(keys >> 32, np.diff(own)) << 32) | columns.child[edges])
+        pairs = ascending(np.concatenate(found))
+        return pairs >> 32, pairs & 0xFFFFFFFF
+
+    def _token_pairs(self, owner: Array, literal: Array) -> tuple[Array, Array]:
+        """Return pairs of an owner of literals and a token that one of these depends on."""
+        gates = ascending(np.sort(literal // 2))
+        place, token = self._below(2 * gates)
+        offsets = bounds(np.bincount(place, minlength=len(gates)))
+        which = np.searchsorted(gates, literal // 2)
+        sizes = np.diff(offsets)[which]
+        own = bounds(sizes)
+        entries = np.arange(own[-1]) + np.repeat(offsets[which] - own[:-1], sizes)
+        return np.repeat(owner, sizes), token[entries]
+
+    def _components(self, owner: Array, literal: Array, count: int) -> Array:
+        """Return a number for every owner, the same where they are connected by tokens."""
+        owners, tokens = self._token_pairs(owner, literal)
+        distinct, token = np.unique(tokens, return_inverse=True)
+        parent = np.arange(count + len(distinct))
+        token = token + count
+        while True:
+            check_budget()
+            a, b = parent[owners], parent[token]
+            if (a == b).all():
+                return parent[:count]
+            np.minimum.at(parent, np.maximum(a, b), np.minimum(a, b))
+            while True:
+                shorter = parent[parent]
+                if (shorter == parent).all():
+                    break
+                parent = shorter
+
+    def _share_nothing(self, owner: Array, literal: Array, is_common: Array, count: int) -> Array:
+        """Boolean array by group: its common literals share no token, with others neither."""
+        found, others = (
+            self._token_pairs(owner[side], literal[side]) for side in (is_common, ~is_common)
+        )
+        keys = [owners << 32 | tokens for owners, tokens in (found, others)]
+        shared = np.intersect1d(keys[0], keys[1])
+        apart = np.ones(count, dtype=np.bool_)
+        apart[shared >> 32] = False
+        return apart
+
+    # -- parts -------------------------------------------------------------------------------
+
+    def _classes(self) -> list[PartClass]:
+        """Return the parts by what they look like."""
+        if not self._part_count:
+            return []
+        columns = self._columns
+        starts, groups, items, literals = 0, [], [], []
+        item_start = 0
+        for part in self._parts:
+            groups.append(part.group + starts)
+            items.append(part.item + item_start)
+            literals.append(part.literal)
+            starts, item_start = starts + part.count, item_start + len(part.group)
+        group, item = np.concatenate(groups), np.concatenate(items)
+        literal = np.concatenate(literals)
+        # Gates below literals, each in one part: parts share no token.
+        owner = np.full(len(columns.kind), -1, dtype=np.int64)
+        frontier, of_part = literal // 2, group[item]
+        while len(frontier):
+            owner[frontier] = of_part
+            edges, own = columns.edges_of(frontier)
+            keys = ascending(np.sort(np.repeat(of_part, np.diff(own)) << 32 | columns.child[edges]))
+            frontier, of_part = keys & 0xFFFFFFFF, keys >> 32
+        gates = np.flatnonzero(owner >= 0)
+        colors = self._colors(gates, np.zeros(len(columns.kind), dtype=np.uint64))
+        contexts = self._contexts(gates, colors, group, item, literal)
+        tokens = gates[(columns.kind[gates] == TOKEN)]
+        order = np.lexsort((tokens, contexts[tokens], owner[tokens]))
+        tokens = tokens[order]
+        of_part = owner[tokens]
+        offsets = bounds(np.bincount(of_part, minlength=self._part_count))
+        local = np.zeros(len(columns.kind), dtype=np.uint64)
+        local[tokens] = (np.arange(len(tokens)) - offsets[of_part] + 1).astype(np.uint64)
+        digests = []
+        for seed in SEEDS:
+            named = self._colors(gates, local, seed)
+            of_literal = mixed(named[literal // 2] * seed + (literal % 2).astype(np.uint64))
+            item_bounds = bounds(np.bincount(item, minlength=len(group)))
+            of_item = mixed(reduce_segments(np.add, of_literal, item_bounds, np.uint64(0)) ^ seed)
+            group_bounds = bounds(np.bincount(group, minlength=self._part_count))
+            digests.append(reduce_segments(np.add, of_item, group_bounds, np.uint64(0)))
+        sizes = np.diff(offsets).astype(np.uint64)
+        looks = np.stack([*digests, sizes], axis=1)
+        _, first, which = np.unique(looks, axis=0, return_index=True, return_inverse=True)
+        which = which.reshape(-1)
+        classes = []
+        by_class = np.argsort(which, kind="stable")
+        class_bounds = bounds(np.bincount(which))
+        payload = columns.payload
+        for number, part in enumerate(first.tolist()):
+            check_budget()
+            members = by_class[class_bounds[number] : class_bounds[number + 1]]
+            size = int(sizes[part])
+            rows = payload[tokens[offsets[members][:, None] + np.arange(size)]]
+            names = [columns.tokens[n] for n in payload[tokens[offsets[part] : offsets[part + 1]]]]
+            chosen = _chosen(_Open(self._part_count, group, item, literal), np.array([part]))
+            classes.append(PartClass(self._formal(chosen), names, rows, members))
+        return classes
+
+    def _colors(self, gates: Array, of_tokens: Array, seed: np.uint64 = SEEDS[0]) -> Array:
+        """Return a digest by gate of all that is below it; tokens have theirs."""
+        columns = self._columns
+        colors = mixed(of_tokens + seed)
+        for layer in _layers(gates[columns.kind[gates] != TOKEN], columns.depth):
+            edges, own = columns.edges_of(layer)
+            labels = columns.label[edges].astype(np.uint64)
+            ends = mixed(colors[columns.child[edges]] ^ (labels * seed + np.uint64(1)))
+            head = columns.payload[layer].astype(np.uint64) * np.uint64(16)
+            head += columns.kind[layer].astype(np.uint64)
+            total = reduce_segments(np.add, ends, own, np.uint64(0))
+            colors[layer] = mixed(total + mixed(head ^ seed))
+        return colors
+
+    def _contexts(
+        self, gates: Array, colors: Array, group: Array, item: Array, literal: Array
+    ) -> Array:
+        """Return a digest by gate of what is above it in its part."""
+        columns, seed = self._columns, SEEDS[1]
+        contexts = colors.copy()
+        item_bounds = bounds(np.bincount(item, minlength=len(group)))
+        of_literal = mixed(colors[literal // 2] + (literal % 2).astype(np.uint64))
+        beside = reduce_segments(np.add, of_literal, item_bounds, np.uint64(0))
+        np.add.at(contexts, literal // 2, mixed(beside[item] ^ seed))
+        for layer in reversed(_layers(gates, columns.depth)):
+            edges, own = columns.edges_of(layer)
+            above = contexts[layer][owners_of(own)] ^ (
+                columns.label[edges].astype(np.uint64) * seed
+            )
+            np.add.at(contexts, columns.child[edges], mixed(above))
+        return contexts
+
+    def _formal(self, part: _Open) -> Expression:
+        """Return a part as an expression."""
+        conjunctions: list[list[tuple[Expression, int]]] = [[] for _ in part.group]
+        for item, literal in zip(part.item.tolist(), part.literal.tolist(), strict=True):
+            factor = Expression.of(self._columns.annotation(literal // 2))
+            if literal % 2:
+                factor = Expression.one().monus(factor.delta())
+            conjunctions[item].append((factor, 1))
+        return sum_of((product_of(factors), 1) for factors in conjunctions)
+
+
+def _layers(gates: Array, depth: Array) -> list[Array]:
+    """Return gates by depth, lower ones first."""
+    order = np.argsort(depth[gates], kind="stable")
+    gates = gates[order]
+    cuts = np.flatnonzero(np.diff(depth[gates])) + 1
+    return np.split(gates, cuts)
+
+
+def _compacted(
+    group: Array, item: Array, literal: Array, kept: Array
+) -> tuple[Array, Array, Array]:
+    """Return conjunctions without those that are not kept."""
+    number = np.cumsum(kept) - 1
+    inside = kept[item]
+    return group[kept], number[item[inside]], literal[inside]
+
+
+def _chosen(groups: _Open, chosen: Array) -> _Open:
+    """Return some groups, in ascending order, renumbered."""
+    number = np.full(groups.count, -1, dtype=np.int64)
+    number[chosen] = np.arange(len(chosen))
+    of_items = number[groups.group]
+    group, item, literal = _compacted(of_items, groups.item, groups.literal, of_items >= 0)
+    return _Open(len(chosen), group, item, literal)
+
+
+def _sorted(count: int, group: Array, groups: _Open) -> _Open:
+    """Return conjunctions with other groups, in the order of these."""
+    order = np.argsort(group, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    item = place[groups.item]
+    by_item = np.argsort(item, kind="stable")
+    return _Open(count, group[order], item[by_item], groups.literal[by_item])
+
+
+def _joined(children: list[tuple[Array, _Open]]) -> tuple[Array, _Open]:
+    """Return the owners of groups, ascending, and the groups in this order."""
+    none = np.zeros(0, dtype=np.int64)
+    if not children:
+        return none, _Open(0, none, none, none)
+    owners = np.concatenate([owner for owner, _ in children])
+    counts = [part.count for _, part in children]
+    items = [len(part.group) for _, part in children]
+    starts, item_starts = np.cumsum([0, *counts]), np.cumsum([0, *items])
+    group = np.concatenate([p.group + s for (_, p), s in zip(children, starts[:-1], strict=True)])
+    item = np.concatenate(
+        [p.item + s for (_, p), s in zip(children, item_starts[:-1], strict=True)]
+    )
+    literal = np.concatenate([part.literal for _, part in children])
+    order = np.argsort(owners, kind="stable")
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return owners[order], _sorted(
+        len(owners), number[group], _Open(len(owners), group, item, literal)
+    )

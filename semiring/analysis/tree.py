@@ -1,0 +1,357 @@
+"""Questions answered on a tree of independent parts, level by level, all nodes of a level at once.
+
+Under the same weight for every tuple, as of Shapley values, nodes that look alike are evaluated
+once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from semiring.analysis.circuit import Circuit, at_every
+from semiring.analysis.decomposition import (
+    ALL,
+    ANY,
+    NOT,
+    PART,
+    TRUTH,
+    TUPLE,
+    Decomposition,
+    Level,
+)
+from semiring.analysis.deletions import NEVER, Deleted, Deletions, unions
+from semiring.base import Array
+from semiring.budget import check_budget
+from semiring.circuit.gates import SEEDS, mixed
+from semiring.exact import reduce_segments
+from semiring.segments import owners_of
+from semiring.token import Token
+
+_HELD: Final = 1 << 24
+"""So many numbers are held at a time: the slopes of contexts at points of an integral."""
+
+_LEAST: Final = 1e-300
+"""Less is taken for this much, so that it has a logarithm."""
+
+
+class Tree:
+    """A function taken apart, with a circuit for every class of its parts.
+
+    Attributes
+    ----------
+    tokens
+        The tuples that the function depends on.
+    decisions
+        The number of decisions about single tuples in the circuits.
+    """
+
+    def __init__(self, decomposition: Decomposition, circuits: Sequence[Circuit]) -> None:
+        self._levels = decomposition.levels
+        self._classes = decomposition.classes
+        self._circuits = circuits
+        self.tokens = tuple(decomposition.tokens)
+        self.decisions = sum(circuit.decisions for circuit in circuits)
+        self._class_of = np.zeros(sum(len(c.parts) for c in self._classes), dtype=np.int64)
+        self._row_of = np.zeros(len(self._class_of), dtype=np.int64)
+        for number, of_class in enumerate(self._classes):
+            self._class_of[of_class.parts] = number
+            self._row_of[of_class.parts] = np.arange(len(of_class.parts))
+
+    # -- probability -------------------------------------------------------------------------
+
+    def probability(self, weights: Mapping[Token, float]) -> float:
+        """The probability of the function, of independent tokens."""
+        chances = np.array([weights[token] for token in self.tokens], dtype=np.float64)
+        of_parts = np.zeros(len(self._class_of))
+        for of_class, circuit in zip(self._classes, self._circuits, strict=True):
+            columns = dict(zip(of_class.tokens, chances[of_class.rows].T, strict=True))
+            of_parts[of_class.parts] = circuit.probability(columns)
+        values = np.zeros(0)
+        for level in reversed(self._levels):
+            kind, payload = level.kind, level.payload
+            made = (payload > 0).astype(np.float64)
+            made[kind == TUPLE] = chances[payload[kind == TUPLE]]
+            made[kind == PART] = of_parts[payload[kind == PART]]
+            every = reduce_segments(np.multiply, values, level.offsets, 1.0)
+            none = reduce_segments(np.multiply, 1 - values, level.offsets, 1.0)
+            made = np.where(kind == ALL, every, made)
+            made = np.where(kind == ANY, 1 - none, made)
+            values = np.where(kind == NOT, none, made)
+        return float(values[0])
+
+    # -- influences under one weight ---------------------------------------------------------
+
+    @cached_property
+    def _alike(self) -> _Alike:
+        """The nodes in classes of those that look alike."""
+        return _Alike(self._levels, self._class_of)
+
+    def influences(self, points: Array, shares: Array) -> dict[Token, float]:
+        """For each token, an integral of the probability with it less that without it.
+
+        Parameters
+        ----------
+        points, shares
+            The weights that all tokens have, and the shares of these in the integral.
+
+        Cost: a pass over the classes of nodes that look alike, with arrays of points.
+        """
+        alike, totals = self._alike, np.zeros(len(self.tokens))
+        of_places = [np.zeros(0)] * len(alike.leaves)
+        together = max(1024, _HELD // (len(alike.contexts) + len(alike.shapes)))
+        for start in range(0, len(points), together):
+            at, share = points[start : start + together], shares[start : start + together]
+            slopes = self._slopes(at)
+            for number, (node_class, context, _, _) in enumerate(alike.leaves):
+                slope = slopes[context]
+                part = alike.part[node_class]
+                if part < 0:
+                    found = np.array([(share * slope).sum()])
+                else:
+                    found = self._of_part(part, at, share * slope)
+                of_places[number] = found if start == 0 else of_places[number] + found
+        for (_, _, tuples, parts), found in zip(alike.leaves, of_places, strict=True):
+            totals[tuples] = found[0] if len(found) else 0.0
+            if len(parts):
+                of_class = self._classes[int(self._class_of[parts[0]])]
+                totals[of_class.rows[self._row_of[parts]]] = found
+        return dict(zip(self.tokens, totals.tolist(), strict=True))
+
+    def _of_part(self, part: int, points: Array, slope: Array) -> Array:
+        """Return the integrals for the tokens of a class of parts, in their order."""
+        tokens, circuit = self._classes[part].tokens, self._circuits[part]
+        used = np.flatnonzero(slope)
+        if not len(used):
+            return np.zeros(len(tokens))
+        points, slope = points[used], slope[used]
+        found = circuit.influences(
+            at_every(circuit.tokens, points), lambda own: float(np.sum(slope * own))
+        )
+        return np.array([found.get(token, 0.0) for token in tokens])
+
+    def _slopes(self, points: Array) -> list[Array]:
+        """Return the slope of every context, children after parents."""
+        alike, values, totals = self._alike, list[Array](), dict[int, Array]()
+        logarithms: dict[tuple[int, int], Array] = {}
+
+        def logarithm(kind: int, child: int) -> Array:
+            """Return that of the value of a class in a conjunction, of 1 less it in others."""
+            key = (kind, child)
+            if key not in logarithms:
+                factor = values[child] if kind == ALL else 1 - values[child]
+                logarithms[key] = np.log(np.maximum(factor, _LEAST))
+            return logarithms[key]
+
+        for number, (kind, part, payload, children) in enumerate(alike.shapes):
+            check_budget()
+            if kind == TUPLE:
+                values.append(points)
+            elif kind == TRUTH:
+                values.append(np.full(len(points), float(payload)))
+            elif kind == PART:
+                circuit = self._circuits[part]
+                chance = circuit.probability(at_every(circuit.tokens, points))
+                values.append(np.broadcast_to(chance, len(points)))
+            elif kind == NOT:
+                values.append(1 - values[children[0][0]])
+            else:
+                totals[number] = total = np.zeros(len(points))
+                for child, n in children:
+                    total += n * logarithm(kind, child)
+                values.append(np.exp(total) if kind == ALL else -np.expm1(total))
+        slopes = [np.ones(len(points))]
+        for above, own, child in alike.contexts[1:]:
+            check_budget()
+            kind = alike.shapes[own][0]
+            if kind == NOT:
+                slopes.append(-slopes[above])
+            else:
+                others = np.exp(totals[own] - logarithm(kind, child))
+                slopes.append(slopes[above] * others)
+        return slopes
+
+
+class _Alike:
+    """The nodes of a tree in classes of those that look alike, and the contexts they stand in.
+
+    Attributes
+    ----------
+    shapes
+        Per class, children first: the kind, the class of parts or -1, the payload, and the classes
+        of the children with their multiplicities.
+    part
+        Per class the class of parts; -1: of other nodes.
+    contexts
+        The context above, the class of the node above, and the own class, parents first.
+    leaves
+        Per class and context of tokens and parts: the numbers of the tokens, and of the parts.
+    """
+
+    def __init__(self, levels: Sequence[Level], class_of: Array) -> None:
+        digests = [np.zeros((0, 2), dtype=np.uint64)]
+        for level in reversed(levels):
+            own = np.where(level.kind == TRUTH, level.payload, 0)
+            parts = level.kind == PART
+            own[parts] = class_of[level.payload[parts]]
+            head = own.astype(np.uint64) * np.uint64(8) + level.kind.astype(np.uint64)
+            below = digests[-1]
+            made = []
+            for column, seed in enumerate(SEEDS):
+                inner = reduce_segments(
+                    np.add, mixed(below[:, column]), level.offsets, np.uint64(0)
+                )
+                made.append(mixed(inner + mixed(head ^ seed)))
+            digests.append(np.stack(made, axis=1))
+        digests = digests[:0:-1]
+        # The deepest nodes come first, so that children have smaller numbers.
+        stacked = np.concatenate(digests[::-1])
+        _, first, which = np.unique(stacked, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        by_node = rank[which.reshape(-1)]
+        sizes = [len(part) for part in digests[::-1]]
+        of_levels = np.split(by_node, np.cumsum(sizes)[:-1])[::-1]
+        self.shapes: list[tuple[int, int, int, list[tuple[int, int]]]] = []
+        level_of = np.repeat(np.arange(len(levels))[::-1], sizes)
+        starts = np.cumsum([0, *sizes])[:-1][::-1]
+        for node in first[order].tolist():
+            depth = int(level_of[node])
+            level, place = levels[depth], node - int(starts[depth])
+            kind, payload = int(level.kind[place]), int(level.payload[place])
+            children: list[tuple[int, int]] = []
+            if level.offsets[place + 1] > level.offsets[place]:
+                inside = of_levels[depth + 1][level.offsets[place] : level.offsets[place + 1]]
+                classes, times = np.unique(inside, return_counts=True)
+                children = list(zip(classes.tolist(), times.tolist(), strict=True))
+            part = int(class_of[payload]) if kind == PART else -1
+            self.shapes.append((kind, part, payload, children))
+        self.part = [part for _, part, _, _ in self.shapes]
+        self.contexts: list[tuple[int, int, int]] = [(-1, -1, int(of_levels[0][0]))]
+        self.leaves: list[tuple[int, int, Array, Array]] = []
+        context = np.zeros(1, dtype=np.int64)
+        for depth, level in enumerate(levels):
+            own = of_levels[depth]
+            leaf = np.flatnonzero((level.kind == TUPLE) | (level.kind == PART))
+            if len(leaf):
+                self._add_leaves(level, leaf, own, context)
+            if depth + 1 == len(levels):
+                break
+            owner = owners_of(level.offsets)
+            keys = np.stack([context[owner], own[owner], of_levels[depth + 1]], axis=1)
+            distinct, inverse = np.unique(keys, axis=0, return_inverse=True)
+            context = len(self.contexts) + inverse.reshape(-1)
+            self.contexts += [(int(a), int(b), int(c)) for a, b, c in distinct.tolist()]
+
+    def _add_leaves(self, level: Level, leaf: Array, own: Array, context: Array) -> None:
+        order = leaf[np.argsort(context[leaf], kind="stable")]
+        cuts = np.flatnonzero(np.diff(context[order])) + 1
+        for nodes in np.split(order, cuts):
+            kind, payload = int(level.kind[nodes[0]]), level.payload[nodes]
+            none = payload[:0]
+            tuples, parts = (payload, none) if kind == TUPLE else (none, payload)
+            self.leaves.append((int(own[nodes[0]]), int(context[nodes[0]]), tuples, parts))
+
+
+class TreeDeletions:
+    """The least deletions that make a function taken apart false; see :class:`Deletions`."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._of_classes = [Deletions(circuit) for circuit in tree._circuits]
+        self._limit = 1
+        self.false: list[Array] = []
+        self.true: list[Array] = []
+        part_false = np.array([d.false[-1] for d in self._of_classes], dtype=np.int64)
+        part_true = np.array([d.true[-1] for d in self._of_classes], dtype=np.int64)
+        below_false = below_true = np.zeros(0, dtype=np.int64)
+        for level in reversed(tree._levels):
+            kind, payload = level.kind, level.payload
+            false = np.where(payload > 0, NEVER, 0)
+            true = np.where(payload > 0, 0, NEVER)
+            false[kind == TUPLE], true[kind == TUPLE] = 1, 0
+            parts = np.flatnonzero(kind == PART)
+            if len(parts):
+                of_class = tree._class_of[payload[parts]]
+                false[parts], true[parts] = part_false[of_class], part_true[of_class]
+            sums = [reduce_segments(np.add, b, level.offsets, 0) for b in (below_false, below_true)]
+            least = [
+                reduce_segments(np.minimum, b, level.offsets, NEVER)
+                for b in (below_false, below_true)
+            ]
+            for node, (of_false, of_true) in {
+                ALL: (least[0], sums[1]),
+                ANY: (sums[0], least[1]),
+                NOT: (sums[1], sums[0]),
+            }.items():
+                false = np.where(kind == node, of_false, false)
+                true = np.where(kind == node, of_true, true)
+            below_false, below_true = np.minimum(false, NEVER), np.minimum(true, NEVER)
+            self.false.append(below_false)
+            self.true.append(below_true)
+        self.false.reverse()
+        self.true.reverse()
+
+    @property
+    def least(self) -> int | None:
+        """The least number of deletions under which the function is false; None: it never is."""
+        least = int(self.false[0][0])
+        return None if least >= NEVER else least
+
+    def smallest(self, limit: int) -> list[Deleted]:
+        """Return the sets of deletions of least size; one more than the limit if there are more."""
+        if self.least is None:
+            return []
+        self._limit = limit
+        return self._some(0, 0, holds=False)
+
+    def _some(self, depth: int, node: int, *, holds: bool) -> list[Deleted]:
+        """Return least sets under which a node has a value, no more than are wanted."""
+        check_budget()
+        tree = self._tree
+        level = tree._levels[depth]
+        kind, payload = int(level.kind[node]), int(level.payload[node])
+        if kind == TUPLE:
+            return [frozenset() if holds else frozenset((tree.tokens[payload],))]
+        if kind == TRUTH:
+            return [frozenset()]
+        if kind == PART:
+            return self._of_part(payload, holds=holds)
+        children = np.arange(level.offsets[node], level.offsets[node + 1])
+        if kind == NOT:
+            return self._some(depth + 1, int(children[0]), holds=not holds)
+        if holds == (kind == ALL):
+            return list(self._all(depth + 1, children, holds=holds))
+        sizes = (self.true if holds else self.false)[depth + 1][children]
+        found: dict[Deleted, None] = {}
+        for child in children[sizes == sizes.min()].tolist():
+            found.update(dict.fromkeys(self._some(depth + 1, child, holds=holds)))
+            if len(found) > self._limit:
+                break
+        return list(found)[: self._limit + 1]
+
+    def _all(self, depth: int, children: Array, *, holds: bool) -> Iterator[Deleted]:
+        """Yield least sets under which all of some nodes have a value."""
+        tree = self._tree
+        level = tree._levels[depth]
+        tuples = level.kind[children] == TUPLE
+        numbers = level.payload[children[tuples]].tolist()
+        fixed = frozenset[Token]() if holds else frozenset(tree.tokens[n] for n in numbers)
+        lists = [self._some(depth, child, holds=holds) for child in children[~tuples].tolist()]
+        for number, sets in enumerate(unions([[fixed], *lists])):
+            yield sets
+            if number >= self._limit:
+                break
+
+    def _of_part(self, part: int, *, holds: bool) -> list[Deleted]:
+        tree = self._tree
+        number = int(tree._class_of[part])
+        of_class = tree._classes[number]
+        row = of_class.rows[int(tree._row_of[part])].tolist()
+        names = dict(zip(of_class.tokens, (tree.tokens[n] for n in row), strict=True))
+        sets = self._of_classes[number].sets(self._limit, holds=holds)
+        return [frozenset(names[token] for token in deleted) for deleted in sets]
