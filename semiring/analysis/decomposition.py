@@ -16,12 +16,17 @@ import numpy as np
 
 from semiring.analysis.columns import GateColumns, gate_columns
 from semiring.analysis.events import Annotation
+from semiring.analysis.parts import (
+    Conjunctions,
+    PartClass,
+    chosen_groups,
+    compacted,
+    part_classes,
+)
 from semiring.base import Array
 from semiring.budget import check_budget
-from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SEEDS, SUM, TOKEN, mixed
-from semiring.exact import reduce_segments
-from semiring.expression import Expression, product_of, sum_of
-from semiring.segments import ascending, bounds, owners_of
+from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SUM, TOKEN
+from semiring.segments import ascending, bounds
 from semiring.token import Token
 
 ALL, ANY, NOT, TUPLE, TRUTH, PART = range(6)
@@ -45,28 +50,6 @@ class Level:
     kind: Array
     payload: Array
     offsets: Array
-
-
-@dataclass(frozen=True, slots=True)
-class PartClass:
-    """Parts that differ in the names of their tuples only.
-
-    Attributes
-    ----------
-    annotation
-        One of the parts.
-    tokens
-        Its tokens.
-    rows
-        Per part, in as many columns, the numbers of the tokens in the places of these.
-    parts
-        The numbers of the parts.
-    """
-
-    annotation: Expression
-    tokens: list[Token]
-    rows: Array
-    parts: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,44 +80,28 @@ def decompose(annotation: Annotation) -> Decomposition:
     return _Splitting(columns).run()
 
 
-@dataclass(slots=True)
-class _Open:
-    """Disjunctions of conjunctions of literals, which are not split yet.
-
-    Attributes
-    ----------
-    count
-        The number of disjunctions.
-    group
-        By conjunction, ascending, its disjunction.
-    item, literal
-        The conjunctions' literals: a conjunction, ascending, and twice a gate, one more if negated.
-    """
-
-    count: int
-    group: Array
-    item: Array
-    literal: Array
-
-
 class _Splitting:
     def __init__(self, columns: GateColumns) -> None:
         self._columns = columns
         self._levels: list[Level] = []
-        self._parts: list[_Open] = []
+        self._parts: list[Conjunctions] = []
         self._part_count = 0
 
     def run(self) -> Decomposition:
         one = np.zeros(1, dtype=np.int64)
-        open_groups = _Open(1, one, one, np.array([2 * self._columns.root]))
+        open_groups = Conjunctions(1, one, one, np.array([2 * self._columns.root]))
         while open_groups.count:
             check_budget()
             open_groups = self._level(open_groups)
-        return Decomposition(self._columns.tokens, self._levels, self._classes())
+        return Decomposition(
+            self._columns.tokens,
+            self._levels,
+            part_classes(self._columns, self._parts, self._part_count),
+        )
 
     # -- one level ---------------------------------------------------------------------------
 
-    def _level(self, groups: _Open) -> _Open:
+    def _level(self, groups: Conjunctions) -> Conjunctions:
         """Add the nodes of groups, and return the groups of their children."""
         groups, true = self._normal(groups)
         count = groups.count
@@ -162,11 +129,11 @@ class _Splitting:
         rest = np.flatnonzero(kind == PART)
         several = rest[(sizes[rest] > 1)]
         conjunctions = rest[(sizes[rest] == 1) & ~alone[rest]]
-        children: list[tuple[Array, _Open]] = []
+        children: list[tuple[Array, Conjunctions]] = []
         if opened.any():
             chosen = np.flatnonzero(opened)
             numbers = np.arange(len(chosen))
-            children.append((chosen, _Open(len(chosen), numbers, numbers, only[chosen] - 1)))
+            children.append((chosen, Conjunctions(len(chosen), numbers, numbers, only[chosen] - 1)))
         if len(several):
             children += self._disjunctions(groups, several, sizes, kind)
         if len(conjunctions):
@@ -175,12 +142,12 @@ class _Splitting:
         if len(parts):
             payload[parts] = self._part_count + np.arange(len(parts))
             self._part_count += len(parts)
-            self._parts.append(_chosen(groups, parts))
+            self._parts.append(chosen_groups(groups, parts))
         owners, below = _joined(children)
         self._levels.append(Level(kind, payload, bounds(np.bincount(owners, minlength=count))))
         return below
 
-    def _normal(self, groups: _Open) -> tuple[_Open, Array]:
+    def _normal(self, groups: Conjunctions) -> tuple[Conjunctions, Array]:
         """Literals that are no δ, products or sums alone; and groups that have a true one."""
         columns = self._columns
         count, group, item, literal = groups.count, groups.group, groups.item, groups.literal
@@ -230,20 +197,20 @@ class _Splitting:
             item, literal = np.concatenate(parts_item), np.concatenate(parts_literal)
             empty = np.bincount(item, minlength=len(group)) == 0
             true[group[empty & ~dropped]] = True
-            group, item, literal = _compacted(group, item, literal, ~dropped & ~empty)
+            group, item, literal = compacted(group, item, literal, ~dropped & ~empty)
         kept_groups = ~true[group]
-        group, item, literal = _compacted(group, item, literal, kept_groups)
+        group, item, literal = compacted(group, item, literal, kept_groups)
         order = np.argsort(group, kind="stable")
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         keys = ascending(place[item] << 32 | literal)
-        return _Open(count, group[order], keys >> 32, keys & 0xFFFFFFFF), true
+        return Conjunctions(count, group[order], keys >> 32, keys & 0xFFFFFFFF), true
 
     def _disjunctions(
-        self, groups: _Open, chosen: Array, sizes: Array, kind: Array
-    ) -> list[tuple[Array, _Open]]:
+        self, groups: Conjunctions, chosen: Array, sizes: Array, kind: Array
+    ) -> list[tuple[Array, Conjunctions]]:
         """Groups of several conjunctions: common literals, or parts that share no token."""
-        some = _chosen(groups, chosen)
+        some = chosen_groups(groups, chosen)
         own_sizes = sizes[chosen]
         owner = some.group[some.item]
         # Literals that all conjunctions of a group have.
@@ -254,7 +221,7 @@ class _Splitting:
         is_common = common[places]
         factored = np.zeros(len(chosen), dtype=np.bool_)
         factored[owner[is_common]] = True
-        children: list[tuple[Array, _Open]] = []
+        children: list[tuple[Array, Conjunctions]] = []
         if factored.any():
             apart = self._share_nothing(owner, some.literal, is_common, len(chosen))
             factored &= apart
@@ -264,11 +231,13 @@ class _Splitting:
             number = np.cumsum(factored) - 1
             of_common = common & factored[keys >> 32]
             group_of = number[keys[of_common] >> 32]
-            factors = _Open(len(at), np.arange(len(at)), group_of, keys[of_common] & 0xFFFFFFFF)
+            factors = Conjunctions(
+                len(at), np.arange(len(at)), group_of, keys[of_common] & 0xFFFFFFFF
+            )
             inside = factored[some.group]
             left = factored[owner] & ~is_common
             item_number = np.cumsum(inside) - 1
-            rest = _Open(
+            rest = Conjunctions(
                 len(at),
                 number[some.group[inside]],
                 item_number[some.item[left]],
@@ -281,16 +250,16 @@ class _Splitting:
                 keep = ~np.isin(np.arange(len(at)), true_groups)
                 kept = keep[rest.group]
                 item, literal = rest.item, rest.literal
-                group, item, literal = _compacted(rest.group, item, literal, kept)
+                group, item, literal = compacted(rest.group, item, literal, kept)
                 renumbered = np.cumsum(keep) - 1
-                rest = _Open(int(keep.sum()), renumbered[group], item, literal)
+                rest = Conjunctions(int(keep.sum()), renumbered[group], item, literal)
                 children.append((chosen[at[keep]], rest))
             else:
                 children.append((chosen[at], rest))
             children.append((chosen[at], factors))
         others = np.flatnonzero(~factored)
         if len(others):
-            left = _chosen(some, others)
+            left = chosen_groups(some, others)
             component = self._components(left.item, left.literal, len(left.group))
             of_item, numbers = np.unique(component, return_inverse=True)
             owner_of = np.empty(len(of_item), dtype=np.int64)
@@ -299,13 +268,15 @@ class _Splitting:
             kind[chosen[others[split]]] = ANY
             kept = split[owner_of]
             if kept.any():
-                below = _chosen(_sorted(len(of_item), numbers, left), np.flatnonzero(kept))
+                below = chosen_groups(_sorted(len(of_item), numbers, left), np.flatnonzero(kept))
                 children.append((chosen[others[owner_of[kept]]], below))
         return children
 
-    def _conjunctions(self, groups: _Open, chosen: Array, kind: Array) -> list[tuple[Array, _Open]]:
+    def _conjunctions(
+        self, groups: Conjunctions, chosen: Array, kind: Array
+    ) -> list[tuple[Array, Conjunctions]]:
         """Groups of one conjunction: literals that share no token are split."""
-        some = _chosen(groups, chosen)
+        some = chosen_groups(groups, chosen)
         entries = np.arange(len(some.literal))
         component = self._components(entries, some.literal, len(entries))
         distinct, numbers = np.unique(component, return_inverse=True)
@@ -317,8 +288,10 @@ class _Splitting:
         if not kept.any():
             return []
         order = np.argsort(numbers, kind="stable")
-        parts = _Open(len(distinct), np.arange(len(distinct)), numbers[order], some.literal[order])
-        return [(chosen[owner_of[kept]], _chosen(parts, np.flatnonzero(kept)))]
+        parts = Conjunctions(
+            len(distinct), np.arange(len(distinct)), numbers[order], some.literal[order]
+        )
+        return [(chosen[owner_of[kept]], chosen_groups(parts, np.flatnonzero(kept)))]
 
     # -- tokens ------------------------------------------------------------------------------
 
@@ -378,150 +351,22 @@ class _Splitting:
         apart[shared >> 32] = False
         return apart
 
-    # -- parts -------------------------------------------------------------------------------
 
-    def _classes(self) -> list[PartClass]:
-        """Return the parts by what they look like."""
-        if not self._part_count:
-            return []
-        columns = self._columns
-        starts, groups, items, literals = 0, [], [], []
-        item_start = 0
-        for part in self._parts:
-            groups.append(part.group + starts)
-            items.append(part.item + item_start)
-            literals.append(part.literal)
-            starts, item_start = starts + part.count, item_start + len(part.group)
-        group, item = np.concatenate(groups), np.concatenate(items)
-        literal = np.concatenate(literals)
-        # Gates below literals, each in one part: parts share no token.
-        owner = np.full(len(columns.kind), -1, dtype=np.int64)
-        frontier, of_part = literal // 2, group[item]
-        while len(frontier):
-            owner[frontier] = of_part
-            edges, own = columns.edges_of(frontier)
-            keys = ascending(np.sort(np.repeat(of_part, np.diff(own)) << 32 | columns.child[edges]))
-            frontier, of_part = keys & 0xFFFFFFFF, keys >> 32
-        gates = np.flatnonzero(owner >= 0)
-        colors = self._colors(gates, np.zeros(len(columns.kind), dtype=np.uint64))
-        contexts = self._contexts(gates, colors, group, item, literal)
-        tokens = gates[(columns.kind[gates] == TOKEN)]
-        order = np.lexsort((tokens, contexts[tokens], owner[tokens]))
-        tokens = tokens[order]
-        of_part = owner[tokens]
-        offsets = bounds(np.bincount(of_part, minlength=self._part_count))
-        local = np.zeros(len(columns.kind), dtype=np.uint64)
-        local[tokens] = (np.arange(len(tokens)) - offsets[of_part] + 1).astype(np.uint64)
-        digests = []
-        for seed in SEEDS:
-            named = self._colors(gates, local, seed)
-            of_literal = mixed(named[literal // 2] * seed + (literal % 2).astype(np.uint64))
-            item_bounds = bounds(np.bincount(item, minlength=len(group)))
-            of_item = mixed(reduce_segments(np.add, of_literal, item_bounds, np.uint64(0)) ^ seed)
-            group_bounds = bounds(np.bincount(group, minlength=self._part_count))
-            digests.append(reduce_segments(np.add, of_item, group_bounds, np.uint64(0)))
-        sizes = np.diff(offsets).astype(np.uint64)
-        looks = np.stack([*digests, sizes], axis=1)
-        _, first, which = np.unique(looks, axis=0, return_index=True, return_inverse=True)
-        which = which.reshape(-1)
-        classes = []
-        by_class = np.argsort(which, kind="stable")
-        class_bounds = bounds(np.bincount(which))
-        payload = columns.payload
-        for number, part in enumerate(first.tolist()):
-            check_budget()
-            members = by_class[class_bounds[number] : class_bounds[number + 1]]
-            size = int(sizes[part])
-            rows = payload[tokens[offsets[members][:, None] + np.arange(size)]]
-            names = [columns.tokens[n] for n in payload[tokens[offsets[part] : offsets[part + 1]]]]
-            chosen = _chosen(_Open(self._part_count, group, item, literal), np.array([part]))
-            classes.append(PartClass(self._formal(chosen), names, rows, members))
-        return classes
-
-    def _colors(self, gates: Array, of_tokens: Array, seed: np.uint64 = SEEDS[0]) -> Array:
-        """Return a digest by gate of all that is below it; tokens have theirs."""
-        columns = self._columns
-        colors = mixed(of_tokens + seed)
-        for layer in _layers(gates[columns.kind[gates] != TOKEN], columns.depth):
-            edges, own = columns.edges_of(layer)
-            labels = columns.label[edges].astype(np.uint64)
-            ends = mixed(colors[columns.child[edges]] ^ (labels * seed + np.uint64(1)))
-            head = columns.payload[layer].astype(np.uint64) * np.uint64(16)
-            head += columns.kind[layer].astype(np.uint64)
-            total = reduce_segments(np.add, ends, own, np.uint64(0))
-            colors[layer] = mixed(total + mixed(head ^ seed))
-        return colors
-
-    def _contexts(
-        self, gates: Array, colors: Array, group: Array, item: Array, literal: Array
-    ) -> Array:
-        """Return a digest by gate of what is above it in its part."""
-        columns, seed = self._columns, SEEDS[1]
-        contexts = colors.copy()
-        item_bounds = bounds(np.bincount(item, minlength=len(group)))
-        of_literal = mixed(colors[literal // 2] + (literal % 2).astype(np.uint64))
-        beside = reduce_segments(np.add, of_literal, item_bounds, np.uint64(0))
-        np.add.at(contexts, literal // 2, mixed(beside[item] ^ seed))
-        for layer in reversed(_layers(gates, columns.depth)):
-            edges, own = columns.edges_of(layer)
-            above = contexts[layer][owners_of(own)] ^ (
-                columns.label[edges].astype(np.uint64) * seed
-            )
-            np.add.at(contexts, columns.child[edges], mixed(above))
-        return contexts
-
-    def _formal(self, part: _Open) -> Expression:
-        """Return a part as an expression."""
-        conjunctions: list[list[tuple[Expression, int]]] = [[] for _ in part.group]
-        for item, literal in zip(part.item.tolist(), part.literal.tolist(), strict=True):
-            factor = Expression.of(self._columns.annotation(literal // 2))
-            if literal % 2:
-                factor = Expression.one().monus(factor.delta())
-            conjunctions[item].append((factor, 1))
-        return sum_of((product_of(factors), 1) for factors in conjunctions)
-
-
-def _layers(gates: Array, depth: Array) -> list[Array]:
-    """Return gates by depth, lower ones first."""
-    order = np.argsort(depth[gates], kind="stable")
-    gates = gates[order]
-    cuts = np.flatnonzero(np.diff(depth[gates])) + 1
-    return np.split(gates, cuts)
-
-
-def _compacted(
-    group: Array, item: Array, literal: Array, kept: Array
-) -> tuple[Array, Array, Array]:
-    """Return conjunctions without those that are not kept."""
-    number = np.cumsum(kept) - 1
-    inside = kept[item]
-    return group[kept], number[item[inside]], literal[inside]
-
-
-def _chosen(groups: _Open, chosen: Array) -> _Open:
-    """Return some groups, in ascending order, renumbered."""
-    number = np.full(groups.count, -1, dtype=np.int64)
-    number[chosen] = np.arange(len(chosen))
-    of_items = number[groups.group]
-    group, item, literal = _compacted(of_items, groups.item, groups.literal, of_items >= 0)
-    return _Open(len(chosen), group, item, literal)
-
-
-def _sorted(count: int, group: Array, groups: _Open) -> _Open:
+def _sorted(count: int, group: Array, groups: Conjunctions) -> Conjunctions:
     """Return conjunctions with other groups, in the order of these."""
     order = np.argsort(group, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     item = place[groups.item]
     by_item = np.argsort(item, kind="stable")
-    return _Open(count, group[order], item[by_item], groups.literal[by_item])
+    return Conjunctions(count, group[order], item[by_item], groups.literal[by_item])
 
 
-def _joined(children: list[tuple[Array, _Open]]) -> tuple[Array, _Open]:
+def _joined(children: list[tuple[Array, Conjunctions]]) -> tuple[Array, Conjunctions]:
     """Return the owners of groups, ascending, and the groups in this order."""
     none = np.zeros(0, dtype=np.int64)
     if not children:
-        return none, _Open(0, none, none, none)
+        return none, Conjunctions(0, none, none, none)
     owners = np.concatenate([owner for owner, _ in children])
     counts = [part.count for _, part in children]
     items = [len(part.group) for _, part in children]
@@ -535,5 +380,5 @@ def _joined(children: list[tuple[Array, _Open]]) -> tuple[Array, _Open]:
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))
     return owners[order], _sorted(
-        len(owners), number[group], _Open(len(owners), group, item, literal)
+        len(owners), number[group], Conjunctions(len(owners), group, item, literal)
     )

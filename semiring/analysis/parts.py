@@ -1,0 +1,200 @@
+"""Parts of annotations, by what they look like: those that differ in their tuples only are one.
+
+Tuples of a part are numbered by a digest of what is above and below them; parts whose gates have
+the same digests with these numbers are the same function, of 128-bit digests as gates are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from semiring.analysis.columns import GateColumns
+from semiring.base import Array
+from semiring.budget import check_budget
+from semiring.circuit.gates import SEEDS, TOKEN, mixed
+from semiring.exact import reduce_segments
+from semiring.expression import Expression, product_of, sum_of
+from semiring.segments import ascending, bounds, owners_of
+from semiring.token import Token
+
+
+@dataclass(frozen=True, slots=True)
+class PartClass:
+    """Parts that differ in the names of their tuples only.
+
+    Attributes
+    ----------
+    annotation
+        One of the parts.
+    tokens
+        Its tokens.
+    rows
+        Per part, in as many columns, the numbers of the tokens in the places of these.
+    parts
+        The numbers of the parts.
+    """
+
+    annotation: Expression
+    tokens: list[Token]
+    rows: Array
+    parts: Array
+
+
+@dataclass(slots=True)
+class Conjunctions:
+    """Disjunctions of conjunctions of literals, which are not split yet.
+
+    Attributes
+    ----------
+    count
+        The number of disjunctions.
+    group
+        By conjunction, ascending, its disjunction.
+    item, literal
+        The conjunctions' literals: a conjunction, ascending, and twice a gate, one more if negated.
+    """
+
+    count: int
+    group: Array
+    item: Array
+    literal: Array
+
+
+def part_classes(columns: GateColumns, parts: list[Conjunctions], count: int) -> list[PartClass]:
+    """Return the classes of parts, which share no token.
+
+    Parameters
+    ----------
+    parts
+        `count` disjunctions, in several pieces.
+    """
+    return _Looks(columns).classes(parts, count) if count else []
+
+
+class _Looks:
+    def __init__(self, columns: GateColumns) -> None:
+        self._columns = columns
+
+    def classes(self, opened: list[Conjunctions], count: int) -> list[PartClass]:
+        """Return the parts by what they look like."""
+        columns = self._columns
+        starts, groups, items, literals = 0, [], [], []
+        item_start = 0
+        for part in opened:
+            groups.append(part.group + starts)
+            items.append(part.item + item_start)
+            literals.append(part.literal)
+            starts, item_start = starts + part.count, item_start + len(part.group)
+        group, item = np.concatenate(groups), np.concatenate(items)
+        literal = np.concatenate(literals)
+        # Gates below literals, each in one part: parts share no token.
+        owner = np.full(len(columns.kind), -1, dtype=np.int64)
+        frontier, of_part = literal // 2, group[item]
+        while len(frontier):
+            owner[frontier] = of_part
+            edges, own = columns.edges_of(frontier)
+            keys = ascending(np.sort(np.repeat(of_part, np.diff(own)) << 32 | columns.child[edges]))
+            frontier, of_part = keys & 0xFFFFFFFF, keys >> 32
+        gates = np.flatnonzero(owner >= 0)
+        colors = self._colors(gates, np.zeros(len(columns.kind), dtype=np.uint64))
+        contexts = self._contexts(gates, colors, group, item, literal)
+        tokens = gates[(columns.kind[gates] == TOKEN)]
+        order = np.lexsort((tokens, contexts[tokens], owner[tokens]))
+        tokens = tokens[order]
+        of_part = owner[tokens]
+        offsets = bounds(np.bincount(of_part, minlength=count))
+        local = np.zeros(len(columns.kind), dtype=np.uint64)
+        local[tokens] = (np.arange(len(tokens)) - offsets[of_part] + 1).astype(np.uint64)
+        digests = []
+        for seed in SEEDS:
+            named = self._colors(gates, local, seed)
+            of_literal = mixed(named[literal // 2] * seed + (literal % 2).astype(np.uint64))
+            item_bounds = bounds(np.bincount(item, minlength=len(group)))
+            of_item = mixed(reduce_segments(np.add, of_literal, item_bounds, np.uint64(0)) ^ seed)
+            group_bounds = bounds(np.bincount(group, minlength=count))
+            digests.append(reduce_segments(np.add, of_item, group_bounds, np.uint64(0)))
+        sizes = np.diff(offsets).astype(np.uint64)
+        looks = np.stack([*digests, sizes], axis=1)
+        _, first, which = np.unique(looks, axis=0, return_index=True, return_inverse=True)
+        which = which.reshape(-1)
+        classes = []
+        by_class = np.argsort(which, kind="stable")
+        class_bounds = bounds(np.bincount(which))
+        payload = columns.payload
+        for number, part in enumerate(first.tolist()):
+            check_budget()
+            members = by_class[class_bounds[number] : class_bounds[number + 1]]
+            size = int(sizes[part])
+            rows = payload[tokens[offsets[members][:, None] + np.arange(size)]]
+            names = [columns.tokens[n] for n in payload[tokens[offsets[part] : offsets[part + 1]]]]
+            chosen = chosen_groups(Conjunctions(count, group, item, literal), np.array([part]))
+            classes.append(PartClass(self._formal(chosen), names, rows, members))
+        return classes
+
+    def _colors(self, gates: Array, of_tokens: Array, seed: np.uint64 = SEEDS[0]) -> Array:
+        """Return a digest by gate of all that is below it; tokens have theirs."""
+        columns = self._columns
+        colors = mixed(of_tokens + seed)
+        for layer in _layers(gates[columns.kind[gates] != TOKEN], columns.depth):
+            edges, own = columns.edges_of(layer)
+            labels = columns.label[edges].astype(np.uint64)
+            ends = mixed(colors[columns.child[edges]] ^ (labels * seed + np.uint64(1)))
+            head = columns.payload[layer].astype(np.uint64) * np.uint64(16)
+            head += columns.kind[layer].astype(np.uint64)
+            total = reduce_segments(np.add, ends, own, np.uint64(0))
+            colors[layer] = mixed(total + mixed(head ^ seed))
+        return colors
+
+    def _contexts(
+        self, gates: Array, colors: Array, group: Array, item: Array, literal: Array
+    ) -> Array:
+        """Return a digest by gate of what is above it in its part."""
+        columns, seed = self._columns, SEEDS[1]
+        contexts = colors.copy()
+        item_bounds = bounds(np.bincount(item, minlength=len(group)))
+        of_literal = mixed(colors[literal // 2] + (literal % 2).astype(np.uint64))
+        beside = reduce_segments(np.add, of_literal, item_bounds, np.uint64(0))
+        np.add.at(contexts, literal // 2, mixed(beside[item] ^ seed))
+        for layer in reversed(_layers(gates, columns.depth)):
+            edges, own = columns.edges_of(layer)
+            above = contexts[layer][owners_of(own)] ^ (
+                columns.label[edges].astype(np.uint64) * seed
+            )
+            np.add.at(contexts, columns.child[edges], mixed(above))
+        return contexts
+
+    def _formal(self, part: Conjunctions) -> Expression:
+        """Return a part as an expression."""
+        conjunctions: list[list[tuple[Expression, int]]] = [[] for _ in part.group]
+        for item, literal in zip(part.item.tolist(), part.literal.tolist(), strict=True):
+            factor = Expression.of(self._columns.annotation(literal // 2))
+            if literal % 2:
+                factor = Expression.one().monus(factor.delta())
+            conjunctions[item].append((factor, 1))
+        return sum_of((product_of(factors), 1) for factors in conjunctions)
+
+
+def _layers(gates: Array, depth: Array) -> list[Array]:
+    """Return gates by depth, lower ones first."""
+    order = np.argsort(depth[gates], kind="stable")
+    gates = gates[order]
+    cuts = np.flatnonzero(np.diff(depth[gates])) + 1
+    return np.split(gates, cuts)
+
+
+def compacted(group: Array, item: Array, literal: Array, kept: Array) -> tuple[Array, Array, Array]:
+    """Return conjunctions without those that are not kept."""
+    number = np.cumsum(kept) - 1
+    inside = kept[item]
+    return group[kept], number[item[inside]], literal[inside]
+
+
+def chosen_groups(groups: Conjunctions, chosen: Array) -> Conjunctions:
+    """Return some groups, in ascending order, renumbered."""
+    number = np.full(groups.count, -1, dtype=np.int64)
+    number[chosen] = np.arange(len(chosen))
+    of_items = number[groups.group]
+    group, item, literal = compacted(of_items, groups.item, groups.literal, of_items >= 0)
+    return Conjunctions(len(chosen), group, item, literal)
