@@ -13,12 +13,11 @@ from functools import partial
 
 import numpy as np
 
-from semiring.analysis.circuit import at_every, quadrature
+from semiring.analysis.circuit import Circuit, at_every, quadrature
 from semiring.analysis.compilation import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
 from semiring.analysis.presence import WORD, Presence, packed, unpacked
 from semiring.analysis.sampling import Estimate, hoeffding, words_needed
-from semiring.analysis.tree import Tree
 from semiring.base import Array
 from semiring.budget import check_budget, spent
 from semiring.token import Token
@@ -45,7 +44,7 @@ def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
     """
     circuit = compile_annotation(annotation, decisions)
     points, weights = quadrature(len(circuit.tokens))
-    if isinstance(circuit, Tree):
+    if not isinstance(circuit, Circuit):
         return _exact(circuit.influences(points, weights))
     values: dict[Token, float] = dict.fromkeys(circuit.tokens, 0.0)
     for start in range(0, len(points), _TOGETHER):
@@ -73,7 +72,7 @@ def banzhaf(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
         As `shapley`.
     """
     circuit = compile_annotation(annotation, decisions)
-    if isinstance(circuit, Tree):
+    if not isinstance(circuit, Circuit):
         return _exact(circuit.influences(np.array([0.5]), np.ones(1)))
     return _exact(circuit.influences(at_every(circuit.tokens, 0.5)))
 

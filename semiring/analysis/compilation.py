@@ -13,16 +13,18 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 from math import prod
+from typing import TYPE_CHECKING
 
 from semiring.analysis.circuit import Circuit, Gate
-from semiring.analysis.decomposition import decompose
 from semiring.analysis.events import FALSE, TRUE, Annotation, Events, WeightedSum
 from semiring.analysis.independence import connected_components, disjoint, independent
-from semiring.analysis.tree import Tree
 from semiring.base import Array
 from semiring.budget import check_budget
 from semiring.errors import ExactnessError
 from semiring.possible_worlds import PossibleWorlds
+
+if TYPE_CHECKING:
+    from semiring.analysis.tree import Tree
 
 DECISIONS = 20_000
 """The number of tuples that compilation may decide by default."""
@@ -54,6 +56,10 @@ def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Ci
     """
     if len(annotation.tokens) <= _SPLIT:
         return _compiled(annotation, decisions)
+    # Few questions need these modules.
+    from semiring.analysis.decomposition import decompose
+    from semiring.analysis.tree import Tree
+
     parts = decompose(annotation)
     circuits: list[Circuit] = []
     for part in parts.classes:

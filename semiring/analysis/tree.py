@@ -83,6 +83,10 @@ class Tree:
             values = np.where(kind == NOT, none, made)
         return float(values[0])
 
+    def deletions(self) -> TreeDeletions:
+        """Return the least deletions that make the function false."""
+        return TreeDeletions(self)
+
     # -- influences under one weight ---------------------------------------------------------
 
     @cached_property

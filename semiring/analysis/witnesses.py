@@ -12,11 +12,11 @@ from math import comb, prod
 
 import numpy as np
 
+from semiring.analysis.circuit import Circuit
 from semiring.analysis.compilation import compile_annotation
 from semiring.analysis.deletions import Deletions
 from semiring.analysis.events import Annotation
 from semiring.analysis.independence import connected_components
-from semiring.analysis.tree import Tree, TreeDeletions
 from semiring.base import Semiring
 from semiring.budget import check_budget
 from semiring.errors import CapabilityError, ExactnessError
@@ -143,7 +143,7 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> Repairs:
     """
     try:
         compiled = compile_annotation(annotation)
-        deletions = TreeDeletions(compiled) if isinstance(compiled, Tree) else Deletions(compiled)
+        deletions = Deletions(compiled) if isinstance(compiled, Circuit) else compiled.deletions()
         listed = max(1, min(_LISTED, _LISTED_TUPLES // (deletions.least or 1)))
         smallest = deletions.smallest(listed)
         return Repairs(smallest[:listed], complete=len(smallest) <= listed)
