@@ -34,7 +34,7 @@ ALL, ANY, NOT, TUPLE, TRUTH, PART = range(6)
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class TreeLevel:
     """The nodes of a tree at one distance from its root.
 
     Attributes
@@ -67,7 +67,7 @@ class Decomposition:
     """
 
     tokens: list[Token]
-    levels: list[Level]
+    levels: list[TreeLevel]
     classes: list[PartClass]
 
 
@@ -83,7 +83,7 @@ def decompose(annotation: Annotation) -> Decomposition:
 class _Splitting:
     def __init__(self, columns: GateColumns) -> None:
         self._columns = columns
-        self._levels: list[Level] = []
+        self._levels: list[TreeLevel] = []
         self._parts: list[Conjunctions] = []
         self._part_count = 0
 
@@ -144,7 +144,7 @@ class _Splitting:
             self._part_count += len(parts)
             self._parts.append(chosen_groups(groups, parts))
         owners, below = _joined(children)
-        self._levels.append(Level(kind, payload, bounds(np.bincount(owners, minlength=count))))
+        self._levels.append(TreeLevel(kind, payload, bounds(np.bincount(owners, minlength=count))))
         return below
 
     def _normal(self, groups: Conjunctions) -> tuple[Conjunctions, Array]:

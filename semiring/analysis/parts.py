@@ -1,6 +1,6 @@
-"""Parts of annotations, by what they look like: those that differ in their tuples only are one.
+"""Parts of annotations by their looks: parts that differ in the names of their tuples only are one.
 
-Tuples of a part are numbered by a digest of what is above and below them; parts whose gates have
+Tuples of a part are numbered by a digest of the gates above and below them; parts whose gates have
 the same digests with these numbers are the same function, of 128-bit digests as gates are equal.
 """
 
@@ -150,7 +150,7 @@ class _Looks:
     def _contexts(
         self, gates: Array, colors: Array, group: Array, item: Array, literal: Array
     ) -> Array:
-        """Return a digest by gate of what is above it in its part."""
+        """Return a digest by gate of the gates above it in its part."""
         columns, seed = self._columns, SEEDS[1]
         contexts = colors.copy()
         item_bounds = bounds(np.bincount(item, minlength=len(group)))
@@ -185,7 +185,7 @@ def _layers(gates: Array, depth: Array) -> list[Array]:
 
 
 def compacted(group: Array, item: Array, literal: Array, kept: Array) -> tuple[Array, Array, Array]:
-    """Return conjunctions without those that are not kept."""
+    """Return the conjunctions to keep, renumbered."""
     number = np.cumsum(kept) - 1
     inside = kept[item]
     return group[kept], number[item[inside]], literal[inside]

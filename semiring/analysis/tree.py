@@ -21,7 +21,7 @@ from semiring.analysis.decomposition import (
     TRUTH,
     TUPLE,
     Decomposition,
-    Level,
+    TreeLevel,
 )
 from semiring.analysis.deletions import NEVER, Deleted, Deletions, unions
 from semiring.base import Array
@@ -91,7 +91,7 @@ class Tree:
 
     @cached_property
     def _alike(self) -> _Alike:
-        """The nodes in classes of those that look alike."""
+        """The classes of nodes that look alike."""
         return _Alike(self._levels, self._class_of)
 
     def influences(self, points: Array, shares: Array) -> dict[Token, float]:
@@ -180,7 +180,7 @@ class Tree:
 
 
 class _Alike:
-    """The nodes of a tree in classes of those that look alike, and the contexts they stand in.
+    """The classes of a tree's nodes that look alike, and the contexts they stand in.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class _Alike:
         Per class and context of tokens and parts: the numbers of the tokens, and of the parts.
     """
 
-    def __init__(self, levels: Sequence[Level], class_of: Array) -> None:
+    def __init__(self, levels: Sequence[TreeLevel], class_of: Array) -> None:
         digests = [np.zeros((0, 2), dtype=np.uint64)]
         for level in reversed(levels):
             own = np.where(level.kind == TRUTH, level.payload, 0)
@@ -251,7 +251,7 @@ class _Alike:
             context = len(self.contexts) + inverse.reshape(-1)
             self.contexts += [(int(a), int(b), int(c)) for a, b, c in distinct.tolist()]
 
-    def _add_leaves(self, level: Level, leaf: Array, own: Array, context: Array) -> None:
+    def _add_leaves(self, level: TreeLevel, leaf: Array, own: Array, context: Array) -> None:
         order = leaf[np.argsort(context[leaf], kind="stable")]
         cuts = np.flatnonzero(np.diff(context[order])) + 1
         for nodes in np.split(order, cuts):
