@@ -54,8 +54,8 @@ class GateColumns:
     root
         The gate of the annotation.
     kind, truth, depth
-        Per gate: its kind, True if it is 0 or 1 in every world, and a number larger than those of
-        its children. The children of gates of objects are the tokens that occur in these.
+        Per gate: its kind, True if it is 0 or 1 in every world, and a number larger than the
+        numbers of its children. The children of gates of objects are the tokens that occur in these.
     payload
         Of a token its place in `tokens`; of a constant its number; of comparisons, tensors and
         objects a number that is the same where they are the same but for their children.
@@ -178,7 +178,7 @@ class _Build:
                 self._held(start, extra)
 
     def _scalars(self, reading: CircuitReading) -> tuple[Array, Array]:
-        """Return per scalars of a circuit a number, and whether they are those of a COUNT."""
+        """Return a number for each entry of a circuit's scalars, and True for the entries of COUNTs."""
         numbers = []
         for place, scalars in enumerate(reading.circuit.scalars):
             key: tuple[Any, ...] = ("tensor", scalars.monoid.name)
