@@ -178,7 +178,7 @@ class _Build:
                 self._held(start, extra)
 
     def _scalars(self, reading: CircuitReading) -> tuple[Array, Array]:
-        """Return a number for each entry of a circuit's scalars, and True for the entries of COUNTs."""
+        """Return a number per entry of a circuit's scalars, and True for entries of COUNTs."""
         numbers = []
         for place, scalars in enumerate(reading.circuit.scalars):
             key: tuple[Any, ...] = ("tensor", scalars.monoid.name)
