@@ -55,7 +55,7 @@ class GateColumns:
         The gate of the annotation.
     kind, truth, depth
         Per gate: its kind, True if it is 0 or 1 in every world, and a number larger than the
-        numbers of its children. The children of gates of objects are the tokens that occur in these.
+        numbers of its children. The children of gates of objects are the tokens in these.
     payload
         Of a token its place in `tokens`; of a constant its number; of comparisons, tensors and
         objects a number that is the same where they are the same but for their children.
