@@ -25,13 +25,14 @@ def ascending(values: Array) -> Array:
 def bounds(sizes: Array) -> Array:
     """Return the offsets, int64, of consecutive segments of some sizes."""
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    sizes.cumsum(out=offsets[1:])
     return offsets
 
 
 def owners_of(offsets: Array) -> Array:
     """Return the segment of every row."""
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    owners: Array = np.arange(len(offsets) - 1).repeat(offsets[1:] - offsets[:-1])
+    return owners
 
 
 def places_of(offsets: Array) -> Array:

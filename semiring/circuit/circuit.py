@@ -69,7 +69,7 @@ class AnnotationCircuit:
         self._scalar_numbers: dict[tuple[str, ...], int] = {}
         constant = POLYNOMIAL | CANONICAL
         self._leaves(CONSTANT, np.arange(2), constant)
-        self._leaves(TOKEN, np.arange(tokens), constant | OPEN)
+        self.gates.add_leaves(TOKEN, np.arange(tokens), constant | OPEN)
 
     # -- leaves ------------------------------------------------------------------------------
 

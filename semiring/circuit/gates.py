@@ -145,6 +145,14 @@ class Gates:
         self._append(kind, payload, offsets, child, label, flags, chosen[by_place])
         return found
 
+    def add_leaves(self, kind: int, payload: Array, flags: int) -> None:
+        """Add gates without edges that nothing else adds, so that none is looked for."""
+        none = np.zeros(0, dtype=np.int64)
+        count = len(payload)
+        every = np.full(count, flags, dtype=np.uint8)
+        offsets = np.zeros(count + 1, dtype=np.int64)
+        self._append(kind, payload, offsets, none, none, every, np.arange(count))
+
     def _append(
         self,
         kind: int,

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.formal.functions import Aggregation
-from lipstick.engines.memory.formal.scopes import MemberScope, argument_values, scalar_type
+from lipstick.engines.memory.formal.scopes import MemberScope, plain_or_operands, scalar_type
 from lipstick.engines.memory.formal.tokens import ALGEBRA
 from lipstick.engines.memory.formal.tuples import segments
 from lipstick.engines.memory.groups import GroupRows
@@ -132,7 +132,7 @@ class Aggregates:
             gates.append(annotations)
             scopes.append(MemberScope(formal, inside, members, matched=matched))
         types = [scalar_type(scopes[0], argument) for argument in call.arguments]
-        columns = [[argument_values(scope, a) for scope in scopes] for a in call.arguments]
+        columns = [[plain_or_operands(scope, a) for scope in scopes] for a in call.arguments]
         if len(scopes) == 1:
             return _Terms(gates[0], [parts[0] for parts in columns], types)
         # Member by member.

@@ -155,6 +155,10 @@ class _WindowScope:
         call = self._found.calls[int(name)]
         return self._formal.windows.values(self._rows, call, self._positions)
 
+    def plain(self, alias: str, name: str) -> pa.Array | None:
+        """See :class:`Scope`."""
+        return None if alias == WINDOW else self._scope.plain(alias, name)
+
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""
         if alias != WINDOW:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.formal.functions import ScalarFunction
-from lipstick.engines.memory.formal.scopes import Scope, of_rows, operands, scalar_type
+from lipstick.engines.memory.formal.scopes import (
+    Scope,
+    of_rows,
+    operands,
+    plain_or_operands,
+    scalar_type,
+)
 from lipstick.errors import NeedsSparkError
 from rewriter.algebra import Scalar
 from rewriter.interpret import (
@@ -56,10 +62,15 @@ class Conditions:
                 return self._circuit.any_of(columns, scope.length)
             case Compared():
                 return self._compared(scope, wanted)
-        return self.of_values(operands(scope, wanted.scalar))
+        return self.of_values(plain_or_operands(scope, wanted.scalar))
 
-    def of_values(self, values: Sequence[Operand]) -> Array:
+    def of_values(self, values: Sequence[Operand] | pa.Array) -> Array:
         """[φ] for every truth value φ."""
+        if isinstance(values, pa.Array):
+            if not pa.types.is_boolean(values.type):
+                return self._circuit.zeros(len(values))
+            true: Array = values.fill_null(False).to_numpy(zero_copy_only=False)
+            return true.astype(np.int32)
         gates = np.array([value is True for value in values], dtype=np.int32)
         places = [place for place, value in enumerate(values) if isinstance(value, Value)]
         held = [condition(values[place]) for place in places]
@@ -74,7 +85,7 @@ class Conditions:
         except NeedsSparkError:
             alike, lefts, rights = False, [], []
         if not alike:
-            return self.of_values(operands(scope, wanted.whole))
+            return self.of_values(plain_or_operands(scope, wanted.whole))
         return self.compared(wanted.comparison.op, lefts, rights, negated=wanted.negated)
 
     def compared(
@@ -82,6 +93,11 @@ class Conditions:
     ) -> Array:
         """[left op right], row by row; negated: that it is not so, or unknown."""
         circuit = self._circuit
+        whole = self._of_tensors(op, lefts, rights)
+        if whole is None:
+            whole = self._of_tensors(FLIPPED[op], rights, lefts)
+        if whole is not None:
+            return circuit.absent(whole) if negated else whole
         gates = circuit.zeros(len(lefts))
         opposite = np.full(len(lefts), negated)
         others: list[int] = []
@@ -122,6 +138,19 @@ class Conditions:
         if len(chosen):
             gates[chosen] = circuit.absent(gates[chosen])
         return gates
+
+    def _of_tensors(
+        self, op: str, tensors: Sequence[Operand], values: Sequence[Operand]
+    ) -> Array | None:
+        """[tensor op value], row by row, of a column of tensors; None: these are others."""
+        if set(map(type, tensors)) != {CircuitTensor}:
+            return None
+        kinds = set(map(type, values))
+        if type(None) in kinds or any(issubclass(kind, Value) for kind in kinds):
+            return None
+        gates = np.array([cast(CircuitTensor, tensor).gate for tensor in tensors], dtype=np.int32)
+        one = len(set(map(id, values))) == 1
+        return self._circuit.compare(op, gates, values[:1] if one else values)
 
     def equal(
         self,

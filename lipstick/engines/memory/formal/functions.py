@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -59,7 +59,7 @@ class ScalarFunction:
     @cached_property
     def type(self) -> pa.DataType:
         """The type of its values."""
-        return self._vector([]).type
+        return self._of_cases([]).type
 
     @property
     def sql(self) -> str:
@@ -100,24 +100,40 @@ class ScalarFunction:
 
     def __call__(self, cases: Sequence[Case]) -> list[Any]:
         """See :class:`semiring.values.Function`."""
-        try:
-            vector = self._vector(cases).broadcast(len(cases))
-            failed = vector.failed
-            values: list[Any] = vector.to_arrow(
-                len(cases), None if failed is None else ~failed
-            ).to_pylist()
-        except UninterpretableError as error:
-            raise only_spark(self._scalar.text) from error
+        values: list[Any] = self._values(lambda: self._of_cases(cases), len(cases)).to_pylist()
         return values
 
-    def _vector(self, cases: Sequence[Case]) -> Vector:
-        places = {column: number for number, column in enumerate(self._scalar.columns)}
+    def of_columns(self, columns: Sequence[pa.Array], length: int) -> pa.Array:
+        """Return its values for the rows of columns of plain values; NULL where Spark would fail.
+
+        Raises
+        ------
+        CapabilityError
+            When only Spark can compute it.
+        """
+        return self._values(lambda: self._vector(columns.__getitem__), length)
+
+    def _values(self, compute: Callable[[], Vector], length: int) -> pa.Array:
+        try:
+            vector = compute().broadcast(length)
+            failed = vector.failed
+            return vector.to_arrow(length, None if failed is None else ~failed)
+        except UninterpretableError as error:
+            raise only_spark(self._scalar.text) from error
+
+    def _of_cases(self, cases: Sequence[Case]) -> Vector:
+        return self._vector(
+            lambda number: typed([case[number] for case in cases], self._types[number])
+        )
+
+    def _vector(self, column: Callable[[int], pa.Array]) -> Vector:
+        places = {name: number for number, name in enumerate(self._scalar.columns)}
         columns: dict[int, Vector] = {}
 
         def resolve(alias: str, name: str) -> Vector:
             number = places[alias, name]
             if number not in columns:
-                columns[number] = from_arrow(typed([c[number] for c in cases], self._types[number]))
+                columns[number] = from_arrow(column(number))
             return columns[number]
 
         return self._scalar.evaluate(resolve)

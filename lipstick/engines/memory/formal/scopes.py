@@ -37,6 +37,9 @@ class Scope(Protocol):
     def column(self, alias: str, name: str) -> list[Operand]:
         """The values of a column."""
 
+    def plain(self, alias: str, name: str) -> pa.Array | None:
+        """The values of a column where they are known to be plain."""
+
     def type(self, alias: str, name: str) -> pa.DataType:
         """The type of a column."""
 
@@ -49,14 +52,30 @@ def operands(scope: Scope, scalar: Interpreted) -> list[Operand]:
     NeedsSparkError
         Where only Spark knows a plain value.
     """
+    values = plain_or_operands(scope, scalar)
+    return values.to_pylist() if isinstance(values, pa.Array) else values
+
+
+def plain_or_operands(scope: Scope, scalar: Interpreted) -> list[Operand] | pa.Array:
+    """A scalar row by row: as one Arrow column where all that it reads is known to be plain.
+
+    Raises
+    ------
+    NeedsSparkError
+        Where only Spark knows a plain value.
+    """
+    plain = [scope.plain(*column) for column in scalar.columns]
+    known = [column for column in plain if column is not None]
     if scalar.column is not None:
-        return scope.column(*scalar.column)
-    columns = [scope.column(*column) for column in scalar.columns]
+        return known[0] if known else scope.column(*scalar.column)
     function = ScalarFunction(scalar, [scope.type(*column) for column in scalar.columns])
-    rows: list[tuple[Operand, ...]] = list(zip(*columns, strict=True))
-    if not columns:
-        rows = [()] * scope.length
-    return of_rows(function, rows)
+    if len(known) == len(plain):
+        try:
+            return function.of_columns(known, scope.length)
+        except CapabilityError as error:
+            raise needs_spark(function.sql) from error
+    columns = [scope.column(*column) for column in scalar.columns]
+    return of_rows(function, list(zip(*columns, strict=True)))
 
 
 def of_rows(function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]) -> list[Operand]:
@@ -75,15 +94,6 @@ def of_rows(function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]) -> li
         if is_formal:
             results[number] = Applied(function, rows[number])
     return results
-
-
-def argument_values(scope: MemberScope, scalar: Interpreted) -> list[Operand] | pa.Array:
-    """A scalar row by row: as one Arrow column where that is simple."""
-    if scalar.column is not None:
-        column = scope.plain(*scalar.column)
-        if column is not None:
-            return column
-    return operands(scope, scalar)
 
 
 def scalar_type(scope: Scope, scalar: Interpreted) -> pa.DataType:
@@ -149,6 +159,8 @@ class MemberScope:
     def plain(self, alias: str, name: str) -> pa.Array | None:
         """A column as plain values, where no deletion changes the value of a row that is there."""
         members = self._members
+        if alias == EXPANDED:
+            return None if self._sets is None else pa.array(self._sets, pa.int32())
         if alias == MEMBER:
             return members.resolve(self._chosen, members.base)(alias, name).to_arrow(self.length)
         lookup = self._lookups.get(alias)
@@ -162,14 +174,11 @@ class MemberScope:
 
     def _column(self, alias: str, name: str) -> list[Operand]:
         formal, members = self._formal, self._members
-        if alias == MEMBER:
+        if alias in (MEMBER, EXPANDED):
             column = self.plain(alias, name)
             assert column is not None
             values: list[Operand] = column.to_pylist()
             return values
-        if alias == EXPANDED:
-            assert self._sets is not None
-            return list(map(int, self._sets))
         if alias in self._scalars:
             return [formal.scalar(self._scalars[alias].block, name)] * self.length
         if alias in self._lookups:
@@ -238,6 +247,13 @@ class GroupScope:
             return self._formal.aggregates.values(self._rows.block.name, name, self._positions)
         return self._formal.domains.keys(self._rows, name, self._positions)
 
+    def plain(self, alias: str, name: str) -> pa.Array | None:
+        """See :class:`Scope`."""
+        captured = bool((self._positions < self._rows.base.size).all())
+        if alias != GROUP or name in self._rows.calls or not captured:
+            return None
+        return self._rows.base.take(name, self._positions)
+
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""
         if alias == GROUP:
@@ -274,6 +290,9 @@ class UnionScope:
             for index, value in zip(in_branch.tolist(), taken, strict=True):
                 values[index] = value
         return values
+
+    def plain(self, alias: str, name: str) -> None:
+        """See :class:`Scope`: branches may have formal values."""
 
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""
