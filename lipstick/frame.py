@@ -31,6 +31,7 @@ from lipstick.pipeline import PreparedQuery
 from lipstick.questions.asking import QuestionCost, question_cost
 from lipstick.questions.deletion import Cascade, resolve_deletion
 from lipstick.questions.methods import Questions
+from lipstick.questions.missing.methods import MissingRowQuestions
 from lipstick.questions.what_if import WhatIf
 from lipstick.stages.explain import explain, explain_passes, explain_stages, root_type
 from lipstick.tables.ancestry import Ancestry, copy_upstream
@@ -110,7 +111,7 @@ Rerunning: TypeAlias = Literal["auto", "annotations", "rerun"]
 
 
 @checked
-class AnnotatedFrame(Questions[DataFrame], PlainAnswer):
+class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
     """The answer of a query over tracked relations, every tuple with its annotation.
 
     Nothing runs before it is asked for: ``df`` is the plain query, ``annotated`` the rewritten

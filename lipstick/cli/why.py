@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from lipstick.cli.output import JSON, TABLE, answer, answer_options
 
 if TYPE_CHECKING:
     from lipstick.questions.why.answer import Explanation
+    from lipstick.sessions import Session
 
 Command = Callable[..., None]
 
@@ -86,22 +88,70 @@ def check(query: str, tables: tuple[str, ...], **options: Any) -> None:
 
     Its rows must not be there, or its one truth value must be true. Exits with 1 if it fails.
     """
-    with reported():
-        import lipstick
-
-        path = Path(query)
-        text = path.read_text("utf-8") if query.endswith(".sql") else query
-        with lipstick.session() as session:
-            for table in tables:
-                name, location, key = _table(table)
-                session.track(name, location, key=key)
-            frame = session.sql(text.rstrip().rstrip(";"))
-            rows = frame.capture.memory.answer()
-            if rows.num_rows == 0 or rows.to_pylist() == [{rows.column_names[0]: True}]:
-                click.echo("The check passes.")
-                return
-            _show(frame.why(budget=options["budget"]), **options)
+    with reported(), _session(tables) as session:
+        frame = session.sql(_query(query))
+        rows = frame.capture.memory.answer()
+        if rows.num_rows == 0 or rows.to_pylist() == [{rows.column_names[0]: True}]:
+            click.echo("The check passes.")
+            return
+        _show(frame.why(budget=options["budget"]), **options)
     raise SystemExit(1)
+
+
+@why.command("not")
+@click.argument("query")
+@click.argument("pattern", metavar="COLUMN=VALUE", nargs=-1)
+@click.option("--condition", metavar="SQL", help="A condition on the columns of the answer.")
+@click.option(
+    "--table",
+    "tables",
+    metavar="NAME=PATH[:KEY]",
+    multiple=True,
+    help="A relation: files, and the columns of its key (a,b); may be repeated.",
+)
+@answer_options((TABLE, JSON))
+def why_not(
+    query: str,
+    pattern: tuple[str, ...],
+    condition: str | None,
+    tables: tuple[str, ...],
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """Explain why the answer of QUERY has no row with these values.
+
+    QUERY is SQL, or a file with SQL, over the tables.
+    """
+    with reported(), _session(tables) as session:
+        missing = session.sql(_query(query)).why_not(_named(pattern), condition=condition)
+        shown = answer(format, output, limit, (TABLE, JSON))
+        if shown.format == JSON:
+            reasons = missing.table.to_pylist()
+            document = {"question": missing.question, "present": missing.present}
+            shown.send_json({**document, "reasons": reasons, "notes": list(missing.notes)})
+            return
+        for line in str(missing).splitlines():
+            shown.say(line)
+        shown.send_table()
+
+
+def _query(text: str) -> str:
+    """Return SQL, or that of a file."""
+    sql = Path(text).read_text("utf-8") if text.endswith(".sql") else text
+    return sql.rstrip().rstrip(";")
+
+
+@contextmanager
+def _session(tables: tuple[str, ...]) -> Iterator[Session]:
+    """Open a session in which files are tracked."""
+    import lipstick
+
+    with lipstick.session() as session:
+        for table in tables:
+            name, location, key = _table(table)
+            session.track(name, location, key=key)
+        yield session
 
 
 def _named(texts: tuple[str, ...]) -> dict[str, Any]:

@@ -18,16 +18,16 @@ def equality_sql(column: str, value: Any) -> str:
         return _sql(exp.Is(this=named, expression=exp.null()))
     if isinstance(value, bool):
         return _sql(named if value else exp.Not(this=named))
-    return _sql(exp.EQ(this=named, expression=_literal(value)))
+    return _sql(exp.EQ(this=named, expression=literal(value)))
 
 
 def range_sql(column: str, least: Any, most: Any) -> str:
     """Return ``least <= column AND column <= most``; a bound that is None is left out."""
     bounds: list[exp.Expr] = []
     if least is not None:
-        bounds.append(exp.GTE(this=_column(column), expression=_literal(least)))
+        bounds.append(exp.GTE(this=_column(column), expression=literal(least)))
     if most is not None:
-        bounds.append(exp.LTE(this=_column(column), expression=_literal(most)))
+        bounds.append(exp.LTE(this=_column(column), expression=literal(most)))
     return _sql(exp.and_(*bounds))
 
 
@@ -47,13 +47,20 @@ def _column(name: str) -> exp.Column:
     return exp.column(name, quoted=True)
 
 
-def _literal(value: Any) -> exp.Expr:
-    """Return a value as a literal of exactly its type and value, numbers as they are written."""
-    if isinstance(value, int | Decimal):
+def literal(value: Any) -> exp.Expr:
+    """Return a value as a literal of exactly its type and value, numbers as they are written.
+
+    Raises
+    ------
+    TypeError
+        For values of types without literals.
+    """
+    if isinstance(value, int | Decimal) and not isinstance(value, bool):
         return exp.Literal.number(f"{value:f}" if isinstance(value, Decimal) else value)
-    literal = literal_of(value, ntz=True)
-    assert literal is not None, type(value)
-    return literal
+    known = literal_of(value, ntz=True)
+    if known is None:
+        raise TypeError(f"{type(value).__name__} has no literal")
+    return known
 
 
 def _sql(condition: exp.Expr) -> str:

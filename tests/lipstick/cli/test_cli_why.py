@@ -79,4 +79,9 @@ def test_a_check_over_files(
     (tmp_path / "mean.sql").write_text("SELECT avg(v) < 25 AS ok FROM readings;\n")
     text = _said("check", str(tmp_path / "mean.sql"), "--table", table + ":id", code=1)
     assert "where unit = 'K', ok would be true." in text
+    missing = "SELECT id, v FROM readings WHERE v < 22 ORDER BY id"
+    text = _said("not", missing, "id=4", "--table", table + ":id")
+    assert "`readings.v < 22` is false: readings.v is 300." in text
+    text = _said("not", missing, "id=4", "--table", table + ":id", "--format", "json")
+    assert [reason["operator"] for reason in json.loads(text)["reasons"]] == ["WHERE"]
     assert "passes" in _said("check", "SELECT id FROM readings WHERE v < 0", "--table", table)

@@ -1,0 +1,67 @@
+"""Questions about rows that are not in an answer, as methods of annotated frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.frame import AnnotatedFrame
+    from lipstick.questions.missing.answer import MissingRow
+
+
+@checked
+class MissingRowQuestions:
+    """What an annotated frame is asked about rows that it does not have."""
+
+    def why_not(
+        self,
+        where: Mapping[str, Any] | None = None,
+        *,
+        condition: str | None = None,
+        examples: int = 3,
+        **columns: Any,
+    ) -> MissingRow:
+        """Explain why no row of the answer has these values.
+
+        The pattern is followed down to the relations: their rows that satisfy it are the rows that
+        the missing one would have come from. One query follows them up again, with the conditions
+        of all operators as columns in place of filters.
+
+        Parameters
+        ----------
+        where, columns
+            Values by column of the answer: ``why_not(order_id=7)``. None: the column is NULL.
+        condition
+            A condition on the answer's columns, as Spark SQL: ``"total > 100"``.
+        examples
+            The number of rows that are shown of each reason.
+
+        Returns
+        -------
+        MissingRow
+            For each relation, the first operator that leaves nothing of these rows (none of their
+            successors can still match the pattern), the condition that fails and its values; for
+            joins why the partners are not there, or which come nearest.
+
+        Raises
+        ------
+        QueryError
+            For columns that the answer does not have, and conditions that cannot be read.
+        UnsupportedError
+            For queries with samples, random values, recursion or streams.
+        SourceChangedError
+            When a source is not what it was when it was tracked.
+
+        References
+        ----------
+        A. Chapman, H. V. Jagadish: Why not? SIGMOD 2009. N. Bidoit, M. Herschel, K. Tzompanaki:
+        Query-based why-not provenance with NedExplain. EDBT 2014. R. Diestelkämper, S. Lee,
+        M. Herschel, B. Glavic: To not miss the forest for the trees. SIGMOD 2021 (Breadcrumb).
+        """
+        from lipstick.questions.missing.pipeline import why_not
+
+        frame = cast("AnnotatedFrame", self)
+        return why_not(frame, {**(where or {}), **columns}, condition, examples)

@@ -1,0 +1,296 @@
+"""Why a row is not in an answer: the pattern, the flows of its candidates, and their partners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from lipstick.questions.missing.answer import LostRows, described_values, shown_value
+from rewriter.algebra import Relation, Scan, references
+from rewriter.algebra import Scalar as Condition
+from rewriter.blocks import TokenSource
+from rewriter.emit.flow import CANDIDATES, STAGE, Flow, FlowStep, Loss
+from rewriter.emit.flow_writer import flows
+from rewriter.emit.operators import OperatorQueries
+from rewriter.emit.patterns import (
+    ScalarTexts,
+    computed_operand,
+    least_number,
+    nearest,
+    partner_pattern,
+)
+from rewriter.scalars.text import text
+
+Run = Callable[[str], pa.Table]
+"""Runs Spark SQL."""
+
+_DEEPEST = 3
+"""The number of joins that partners are followed through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tracer:
+    """Asks where candidates are lost.
+
+    Parameters
+    ----------
+    run
+        Runs a statement.
+    tokens
+        The view and token columns of each relation.
+    texts
+        Shows the scalars of the plan.
+    examples
+        The number of candidates that are shown of each step.
+    """
+
+    run: Run
+    tokens: Mapping[str, TokenSource]
+    sql: str
+    texts: ScalarTexts
+    examples: int = 3
+
+    def lost(self, root: Relation, pattern: Sequence[Condition], depth: int = 0) -> list[LostRows]:
+        """Return where the candidates for a row of an operator are lost, furthest first."""
+        queries = OperatorQueries(self.tokens, self.sql)
+        found: list[tuple[tuple[bool, float], LostRows]] = []
+        for flow in flows(root, pattern, queries, self.examples):
+            rows = self.run(text(flow.query)).to_pylist()
+            if not rows:
+                found.append(((flow.derived, 2.0), self._none(flow)))
+            for number in sorted({row[STAGE] for row in rows}, reverse=True):
+                examples = [row for row in rows if row[STAGE] == number]
+                order = (flow.derived, 1 - number / flow.arrived)
+                found.append((order, self._reason(flow, number, examples, depth)))
+        return [reason for _, reason in sorted(found, key=lambda pair: pair[0])]
+
+    # -- one reason ------------------------------------------------------------------------
+
+    def _none(self, flow: Flow) -> LostRows:
+        """Return that a relation has no candidates, with the row that comes nearest."""
+        name = self.texts.relation(flow.scan)
+        wanted = self._texts(flow.candidates)
+        near = self._nearest(flow.scan, flow.candidates)
+        sentence = f"{name} has no row with {wanted}.{near}"
+        return LostRows(name, 0, "relation", wanted, (), flow.scan.span, sentence, _keys(flow, []))
+
+    def _reason(
+        self, flow: Flow, number: int, examples: Sequence[Mapping[str, Any]], depth: int
+    ) -> LostRows:
+        name, count = self.texts.relation(flow.scan), examples[0][CANDIDATES]
+        values = dict(examples[0]["_row"])
+        step = flow.step(number)
+        tokens = dict(zip(flow.tokens, self.tokens[flow.scan.relation].columns, strict=True))
+        key = ", ".join(f"{tokens[n]}={shown_value(examples[0][n])}" for n in flow.tokens)
+        subject = f"The row of {name} ({key})" if count == 1 else f"{count:,} rows of {name}"
+        if count > 1:
+            subject += f" (first: {key})"
+        example = {
+            column: values.get(attribute.id)
+            for column, attribute in zip(flow.scan.columns, flow.scan.output, strict=True)
+        }
+        keys = _keys(flow, [{tokens[n]: row[n] for n in flow.tokens} for row in examples])
+        if step is None:
+            verb = "is" if count == 1 else "are"
+            sentence = f"{subject} {verb} in the answer."
+            return LostRows(name, count, "answer", "", (), None, sentence, keys, example)
+        told = self._explained(step, values, depth)
+        span = getattr(step.operator, "span", None)
+        sentence = f"{subject}: {told.why}"
+        return LostRows(
+            name,
+            count,
+            step.loss.value,
+            told.condition,
+            told.values,
+            span,
+            sentence,
+            keys,
+            example,
+            told.partners,
+        )
+
+    def _explained(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Told:
+        match step.loss:
+            case Loss.WHERE | Loss.HAVING | Loss.PATTERN:
+                return self._failed(step, values)
+            case Loss.JOIN | Loss.SEMI:
+                return self._unmatched(step, values, depth)
+            case Loss.ANTI:
+                return self._matched(step, values)
+            case Loss.LIMIT:
+                return _beyond(step, values)
+            case Loss.EXPLODE:
+                return _Told(
+                    "", (), f"its array is empty or NULL where it is exploded{_place(step)}."
+                )
+        left, right = (values[name] for name in step.counts)
+        counts = (("copies", left), ("copies in the other query", right))
+        return _Told("", counts, f"{left} against {right} copies at {_at(step)}.")
+
+    def _failed(self, step: FlowStep, values: Mapping[str, Any]) -> _Told:
+        assert step.own is not None
+        shown = self.texts.text(step.own.scalar)
+        operands = self._operands(step, values)
+        truth = "NULL" if values.get(step.own.holds) is None else "false"
+        others = [
+            self.texts.text(each.scalar)
+            for each in step.conditions
+            if each is not step.own and values.get(each.holds) is False
+        ]
+        more = f" So is {_quoted(others)}." if others else ""
+        at = (
+            "it comes to a row of the answer, but"
+            if step.loss is Loss.PATTERN
+            else (f"lost at {_at(step)},")
+        )
+        found = f": {described_values(operands)}" if operands else ""
+        found += _difference(step.own.scalar, operands)
+        return _Told(shown, operands, f"{at} {_quoted([shown])} is {truth}{found}.{more}")
+
+    def _operands(self, step: FlowStep, values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+        assert step.own is not None
+        if step.own.operands:
+            known = [(scalar, values.get(name)) for scalar, name in step.own.operands]
+            return tuple((self.texts.text(scalar), value) for scalar, value in known)
+        names = dict.fromkeys(references(step.own.scalar))
+        return tuple((self.texts.column(name), values.get(name)) for name in names)
+
+    def _unmatched(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Told:
+        assert step.partner is not None
+        condition = "" if step.condition is None else self.texts.text(step.condition)
+        operands = self._sides(step, values)
+        other = self._other(step.partner)
+        what = f"no row of {other} matches"
+        told = f"lost at {_at(step)}, {what}"
+        if condition:
+            told += f" {_quoted([condition])}"
+        if operands:
+            told += f", where {described_values(operands)}"
+        parts = partner_pattern(step, values)
+        partners: tuple[LostRows, ...] = ()
+        near = ""
+        if parts and depth < _DEEPEST:
+            partners = tuple(self.lost(step.partner, parts, depth + 1))
+            if partners and all(partner.operator == "relation" for partner in partners):
+                partners, near = (), self._nearest(step.partner, parts)
+        return _Told(condition, operands, f"{told}.{near}", partners)
+
+    def _matched(self, step: FlowStep, values: Mapping[str, Any]) -> _Told:
+        assert step.partner is not None
+        condition = "" if step.condition is None else self.texts.text(step.condition)
+        operands = self._sides(step, values)
+        other = self._other(step.partner)
+        if operands or not condition:
+            told = f"lost at {_at(step)}, a row of {other} makes"
+            told += f" {_quoted([condition])} true" if condition else " it so"
+        else:  # of NOT IN, which is true of nothing where the subquery has a NULL
+            told = f"lost at {_at(step)}, since the subquery has a row with {_quoted([condition])}"
+        if operands:
+            told += f", where {described_values(operands)}"
+        parts = partner_pattern(step, values)
+        partners = self.lost(step.partner, parts, _DEEPEST) if parts else []
+        there = tuple(each for each in partners if each.operator == "answer")
+        return _Told(condition, operands, f"{told}.", there)
+
+    def _sides(self, step: FlowStep, values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+        """Return the columns of the row itself that a join compares, and their values."""
+        assert step.partner is not None
+        known = {attribute.id for attribute in step.partner.attributes}
+        names = dict.fromkeys(references(step.condition) if step.condition is not None else ())
+        own = [name for name in names if name not in known and name in values]
+        return tuple((self.texts.column(name), values[name]) for name in own)
+
+    def _other(self, relation: Relation) -> str:
+        scans = [each for each in _scans(relation) if isinstance(each, Scan)]
+        names = list(dict.fromkeys(self.texts.relation(scan) for scan in scans))
+        return " with ".join(names) or "the other side"
+
+    def _nearest(self, relation: Relation, parts: Sequence[Condition]) -> str:
+        """Return a sentence with the rows that meet all conditions but one, and come closest."""
+        queries = OperatorQueries(self.tokens, self.sql)
+        query = nearest(relation, parts, queries)
+        if query is None:
+            return ""
+        sentences = []
+        for row in self.run(text(query)).to_pylist():
+            part = parts[row["part"]]
+            names = dict.fromkeys(references(part))
+            values = [(self.texts.column(name), row["row"][name]) for name in names]
+            if names and _is_near(row["distance"], values):
+                near = described_values(values)
+                if (operand := computed_operand(part)) is not None:
+                    computed = shown_value(row["operand"])
+                    near = f"{self.texts.text(operand)} is {computed} ({near})"
+                wanted = f" to {_quoted([self.texts.text(part)])}" if len(parts) > 1 else ""
+                sentences.append(f" Nearest{wanted}: {near}.")
+        return "".join(sentences)
+
+    def _texts(self, conditions: Sequence[Condition]) -> str:
+        return _quoted([self.texts.text(each) for each in conditions])
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A reason: the condition, its operands, the rest of the sentence, and partners."""
+
+    condition: str
+    values: tuple[tuple[str, Any], ...]
+    why: str
+    partners: tuple[LostRows, ...] = ()
+
+
+def _difference(condition: Condition, operands: Sequence[tuple[str, Any]]) -> str:
+    """Return how much is missing of a number that should be at least a constant."""
+    least = least_number(condition)
+    value = operands[0][1] if len(operands) == 1 else None
+    if least is None or not isinstance(value, int | float | Decimal) or isinstance(value, bool):
+        return ""
+    missing = least - Decimal(str(value))
+    return f", {missing.normalize():f} too little" if missing > 0 else ""
+
+
+def _beyond(step: FlowStep, values: Mapping[str, Any]) -> _Told:
+    place, ties = (values[name] for name in step.counts)
+    count, offset = getattr(step.operator, "count", None), getattr(step.operator, "offset", 0)
+    shown = f"LIMIT {count}" if count is not None else f"OFFSET {offset}"
+    told = f"it has place {place} in the order at {shown}{_place(step)}"
+    if count is not None and place > offset + count:
+        told += f", {place - offset - count} too far"
+    if ties > 1:
+        told += f"; {ties - 1} other rows tie with it"
+    return _Told(shown, (("place", place),), f"{told}.")
+
+
+def _is_near(distance: float | None, values: Sequence[tuple[str, Any]]) -> bool:
+    if distance is None or not any(isinstance(value, str) for _, value in values):
+        return True
+    longest = max(len(value) for _, value in values if isinstance(value, str))
+    return distance <= max(2, longest // 3)
+
+
+def _scans(relation: Relation) -> list[Relation]:
+    if not relation.inputs:
+        return [relation]
+    return [scan for below in relation.inputs for scan in _scans(below)]
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    return " and ".join(f"`{each}`" for each in texts)
+
+
+def _at(step: FlowStep) -> str:
+    return f"{step.loss.value}{_place(step)}"
+
+
+def _place(step: FlowStep) -> str:
+    span = getattr(step.operator, "span", None)
+    return "" if span is None or span.view else f" at {span.line}:{span.column}"
+
+
+def _keys(flow: Flow, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows)) if rows else pa.table({})

@@ -1,0 +1,90 @@
+"""Conditions placed where they first can decide: on one relation, else on the join that needs them.
+
+``FROM a, b WHERE a.x = b.y AND a.z > 3`` is bound as a filter of a product. To say which operator
+loses a row of ``a``, its own condition is a filter of ``a``, and the equality is that of the join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    CorrelatedScalar,
+    ExistenceJoin,
+    Filter,
+    InnerJoin,
+    Relation,
+    Scalar,
+    ScalarSubquery,
+    conjuncts,
+    references,
+    with_inputs,
+)
+from rewriter.position import Span
+
+
+def place_conditions(root: Relation) -> Relation:
+    """Return a plan with the same rows whose conjuncts of WHERE and ON stand as low as they can.
+
+    They pass inner joins and the values of subqueries that they do not mention, as Spark's
+    optimiser has them do; filters of derived tables, groupings and outer joins stay above these.
+    """
+    placed: dict[int, tuple[Relation, Relation]] = {}
+
+    def place(relation: Relation) -> Relation:
+        if id(relation) not in placed:
+            below = with_inputs(relation, place)
+            if isinstance(below, Filter):
+                below = _above(below.input, conjuncts(below.predicate), below.span)
+            elif isinstance(below, InnerJoin) and below.condition is not None:
+                without = replace(below, condition=None)
+                below = _above(without, conjuncts(below.condition), below.span)
+            placed[id(relation)] = (relation, below)
+        return placed[id(relation)][1]
+
+    return place(root)
+
+
+def _above(relation: Relation, conditions: Sequence[Scalar], span: Span | None) -> Relation:
+    """Return the rows of a relation that satisfy conditions, which are put as low as they can."""
+    if not conditions:
+        return relation
+    match relation:
+        case InnerJoin():
+            left = [each for each in conditions if _is_over(each, relation.left)]
+            right = [
+                each for each in conditions if each not in left and _is_over(each, relation.right)
+            ]
+            both = [each for each in conditions if each not in left and each not in right]
+            own = conjuncts(relation.condition)
+            return replace(
+                relation,
+                left=_above(relation.left, left, span),
+                right=_above(relation.right, right, span),
+                condition=_conjunction([*own, *both]),
+            )
+        case ScalarSubquery() | CorrelatedScalar():
+            below = [each for each in conditions if _is_over(each, relation.input)]
+            passed: Relation = replace(relation, input=_above(relation.input, below, span))
+        case ExistenceJoin():
+            below = [each for each in conditions if _is_over(each, relation.left)]
+            passed = replace(relation, left=_above(relation.left, below, span))
+        case _:
+            below, passed = [], relation
+    rest = _conjunction([each for each in conditions if each not in below])
+    return passed if rest is None else Filter(passed, rest, span)
+
+
+def _is_over(condition: Scalar, relation: Relation) -> bool:
+    known = {attribute.id for attribute in relation.attributes}
+    found = set(references(condition))
+    return bool(found) and found <= known
+
+
+def _conjunction(conditions: Sequence[Scalar]) -> Scalar | None:
+    if not conditions:
+        return None
+    return exp.and_(*(each.copy() for each in conditions))

@@ -1,0 +1,117 @@
+"""The way of rows through a query: where those that should have made a row of its answer are lost.
+
+A pattern is conditions on the columns of the answer. It is followed down to the relations
+(re-sourcing, as in Breadcrumb): the rows of a relation that satisfy what arrives there are the
+*candidates*. One query then follows them up again with the conditions of all operators as columns
+in place of filters; a row that an operator loses keeps the operator's number. The operator that
+loses a candidate is the first above which none of its successors is left that still can match the
+pattern: the frontier picky operator of Chapman and Jagadish (Why not?, SIGMOD 2009), by the
+successors of NedExplain (Bidoit, Herschel and Tzompanaki, EDBT 2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    Relation,
+    Scalar,
+    Scan,
+)
+
+LOST = "_lost"
+STAGE = "_stage"
+CANDIDATES = "_candidates"
+
+
+class Loss(Enum):
+    """The kinds of steps at which a row can be lost."""
+
+    WHERE = "WHERE"
+    HAVING = "HAVING"
+    JOIN = "JOIN"
+    SEMI = "IN or EXISTS"
+    ANTI = "NOT IN, NOT EXISTS or EXCEPT"
+    LIMIT = "LIMIT"
+    EXCEPT = "EXCEPT ALL"
+    INTERSECT = "INTERSECT ALL"
+    EXPLODE = "explode"
+    PATTERN = "the pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class TracedCondition:
+    """A condition of a step, and the columns of the flow that hold its truth and its operands."""
+
+    scalar: Scalar
+    holds: str
+    operands: tuple[tuple[Scalar, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStep:
+    """An operator at which rows of a flow may be lost.
+
+    Parameters
+    ----------
+    number
+        The value of the column `LOST` in the rows that are lost here.
+    operator
+        The operator in the plan.
+    own, conditions
+        Of WHERE, HAVING and the pattern: the condition that fails, and all that are asked there.
+    partner, condition
+        The other input of a join, and the condition on pairs.
+    counts
+        Columns with the numbers that decide: of LIMIT a row's place and the rows that tie with it,
+        of EXCEPT ALL the copies in both inputs.
+    """
+
+    number: int
+    loss: Loss
+    operator: Relation
+    own: TracedCondition | None = None
+    conditions: tuple[TracedCondition, ...] = ()
+    partner: Relation | None = None
+    condition: Scalar | None = None
+    counts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The flow of the candidates of one relation.
+
+    Parameters
+    ----------
+    scan
+        Where the relation stands in the query.
+    candidates
+        The conditions that make a row a candidate.
+    derived
+        True if they follow from the pattern only by the equalities of joins.
+    steps
+        The operators that may lose a row, in their order.
+    tokens, attributes
+        Columns of the flow: the candidate's token, and all attributes on its way.
+    query
+        For each number of a step, and for `arrived`, how many candidates are lost there and
+        examples of them.
+    arrived
+        The value of `STAGE` of candidates that come through.
+    """
+
+    scan: Scan
+    candidates: tuple[Scalar, ...]
+    derived: bool
+    steps: tuple[FlowStep, ...]
+    tokens: tuple[str, ...]
+    attributes: tuple[str, ...]
+    query: exp.Query
+    arrived: int
+
+    def step(self, number: int) -> FlowStep | None:
+        """Return the step with a number; None for that of rows that come through."""
+        return next((step for step in self.steps if step.number == number), None)

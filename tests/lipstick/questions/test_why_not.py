@@ -1,0 +1,147 @@
+"""Missing rows: where they are lost, held against nested loops, and published scenarios."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.errors import QueryError, UnsupportedError
+from tests.oracle.missing_rows import difference, reasons_in_duckdb
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("seed", range(0, 240, 12))
+def test_reasons_are_those_of_nested_loops(seed: int) -> None:
+    """Operator, condition and number of rows of every reason, for random queries."""
+    assert [problem for n in range(seed, seed + 12) if (problem := difference(n))] == []
+
+
+CRIMES = {
+    "person": pa.table(
+        {
+            "pid": [1, 2, 3, 4],
+            "name": ["Ada", "Bert", "Cleo", "Dirk"],
+            "hair": ["red", "blue", "red", None],
+        }
+    ),
+    "sighting": pa.table(
+        {"sid": [1, 2, 3], "witness": ["Wim", "Xe", "Wim"], "hair": ["red", "blue", "blond"]}
+    ),
+    "crime": pa.table({"cid": [1, 2], "kind": ["theft", "arson"], "sector": [7, 9]}),
+    "saw": pa.table({"wid": [1, 2], "witness": ["Wim", "Xe"], "sector": [7, 8]}),
+}
+SUSPECTS = """
+SELECT p.name, c.kind FROM person p
+JOIN sighting s ON s.hair = p.hair JOIN saw w ON w.witness = s.witness
+JOIN crime c ON c.sector = w.sector
+"""
+"""A query in the manner of the crime database of NedExplain: who may have done what."""
+
+
+@pytest.mark.parametrize(
+    ("sql", "pattern", "first"),
+    [
+        # No crime is known where the only witness was: the last join loses Bert.
+        (SUSPECTS, {"name": "Bert"}, ("p", "JOIN", "w.sector")),
+        # NULL equals nothing, so that the first join loses Dirk.
+        (SUSPECTS, {"name": "Dirk"}, ("p", "JOIN", "s.hair")),
+        # Her successors are there, but none with the crime that was asked for.
+        (SUSPECTS, {"name": "Ada", "kind": "arson"}, ("p", "the pattern", "c.kind")),
+        # A group that is too small.
+        (
+            "SELECT hair, count(*) AS n FROM person GROUP BY hair HAVING count(*) > 1",
+            {"hair": "blue"},
+            ("person", "HAVING", "COUNT(*) > 1"),
+        ),
+        # A row of a union is looked for in both branches.
+        (
+            "SELECT hair FROM person WHERE pid > 2 UNION SELECT hair FROM sighting WHERE sid = 3",
+            {"hair": "blue"},
+            ("person", "WHERE", "pid > 2"),
+        ),
+        (
+            "SELECT name FROM person WHERE hair NOT IN (SELECT hair FROM person WHERE pid > 2)",
+            {"name": "Bert"},
+            ("person", "NOT IN, NOT EXISTS or EXCEPT", "IS NULL"),
+        ),
+        (
+            "SELECT hair FROM person EXCEPT ALL SELECT hair FROM sighting",
+            {"hair": "blue"},
+            ("person", "EXCEPT ALL", ""),
+        ),
+        (
+            "SELECT name FROM (SELECT name, row_number() OVER (ORDER BY pid DESC) AS n FROM person)"
+            " WHERE n <= 2",
+            {"name": "Ada"},
+            (
+                "person",
+                "WHERE",
+                "n <= 2".replace("n", "ROW_NUMBER() OVER (ORDER BY person.pid DESC)"),
+            ),
+        ),
+    ],
+)
+def test_published_scenarios(
+    sql: str, pattern: dict[str, object], first: tuple[str, str, str]
+) -> None:
+    """Joins, NULL, selections after joins, groups and differences, as the papers have them."""
+    reason = reasons_in_duckdb(sql, CRIMES, pattern)[0]
+    assert (reason.relation, reason.operator) == first[:2]
+    assert first[2] in reason.condition
+
+
+def test_partners_are_followed() -> None:
+    """A join without a match names the rows that would have matched, or those that come near."""
+    tables = {
+        "o": pa.table({"id": [1, 2, 3], "name": ["MUELLER", "MEIER", "KUNZ"]}),
+        "c": pa.table({"cid": [1, 2], "name": ["müller", "meier"], "active": [True, False]}),
+    }
+    sql = "SELECT o.id FROM o JOIN c ON upper(c.name) = o.name WHERE c.active"
+    near, lost, nothing = (reasons_in_duckdb(sql, tables, {"id": n})[0] for n in (1, 2, 3))
+    assert near.values == (("o.name", "MUELLER"),)
+    assert near.sentence.endswith("Nearest: UPPER(c.name) is 'MÜLLER' (c.name is 'müller').")
+    (partner,) = lost.partners
+    assert (partner.relation, partner.operator, partner.condition) == ("c", "WHERE", "c.active")
+    assert partner.keys.to_pylist() == [{"cid": 2}]
+    assert nothing.partners == ()
+    assert "Nearest" not in nothing.sentence
+
+
+def test_computed_columns_are_asked_of_what_is_there() -> None:
+    """A pattern that no relation decides has all rows as candidates."""
+    reasons = reasons_in_duckdb(
+        "SELECT hair, count(*) AS n FROM person GROUP BY hair", CRIMES, {}, "n > 5 AND hair = 'red'"
+    )
+    assert [(r.rows, r.operator, r.values) for r in reasons] == [
+        (2, "the pattern", (("COUNT(*)", 2),))
+    ]
+    (all_rows,) = reasons_in_duckdb("SELECT max(pid) AS m FROM person", CRIMES, {"m": 9})
+    assert (all_rows.rows, all_rows.values) == (4, (("MAX(person.pid)", 4),))
+
+
+@pytest.mark.engines("spark")
+def test_over_spark(spark: SparkSession) -> None:
+    """The method of a frame: the reasons as sentences and as a table, and refusals."""
+    with lipstick.session(spark) as session:
+        rows = pa.table({"id": [1, 2, 3], "v": [5, 20, None], "g": ["a", "a", "b"]})
+        session.track("t", rows, key="id")
+        frame = session.sql("SELECT id, v FROM t WHERE v > 10 ORDER BY v LIMIT 1")
+        missing = frame.why_not(id=1)
+        assert str(missing) == (
+            "Why has the answer no row with id = 1?\n"
+            "The row of t (id=1): lost at WHERE at 1:21, `t.v > 10` is false: t.v is 5."
+        )
+        assert missing.table.to_pylist()[0]["place"] == "1:21"
+        assert not missing.present
+        assert frame.why_not(condition="id = 2").present
+        with pytest.raises(QueryError, match="no column 'w'"):
+            frame.why_not(w=1)
+        with pytest.raises(QueryError, match="pattern is empty"):
+            frame.why_not()
+        with pytest.raises(QueryError, match="cannot be read"):
+            frame.why_not(condition="id = = 1")
+        drawn = session.sql("SELECT id FROM t WHERE rand() < 0.5")
+        with pytest.raises(UnsupportedError, match="Draw are not followed"):
+            drawn.why_not(id=1)
