@@ -59,7 +59,14 @@ def flows(
         Conditions over the attributes of ``root``.
     examples
         The number of example candidates of each step.
+
+    Raises
+    ------
+    UnsupportedError
+        As :class:`rewriter.emit.operators.OperatorQueries`, and for table functions, relations
+        without tokens below window functions and LIMIT, and joins of rows with themselves.
     """
+    queries.rows(root)  # refuses what has no rule, wherever it stands
     tracked = [path for path in paths(root) if queries.tokens[path.scan.relation].columns]
     traced = [(path, trace(path, pattern).of_the_pattern()) for path in tracked]
     chosen = [each for each in traced if each[1].candidates]
@@ -296,17 +303,6 @@ class _FlowWriter:
         loss = Loss.SEMI if is_semi else Loss.ANTI
         self._step(loss, join, partner=join.right, condition=join.condition)
 
-    def _match(
-        self,
-        rows: OperatorRows,
-        names: Sequence[str],
-        condition: Scalar,
-        lost: Scalar | None = None,
-    ) -> None:
-        """Add columns of rows that each row of the flow has exactly one of, or several copies."""
-        joined = self._left_join(table(rows.name, rows.name), condition)
-        self._add([(name, qualified(rows.name, name)) for name in names], lost, joined)
-
     def _match_identity(self, rows: OperatorRows, names: Sequence[str], operator: Relation) -> None:
         if not self._identity or len(rows.identity) != len(self._identity):
             raise UnsupportedError(
@@ -320,7 +316,8 @@ class _FlowWriter:
             exp.NullSafeEQ(this=qualified(rows.name, name), expression=qualified(self._name, own))
             for name, own in pairs
         ]
-        self._match(rows, names, exp.and_(*same))
+        joined = self._left_join(table(rows.name, rows.name), exp.and_(*same))
+        self._add([(name, qualified(rows.name, name)) for name in names], join=joined)
         self._attributes += [name for name in names if not name.startswith("_")]
 
     def _aggregate(self, aggregate: Aggregate, passed: Sequence[Scalar]) -> None:

@@ -50,6 +50,8 @@ def _assumed(root: Relation, pattern: Sequence[Condition], texts: ScalarTexts) -
         for part in pattern
         if not any(trace(path, [part]).candidates for path in down)
     ]
+    if not down:
+        return ["The query reads no relation with tokens."]
     if len(notes) == len(pattern):
         notes.append("Nothing else is known of the row: all rows of the relations were followed.")
     return notes
