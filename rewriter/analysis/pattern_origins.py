@@ -51,7 +51,7 @@ class PatternPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class PatternTrace:
     """A pattern along a path: what reaches the scan, and by operator what does not go below it.
 
     ``passed`` are the parts over the output of an operator that do go below it.
@@ -61,7 +61,7 @@ class Trace:
     checks: tuple[tuple[Scalar, ...], ...]
     passed: tuple[tuple[Scalar, ...], ...]
 
-    def of_the_pattern(self) -> Trace:
+    def of_the_pattern(self) -> PatternTrace:
         """Return the trace without what joins imply, unless nothing else reaches the scan."""
         own = tuple(part for part in self.candidates if not part.derived)
         return replace(self, candidates=own) if own else self
@@ -87,7 +87,7 @@ _ONE_INPUT = (
 
 
 def paths(root: Relation, above: tuple[tuple[Relation, int], ...] = ()) -> Iterator[Path]:
-    """Yield the scans whose rows become rows of a plan, not those that are only asked for."""
+    """Yield the scans whose rows become rows of a plan, without the ones that are only compared with."""
     if isinstance(root, Scan):
         yield Path(root, above)
         return
@@ -100,7 +100,7 @@ def paths(root: Relation, above: tuple[tuple[Relation, int], ...] = ()) -> Itera
         yield from paths(below, ((root, place), *above))
 
 
-def trace(path: Path, pattern: Sequence[Scalar]) -> Trace:
+def trace(path: Path, pattern: Sequence[Scalar]) -> PatternTrace:
     """Follow conditions over the output of the uppermost operator down a path."""
     parts = [PatternPart(each) for each in pattern]
     checks: list[tuple[Scalar, ...]] = []
@@ -116,7 +116,7 @@ def trace(path: Path, pattern: Sequence[Scalar]) -> Trace:
             for part in stay
             for new in _implied(operator, place, part)
         ]
-    return Trace(tuple(parts), tuple(reversed(checks)), tuple(reversed(passed)))
+    return PatternTrace(tuple(parts), tuple(reversed(checks)), tuple(reversed(passed)))
 
 
 def _below(operator: Relation, place: int, scalar: Scalar) -> Scalar | None:

@@ -1,4 +1,4 @@
-"""The way of rows through a query: where those that should have made a row of its answer are lost.
+"""The way of candidates for a missing row through a query, up to the operators that lose them.
 
 A pattern is conditions on the columns of the answer. It is followed down to the relations
 (re-sourcing, as in Breadcrumb): the rows of a relation that satisfy what arrives there are the
@@ -81,7 +81,7 @@ class FlowStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class CandidateFlow:
     """The flow of the candidates of one relation.
 
     Parameters

@@ -31,10 +31,18 @@ from rewriter.algebra import (
     conjuncts,
 )
 from rewriter.analysis.may_throw import may_raise, without_errors
-from rewriter.analysis.pattern_origins import Path, Trace, paths, trace
+from rewriter.analysis.pattern_origins import Path, PatternTrace, paths, trace
 from rewriter.blocks import Generator, Named, qualified
 from rewriter.emit.core import with_generators
-from rewriter.emit.flow import CANDIDATES, LOST, STAGE, Flow, FlowStep, Loss, TracedCondition
+from rewriter.emit.flow import (
+    CANDIDATES,
+    LOST,
+    STAGE,
+    CandidateFlow,
+    FlowStep,
+    Loss,
+    TracedCondition,
+)
 from rewriter.emit.operators import OperatorQueries, OperatorRows, looked_up
 from rewriter.emit.trees import is_true, named, table
 from rewriter.errors import UnsupportedError
@@ -45,7 +53,7 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeE
 
 def flows(
     root: Relation, pattern: Sequence[Scalar], queries: OperatorQueries, examples: int
-) -> list[Flow]:
+) -> list[CandidateFlow]:
     """Return the flows of all relations on which a pattern puts conditions.
 
     Where it puts none on any relation, because it is about computed columns alone, all rows of all
@@ -80,7 +88,7 @@ class _FlowWriter:
         self,
         queries: OperatorQueries,
         path: Path,
-        trace: Trace,
+        trace: PatternTrace,
         examples: int,
     ) -> None:
         self._queries = queries
@@ -102,7 +110,7 @@ class _FlowWriter:
         self._identity = rows.identity
         self._attributes = list(rows.ids)
 
-    def flow(self) -> Flow:
+    def flow(self) -> CandidateFlow:
         """Write all operators and the counts."""
         traced = zip(self._path.operators, self._trace.checks, self._trace.passed, strict=True)
         for (operator, place), checks, passed in traced:
@@ -110,7 +118,7 @@ class _FlowWriter:
             if checks:
                 self._filter(checks, Loss.PATTERN, operator)
         arrived = len(self._steps) + 1
-        return Flow(
+        return CandidateFlow(
             self._path.scan,
             tuple(part.scalar for part in self._trace.candidates),
             bool(self._trace.candidates) and all(p.derived for p in self._trace.candidates),

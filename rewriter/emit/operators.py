@@ -2,7 +2,7 @@
 
 Blocks are what a capture needs; a question about a single operator (which rows does it lose?) needs
 the rows below it and above it. :class:`OperatorQueries` writes each operator as one WITH item that
-reads those of its inputs, with the columns that identify a row beside its attributes.
+reads the items of its inputs, with the columns that identify a row beside its attributes.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class OperatorQueries:
         return f"{prefix}{self._names}"
 
     def statement(self, query: exp.Query) -> exp.Query:
-        """Return a query that reads the items, with those that it needs in its WITH."""
+        """Return a query that reads items, with WITH for all that it needs."""
         needed = _names_of(query)
         chosen: list[tuple[str, exp.Query]] = []
         for name, item in reversed(self.items):

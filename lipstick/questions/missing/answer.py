@@ -78,7 +78,7 @@ class MissingRow:
     present
         True if a row of the answer matches the pattern.
     reasons
-        The rows it would have come from, by relation and operator: those that come furthest first.
+        The rows it would have come from, by relation and operator: furthest first.
     notes
         What was assumed.
     """

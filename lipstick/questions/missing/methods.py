@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @checked
 class MissingRowQuestions:
-    """What an annotated frame is asked about rows that it does not have."""
+    """Questions about rows that an annotated frame does not have."""
 
     def why_not(
         self,

@@ -13,7 +13,7 @@ from lipstick.questions.missing.answer import LostRows, described_values, shown_
 from rewriter.algebra import Relation, Scan, references
 from rewriter.algebra import Scalar as Condition
 from rewriter.blocks import TokenSource
-from rewriter.emit.flow import CANDIDATES, STAGE, Flow, FlowStep, Loss
+from rewriter.emit.flow import CANDIDATES, STAGE, CandidateFlow, FlowStep, Loss
 from rewriter.emit.flow_writer import flows
 from rewriter.emit.operators import OperatorQueries
 from rewriter.emit.patterns import (
@@ -70,7 +70,7 @@ class Tracer:
 
     # -- one reason ------------------------------------------------------------------------
 
-    def _none(self, flow: Flow) -> LostRows:
+    def _none(self, flow: CandidateFlow) -> LostRows:
         """Return that a relation has no candidates, with the row that comes nearest."""
         name = self.texts.relation(flow.scan)
         wanted = self._texts(flow.candidates)
@@ -79,7 +79,7 @@ class Tracer:
         return LostRows(name, 0, "relation", wanted, (), flow.scan.span, sentence, _keys(flow, []))
 
     def _reason(
-        self, flow: Flow, number: int, examples: Sequence[Mapping[str, Any]], depth: int
+        self, flow: CandidateFlow, number: int, examples: Sequence[Mapping[str, Any]], depth: int
     ) -> LostRows:
         name, count = self.texts.relation(flow.scan), examples[0][CANDIDATES]
         values = dict(examples[0]["_row"])
@@ -98,23 +98,23 @@ class Tracer:
             verb = "is" if count == 1 else "are"
             sentence = f"{subject} {verb} in the answer."
             return LostRows(name, count, "answer", "", (), None, sentence, keys, example)
-        told = self._explained(step, values, depth)
+        explained = self._explained(step, values, depth)
         span = getattr(step.operator, "span", None)
-        sentence = f"{subject}: {told.why}"
+        sentence = f"{subject}: {explained.why}"
         return LostRows(
             name,
             count,
             step.loss.value,
-            told.condition,
-            told.values,
+            explained.condition,
+            explained.values,
             span,
             sentence,
             keys,
             example,
-            told.partners,
+            explained.partners,
         )
 
-    def _explained(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Told:
+    def _explained(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Explained:
         match step.loss:
             case Loss.WHERE | Loss.HAVING | Loss.PATTERN:
                 return self._failed(step, values)
@@ -125,14 +125,14 @@ class Tracer:
             case Loss.LIMIT:
                 return _beyond(step, values)
             case Loss.EXPLODE:
-                return _Told(
+                return _Explained(
                     "", (), f"its array is empty or NULL where it is exploded{_place(step)}."
                 )
         left, right = (values[name] for name in step.counts)
         counts = (("copies", left), ("copies in the other query", right))
-        return _Told("", counts, f"{left} against {right} copies at {_at(step)}.")
+        return _Explained("", counts, f"{left} against {right} copies at {_at(step)}.")
 
-    def _failed(self, step: FlowStep, values: Mapping[str, Any]) -> _Told:
+    def _failed(self, step: FlowStep, values: Mapping[str, Any]) -> _Explained:
         assert step.own is not None
         shown = self.texts.text(step.own.scalar)
         operands = self._operands(step, values)
@@ -150,7 +150,7 @@ class Tracer:
         )
         found = f": {described_values(operands)}" if operands else ""
         found += _difference(step.own.scalar, operands)
-        return _Told(shown, operands, f"{at} {_quoted([shown])} is {truth}{found}.{more}")
+        return _Explained(shown, operands, f"{at} {_quoted([shown])} is {truth}{found}.{more}")
 
     def _operands(self, step: FlowStep, values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
         assert step.own is not None
@@ -160,17 +160,17 @@ class Tracer:
         names = dict.fromkeys(references(step.own.scalar))
         return tuple((self.texts.column(name), values.get(name)) for name in names)
 
-    def _unmatched(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Told:
+    def _unmatched(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Explained:
         assert step.partner is not None
         condition = "" if step.condition is None else self.texts.text(step.condition)
         operands = self._sides(step, values)
         other = self._other(step.partner)
         what = f"no row of {other} matches"
-        told = f"lost at {_at(step)}, {what}"
+        sentence = f"lost at {_at(step)}, {what}"
         if condition:
-            told += f" {_quoted([condition])}"
+            sentence += f" {_quoted([condition])}"
         if operands:
-            told += f", where {described_values(operands)}"
+            sentence += f", where {described_values(operands)}"
         parts = partner_pattern(step, values)
         partners: tuple[LostRows, ...] = ()
         near = ""
@@ -178,24 +178,26 @@ class Tracer:
             partners = tuple(self.lost(step.partner, parts, depth + 1))
             if partners and all(partner.operator == "relation" for partner in partners):
                 partners, near = (), self._nearest(step.partner, parts)
-        return _Told(condition, operands, f"{told}.{near}", partners)
+        return _Explained(condition, operands, f"{sentence}.{near}", partners)
 
-    def _matched(self, step: FlowStep, values: Mapping[str, Any]) -> _Told:
+    def _matched(self, step: FlowStep, values: Mapping[str, Any]) -> _Explained:
         assert step.partner is not None
         condition = "" if step.condition is None else self.texts.text(step.condition)
         operands = self._sides(step, values)
         other = self._other(step.partner)
         if operands or not condition:
-            told = f"lost at {_at(step)}, a row of {other} makes"
-            told += f" {_quoted([condition])} true" if condition else " it so"
+            sentence = f"lost at {_at(step)}, a row of {other} makes"
+            sentence += f" {_quoted([condition])} true" if condition else " it so"
         else:  # of NOT IN, which is true of nothing where the subquery has a NULL
-            told = f"lost at {_at(step)}, since the subquery has a row with {_quoted([condition])}"
+            sentence = (
+                f"lost at {_at(step)}, since the subquery has a row with {_quoted([condition])}"
+            )
         if operands:
-            told += f", where {described_values(operands)}"
+            sentence += f", where {described_values(operands)}"
         parts = partner_pattern(step, values)
         partners = self.lost(step.partner, parts, _DEEPEST) if parts else []
         there = tuple(each for each in partners if each.operator == "answer")
-        return _Told(condition, operands, f"{told}.", there)
+        return _Explained(condition, operands, f"{sentence}.", there)
 
     def _sides(self, step: FlowStep, values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
         """Return the columns of the row itself that a join compares, and their values."""
@@ -235,7 +237,7 @@ class Tracer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Explained:
     """A reason: the condition, its operands, the rest of the sentence, and partners."""
 
     condition: str
@@ -254,16 +256,16 @@ def _difference(condition: Condition, operands: Sequence[tuple[str, Any]]) -> st
     return f", {missing.normalize():f} too little" if missing > 0 else ""
 
 
-def _beyond(step: FlowStep, values: Mapping[str, Any]) -> _Told:
+def _beyond(step: FlowStep, values: Mapping[str, Any]) -> _Explained:
     place, ties = (values[name] for name in step.counts)
     count, offset = getattr(step.operator, "count", None), getattr(step.operator, "offset", 0)
     shown = f"LIMIT {count}" if count is not None else f"OFFSET {offset}"
-    told = f"it has place {place} in the order at {shown}{_place(step)}"
+    sentence = f"it has place {place} in the order at {shown}{_place(step)}"
     if count is not None and place > offset + count:
-        told += f", {place - offset - count} too far"
+        sentence += f", {place - offset - count} too far"
     if ties > 1:
-        told += f"; {ties - 1} other rows tie with it"
-    return _Told(shown, (("place", place),), f"{told}.")
+        sentence += f"; {ties - 1} other rows tie with it"
+    return _Explained(shown, (("place", place),), f"{sentence}.")
 
 
 def _is_near(distance: float | None, values: Sequence[tuple[str, Any]]) -> bool:
@@ -292,5 +294,5 @@ def _place(step: FlowStep) -> str:
     return "" if span is None or span.view else f" at {span.line}:{span.column}"
 
 
-def _keys(flow: Flow, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+def _keys(flow: CandidateFlow, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(list(rows)) if rows else pa.table({})
