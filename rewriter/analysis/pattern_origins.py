@@ -87,7 +87,7 @@ _ONE_INPUT = (
 
 
 def paths(root: Relation, above: tuple[tuple[Relation, int], ...] = ()) -> Iterator[Path]:
-    """Yield the scans whose rows become rows of a plan, without the ones that are only compared with."""
+    """Yield the scans whose rows become rows of a plan, without the ones of subqueries."""
     if isinstance(root, Scan):
         yield Path(root, above)
         return
