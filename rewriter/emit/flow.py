@@ -11,6 +11,7 @@ successors of NedExplain (Bidoit, Herschel and Tzompanaki, EDBT 2014).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -21,6 +22,9 @@ from rewriter.algebra import (
     Scalar,
     Scan,
 )
+from rewriter.blocks import Named, qualified
+from rewriter.emit.operators import OperatorQueries
+from rewriter.emit.trees import named, table
 
 LOST = "_lost"
 STAGE = "_stage"
@@ -115,3 +119,54 @@ class CandidateFlow:
     def step(self, number: int) -> FlowStep | None:
         """Return the step with a number; None for that of rows that come through."""
         return next((step for step in self.steps if step.number == number), None)
+
+
+def examples_by_stage(
+    queries: OperatorQueries,
+    flow: str,
+    names: Sequence[str],
+    token: Sequence[str],
+    arrived: int,
+    examples: int,
+) -> exp.Query:
+    """Return per step the number of candidates that get no further, with examples.
+
+    Parameters
+    ----------
+    flow, names
+        The last item of a flow, and its columns.
+    token
+        The columns with the candidate's token.
+    arrived
+        The stage of candidates that come through.
+    """
+    stage = exp.func("coalesce", qualified(flow, LOST), exp.Literal.number(arrived))
+    shown = [name for name in names if name not in (LOST, *token)]
+    fields: list[exp.Expr] = []
+    for name in shown:
+        fields += [exp.Literal.string(name), qualified(flow, name)]
+    row = exp.Anonymous(this="named_struct", expressions=fields or [exp.Literal.string("_")] * 2)
+    furthest = exp.Anonymous(this="max_by", expressions=[row, stage])
+    tokens = [(name, qualified(flow, name)) for name in token]
+    grouped = exp.select(*named(tokens)).select(
+        *named([(STAGE, exp.Max(this=stage.copy())), ("_row", furthest)])
+    )
+    grouped = grouped.from_(table(flow, flow))
+    grouped = grouped.group_by(*(part.copy() for _, part in tokens))
+    name = queries.add(grouped, "_f")
+    at = qualified(name, STAGE)
+    order = [exp.Ordered(this=qualified(name, part), nulls_first=True) for part in token]
+    count = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[at.copy()])
+    place = exp.Window(
+        this=exp.RowNumber(), partition_by=[at.copy()], order=exp.Order(expressions=order)
+    )
+    columns: list[Named] = [(part, qualified(name, part)) for part in token]
+    columns += [(STAGE, at), ("_row", qualified(name, "_row"))]
+    numbered = exp.select(*named(columns)).select(*named([(CANDIDATES, count), ("_place", place)]))
+    numbered = numbered.from_(table(name, name))
+    last = queries.add(numbered, "_f")
+    few = exp.select(*named((n, qualified(last, n)) for n, _ in columns)).select(
+        *named([(CANDIDATES, qualified(last, CANDIDATES))])
+    )
+    limit = exp.LTE(this=qualified(last, "_place"), expression=exp.Literal.number(examples))
+    return queries.statement(few.from_(table(last, last)).where(limit))

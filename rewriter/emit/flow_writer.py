@@ -35,13 +35,12 @@ from rewriter.analysis.pattern_origins import Path, PatternTrace, paths, trace
 from rewriter.blocks import Generator, Named, qualified
 from rewriter.emit.core import with_generators
 from rewriter.emit.flow import (
-    CANDIDATES,
     LOST,
-    STAGE,
     CandidateFlow,
     FlowStep,
     Loss,
     TracedCondition,
+    examples_by_stage,
 )
 from rewriter.emit.operators import OperatorQueries, OperatorRows, looked_up
 from rewriter.emit.trees import is_true, named, table
@@ -125,7 +124,9 @@ class _FlowWriter:
             tuple(self._steps),
             self._tokens,
             tuple(self._attributes),
-            self._counted(arrived),
+            examples_by_stage(
+                self._queries, self._name, self._columns, self._tokens, arrived, self._examples
+            ),
             arrived,
         )
 
@@ -457,49 +458,6 @@ class _FlowWriter:
         self._identity = ()
         loss = Loss.INTERSECT if difference.common else Loss.EXCEPT
         self._step(loss, difference, counts=tuple(counts))
-
-    # -- the counts ----------------------------------------------------------------------------
-
-    def _counted(self, arrived: int) -> exp.Query:
-        """Return per step the number of candidates that get no further, with examples."""
-        stage = exp.func("coalesce", qualified(self._name, LOST), exp.Literal.number(arrived))
-        shown = [name for name in self._columns if name not in (LOST, *self._tokens)]
-        fields: list[exp.Expr] = []
-        for name in shown:
-            fields += [exp.Literal.string(name), qualified(self._name, name)]
-        row = exp.Anonymous(
-            this="named_struct", expressions=fields or [exp.Literal.string("_")] * 2
-        )
-        furthest = exp.Anonymous(this="max_by", expressions=[row, stage])
-        tokens = [(name, qualified(self._name, name)) for name in self._tokens]
-        grouped = exp.select(*named(tokens)).select(
-            *named([(STAGE, exp.Max(this=stage.copy())), ("_row", furthest)])
-        )
-        grouped = grouped.from_(table(self._name, self._name))
-        grouped = grouped.group_by(*(token.copy() for _, token in tokens))
-        name = self._queries.add(grouped, "_f")
-        at = qualified(name, STAGE)
-        order = [
-            exp.Ordered(this=qualified(name, token), nulls_first=True) for token in self._tokens
-        ]
-        count = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[at.copy()])
-        place = exp.Window(
-            this=exp.RowNumber(), partition_by=[at.copy()], order=exp.Order(expressions=order)
-        )
-        columns: list[Named] = [(token, qualified(name, token)) for token in self._tokens]
-        columns += [(STAGE, at), ("_row", qualified(name, "_row"))]
-        numbered = exp.select(*named(columns)).select(
-            *named([(CANDIDATES, count), ("_place", place)])
-        )
-        numbered = numbered.from_(table(name, name))
-        last = self._queries.add(numbered, "_f")
-        few = exp.select(*named((n, qualified(last, n)) for n, _ in columns)).select(
-            *named([(CANDIDATES, qualified(last, CANDIDATES))])
-        )
-        limit = exp.LTE(
-            this=qualified(last, "_place"), expression=exp.Literal.number(self._examples)
-        )
-        return self._queries.statement(few.from_(table(last, last)).where(limit))
 
 
 def _is_above_groups(relation: Relation) -> bool:
