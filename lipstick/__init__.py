@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from graphquery.federation import open_federation as federation
     from lipstick.capture.capture import Capture
     from lipstick.capture.capture import open_capture as open
+    from lipstick.erasure.plan import ErasurePlan
+    from lipstick.erasure.receipt import ErasureReceipt
     from lipstick.errors import LipstickError
     from lipstick.explorer.opening import explore
     from lipstick.frame import AnnotatedFrame
@@ -43,6 +45,8 @@ __all__ = [
     "AnnotatedFrame",
     "Capture",
     "Edge",
+    "ErasurePlan",
+    "ErasureReceipt",
     "ExecutedStatement",
     "LipstickError",
     "Loop",
@@ -70,6 +74,8 @@ _ORIGINS = {
     "AnnotatedFrame": ("lipstick.frame", "AnnotatedFrame"),
     "Capture": ("lipstick.capture.capture", "Capture"),
     "Edge": ("lipstick.workflow", "Edge"),
+    "ErasurePlan": ("lipstick.erasure.plan", "ErasurePlan"),
+    "ErasureReceipt": ("lipstick.erasure.receipt", "ErasureReceipt"),
     "ExecutedStatement": ("lipstick.histories.steps", "ExecutedStatement"),
     "TableHistory": ("lipstick.histories.history", "TableHistory"),
     "LipstickError": ("lipstick.errors", "LipstickError"),

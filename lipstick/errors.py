@@ -13,6 +13,7 @@ __all__ = [
     "CaptureError",
     "CaptureNotHereError",
     "ColumnValueError",
+    "ErasureError",
     "InternalError",
     "LipstickError",
     "NotUnderstoodError",
@@ -46,6 +47,10 @@ class SourceError(TrackingError):
 
 class StatementError(LipstickError):
     """A statement of a history that cannot be reenacted, or that would fail over other rows."""
+
+
+class ErasureError(LipstickError):
+    """An erasure that cannot be planned or applied as asked, or whose tables have moved on."""
 
 
 class SourceChangedError(LipstickError):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from lipstick.errors import TrackingError
 from semiring.door import checked
 
 if TYPE_CHECKING:
+    from lipstick.erasure.plan import ErasurePlan
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
     from lipstick.sessions import Session
@@ -49,6 +51,63 @@ class Reenacting:
         history = TableHistory(cast("Session", self), tables, statements, key)
         self.histories.append(history)
         return history
+
+    def erase(
+        self,
+        delete: Mapping[str, str],
+        derived: Mapping[str, str | Sequence[str | ExecutedStatement]] | None = None,
+        *,
+        key: Mapping[str, str | Sequence[str]] | None = None,
+        identify: Mapping[str, Sequence[str]] | None = None,
+        search: Sequence[str | os.PathLike[str]] = (),
+        drop: Sequence[str | os.PathLike[str]] = (),
+        in_place: bool = False,
+        on_step: Callable[[str], None] | None = None,
+    ) -> ErasurePlan:
+        """Plan the erasure of rows from tables of Delta and Iceberg, and from what rests on them.
+
+        Nothing is changed: see :class:`lipstick.ErasurePlan` for what can be done with a plan.
+
+        Parameters
+        ----------
+        delete
+            By tracked relation, a condition in SQL on the rows to erase.
+        derived
+            By name in SQL, the tables made of tracked relations and of each other: the
+            query that a table is the answer of, or the statements that made it from its first
+            version on.
+        key
+            By derived table, the columns that name its rows: these are then changed one by one,
+            and shown as changed. Tables without a key are rewritten.
+        identify
+            By relation, the columns whose values are searched for; by default its key, the columns
+            of the condition, and all texts.
+        search
+            Folders and files to search: captures, stores, exports, whole warehouses.
+        drop
+            Captures, stores and files that are removed with the rows.
+        in_place
+            True: change the tables themselves. False: Iceberg on a branch, Delta in copies.
+        on_step
+            Called with a line about each step.
+
+        Raises
+        ------
+        ErasureError
+            When nothing matches, and for what cannot be erased.
+        StatementError
+            When a derived table is not what its query makes of its sources now.
+        """
+        session = cast("Session", self)
+        session.check_open()
+        from lipstick.erasure.plan import make_plan, silent
+
+        return make_plan(
+            *(session, session.tracked, delete, derived or {}, key or {}, identify or {}),
+            *([str(path) for path in search], [str(path) for path in drop]),
+            in_place=in_place,
+            on_step=on_step or silent,
+        )
 
 
 def history_of(session: Session, relations: Iterable[str]) -> TableHistory | None:

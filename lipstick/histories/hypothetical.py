@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.errors import StatementError
@@ -45,15 +45,9 @@ class HypotheticalTables:
         """
         table = self._history.name_of(name)
         bags, spark = self._states[table], self._history.spark
-        real = spark.table(bags.real)
         key = self._history.key_of(table)
         names = [] if key == "*" else [key] if isinstance(key, str) else list(key)
-        sides = []
-        for view, side in ((bags.gone, "old"), (bags.came, "new")):
-            rows = real.limit(0) if view is None else spark.table(view)
-            keys = [F.col(f"`{column}`") for column in names] or [F.lit(side)]
-            sides.append(keyed(rows, side, [F.col(f"`{c}`") for c in rows.columns], keys))
-        return with_change(paired(*sides), F.lit(False))
+        return paired_changes(spark, bags, names)
 
     def fate(self, tracked: Tracked) -> Fate | None:
         """Return what becomes of the tracked last version of a table; None: nothing.
@@ -88,3 +82,20 @@ class HypotheticalTables:
             source = Source(spark.sql(hypothetical(bags)), tracked.source.description, None, ())
             frame = name_rows(tracked.name, source, "*", True)[0]
         return self._history.engine.named(frame)
+
+
+def paired_changes(spark: SparkSession, bags: Bags, key: Sequence[str]) -> DataFrame:
+    """Return the rows of a table that are changed, deleted or added: ``_change``, ``old``, ``new``.
+
+    Parameters
+    ----------
+    key
+        The columns by which rows are paired; empty: rows are deleted or added.
+    """
+    real = spark.table(bags.real)
+    sides = []
+    for view, side in ((bags.gone, "old"), (bags.came, "new")):
+        rows = real.limit(0) if view is None else spark.table(view)
+        keys = [F.col(f"`{column}`") for column in key] or [F.lit(side)]
+        sides.append(keyed(rows, side, [F.col(f"`{c}`") for c in rows.columns], keys))
+    return with_change(paired(*sides), F.lit(False))

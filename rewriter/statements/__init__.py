@@ -5,6 +5,7 @@ A version of a table is a query over the version before it and the statement's s
 Transactions*, TaPP 2014). :func:`parse_statement` reads a text, :func:`reenact` writes the query.
 """
 
+from rewriter.statements.changes import changes_of, merge_changes, rewrite_table
 from rewriter.statements.deltas import (
     Bags,
     difference,
@@ -57,14 +58,17 @@ __all__ = [
     "TableShape",
     "Truncate",
     "Update",
+    "changes_of",
     "difference",
     "hypothetical",
     "keys_of",
+    "merge_changes",
     "moments_of",
     "over_relations",
     "parse_statement",
     "read_fragments",
     "reenact",
+    "rewrite_table",
     "row_by_row",
     "rows_of",
     "signed_difference",

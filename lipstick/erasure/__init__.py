@@ -1,0 +1,1 @@
+"""Erasure: rows of sources removed with everything that rests on them, verified, with a receipt."""

@@ -1,0 +1,99 @@
+"""The statements of an erasure, run so that a stopped run goes on where it was.
+
+A statement of Delta or Iceberg is one commit: it happened or it did not. A run that goes on finds
+out by comparing the table's rows with the rows that it should have, which are computed from the
+versions that the plan names.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+
+from lipstick.erasure.holders import check_holder
+from lipstick.erasure.tables import ErasedTables, PlannedTable, as_it_is
+from lipstick.errors import ErasureError
+from rewriter.statements import Bags, hypothetical, rows_of, signed_difference
+
+if TYPE_CHECKING:
+    from lipstick.erasure.plan import ErasurePlan, Steps
+
+_OVERWRITE = "spark.sql.sources.partitionOverwriteMode"
+
+
+def apply_plan(plan: ErasurePlan, on_step: Steps) -> None:
+    """Apply a plan; see :meth:`lipstick.ErasurePlan.apply`."""
+    from lipstick.erasure.plan import put_views
+
+    for path in plan.document["drop"]:
+        check_holder(Path(path))
+    tables, differences = plan.computed(on_step)
+    entries = {entry["name"]: entry for entry in plan.document["tables"]}
+    waiting = [
+        table
+        for name, table in tables.tables.items()
+        if not _finished(tables, table, differences[name], entries[name]["effect"]["target"])
+    ]
+    host = tables.host
+    with _whole_tables(host.spark):
+        for table in waiting:
+            effect = entries[table.name]["effect"]
+            put_views(host, table, differences[table.name], plan.id)
+            for statement in effect["statements"]:
+                on_step(statement)
+                host.spark.sql(statement)
+            on_step(f"{effect['target']} is written")
+    for path in map(Path, plan.document["drop"]):
+        if path.exists():
+            on_step(f"removing {path}")
+            (path.unlink if path.is_file() else lambda p=path: shutil.rmtree(p))()
+
+
+@contextmanager
+def _whole_tables(spark: SparkSession) -> Iterator[None]:
+    """Let INSERT OVERWRITE replace all rows of a table, whatever partitions it has."""
+    before = spark.conf.get(_OVERWRITE)
+    spark.conf.set(_OVERWRITE, "static")
+    try:
+        yield
+    finally:
+        spark.conf.set(_OVERWRITE, before or "static")
+
+
+def _finished(tables: ErasedTables, table: PlannedTable, bags: Bags, target: str) -> bool:
+    """Return True if a table has the rows that it should have; False: it is as it was planned with.
+
+    Raises
+    ------
+    ErasureError
+        When it has others.
+    """
+    spark = tables.host.spark
+    written = as_it_is(spark, table, target)
+    if table.open(spark).current() != table.version:
+        if written is not None and _same(tables, written, bags):
+            return True
+        raise ErasureError(
+            f"{table.table} has moved on since the erasure was planned: version {table.version} is "
+            "not its current one.\nNothing is changed by this call; plan the erasure anew."
+        )
+    if not bags.changed:
+        return True
+    return target != table.table and written is not None and _same(tables, written, bags)
+
+
+def _same(tables: ErasedTables, written: PlannedTable, bags: Bags) -> bool:
+    """Return True if a table has the hypothetical rows."""
+    spark = tables.host.spark
+    columns = spark.table(bags.real).columns
+    now = written.open(spark).read(written.version)
+    if now.columns != columns:
+        return False
+    rows = rows_of(tables.engine.named(now))
+    query = signed_difference(rows, hypothetical(bags), columns)
+    return not spark.sql(query).limit(1).count()

@@ -1,0 +1,436 @@
+"""Plans of erasures: what would change, by which statements, and the values to search for."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from lipstick.erasure.erased_values import values_to_search
+from lipstick.erasure.holders import check_holder
+from lipstick.erasure.search import ErasedValues
+from lipstick.erasure.tables import (
+    ErasedTables,
+    ErasureHost,
+    PlannedTable,
+    at_version,
+    check_predicate,
+    in_order,
+    open_table,
+)
+from lipstick.errors import ErasureError
+from lipstick.histories.engine import shape_of
+from lipstick.histories.hypothetical import paired_changes
+from lipstick.histories.steps import ExecutedStatement
+from lipstick.tracking.states import local_state
+from lipstick.tracking.tracker import Naming, Tracked
+from lipstick.tracking.views import quoted_name
+from rewriter.statements import Bags, changes_of, hypothetical, merge_changes, rewrite_table
+from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.erasure.receipt import ErasureReceipt
+
+FORMAT = "lipstick-erasure-plan/1"
+Steps = Callable[[str], None]
+
+
+def silent(step: str) -> None:
+    """Report nothing."""
+
+
+@checked
+class ErasurePlan:
+    """An erasure as it would be done; nothing has changed yet.
+
+    Made by :meth:`lipstick.Session.erase`. The document has values of the erased rows, by which
+    leftovers are searched for: delete it once the receipt is made.
+    """
+
+    def __init__(self, host: ErasureHost, document: Mapping[str, Any]) -> None:
+        if document.get("format") != FORMAT:
+            raise ErasureError(f"This is no plan of an erasure: its format is not {FORMAT!r}.")
+        self._host = host
+        self.document = dict(document)
+        self._differences: tuple[ErasedTables, dict[str, Bags]] | None = None
+
+    @property
+    def id(self) -> str:
+        """The name of the erasure: part of the names of its branches and copies."""
+        return str(self.document["id"])
+
+    @property
+    def tables(self) -> list[dict[str, Any]]:
+        """By table its rows, how many of them go or change, and the statements that do it."""
+        return [dict(entry["effect"], table=entry["table"]) for entry in self.document["tables"]]
+
+    @property
+    def statements(self) -> list[str]:
+        """The statements that :meth:`apply` runs, in their order."""
+        return [s for entry in self.document["tables"] for s in entry["effect"]["statements"]]
+
+    def changes(self, table: str) -> DataFrame:
+        """Return the rows of a table that go or change: ``_change``, ``old``, ``new``.
+
+        Rows that change rest on others too. They are paired by the table's key; without one, they
+        are deleted and added.
+        """
+        tables, differences = self.computed()
+        if table not in differences:
+            raise ErasureError(
+                f"The erasure has no table {table!r}.\nIt has {', '.join(differences)}."
+            )
+        return paired_changes(self._host.spark, differences[table], tables.tables[table].key)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the document as JSON, readable by its owner alone."""
+        return write_private(Path(path), json.dumps(self.document, indent=2) + "\n")
+
+    def apply(self, on_step: Steps = silent) -> None:
+        """Run the statements; what a stopped run has done already is found and not done again.
+
+        Raises
+        ------
+        ErasureError
+            When a table has other rows than when the erasure was planned; nothing is changed then.
+        """
+        from lipstick.erasure.execution import apply_plan
+
+        apply_plan(self, on_step)
+
+    def verify(
+        self,
+        key: str | os.PathLike[str],
+        search: Sequence[str | os.PathLike[str]] = (),
+        on_step: Steps = silent,
+    ) -> ErasureReceipt:
+        """Search for what should be gone, compute derived tables again, and sign what was found.
+
+        Parameters
+        ----------
+        key
+            A file with the secret that signs the receipt and hashes values.
+        search
+            Folders and files to search beside the tables and what the plan names.
+        """
+        from lipstick.erasure.verification import verify_plan
+
+        return verify_plan(self._host, self.document, Path(key), list(map(str, search)), on_step)
+
+    def computed(self, on_step: Steps = silent) -> tuple[ErasedTables, dict[str, Bags]]:
+        """Return the tables, and by table what goes and comes; computed once."""
+        if self._differences is None:
+            tables = ErasedTables(self._host, planned_tables(self.document), on_step)
+            self._differences = tables, tables.differences()
+        return self._differences
+
+    def __repr__(self) -> str:
+        parts = (
+            f"{entry['name']}: {entry['effect']['removed']} rows go, "
+            f"{entry['effect']['changed']} change"
+            for entry in self.document["tables"]
+        )
+        return f"<lipstick erasure {self.id}; {'; '.join(parts)}>"
+
+
+def planned_tables(document: Mapping[str, Any]) -> list[PlannedTable]:
+    """Return the tables of a plan."""
+    return [PlannedTable.from_json(entry["definition"]) for entry in document["tables"]]
+
+
+def erased_values(document: Mapping[str, Any]) -> list[ErasedValues]:
+    """Return the values of erased rows that a plan has."""
+    return [
+        ErasedValues(entry["relation"], entry["column"], tuple(entry["values"]))
+        for entry in document["values"]
+    ]
+
+
+def write_private(path: Path, text: str) -> Path:
+    """Write a file that its owner alone can read; it is there as a whole or not at all."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    beside.replace(path)
+    return path
+
+
+# --- making a plan ------------------------------------------------------------------------------
+
+
+def make_plan(
+    host: ErasureHost,
+    tracked: Mapping[str, Tracked],
+    delete: Mapping[str, str],
+    derived: Mapping[str, str | Sequence[str | ExecutedStatement]],
+    key: Mapping[str, str | Sequence[str]],
+    identify: Mapping[str, Sequence[str]],
+    search: Sequence[str],
+    drop: Sequence[str],
+    *,
+    in_place: bool,
+    on_step: Steps,
+) -> ErasurePlan:
+    """Plan an erasure; see :meth:`lipstick.Session.erase`."""
+    tables = in_order(
+        host.spark,
+        [
+            *(_source(host, tracked, name, delete) for name in _sources(tracked, delete)),
+            *(_derived(host, name, what, key) for name, what in derived.items()),
+        ],
+    )
+    for path in drop:
+        check_holder(Path(path))
+    erased = ErasedTables(host, tables, on_step)
+    erased.check()
+    differences = erased.differences()
+    if not any(bags.changed for bags in differences.values()):
+        raise ErasureError(f"No row matches: {dict(delete)!r}. There is nothing to erase.")
+    made, entries = secrets.token_hex(4), []
+    for table in tables:
+        on_step(f"counting {table.name}")
+        effect = _effect(host, table, differences[table.name], made, in_place=in_place)
+        entries.append(
+            {"name": table.name, "table": table.table, "definition": table.to_json()}
+            | {"effect": effect}
+        )
+    on_step("collecting the values to search for")
+    values, skipped = values_to_search(host.spark, tables, differences, identify)
+    plan = ErasurePlan(
+        host,
+        {
+            "format": FORMAT,
+            "id": made,
+            "made": datetime.now(UTC).isoformat(timespec="seconds"),
+            "in_place": in_place,
+            "tables": entries,
+            "values": [asdict(each) for each in values],
+            "not_searched_for": skipped,
+            "search": [
+                str(Path(path).absolute()) if "://" not in path else path for path in search
+            ],
+            "drop": [str(Path(path).absolute()) for path in drop],
+        },
+    )
+    plan._differences = erased, differences
+    return plan
+
+
+def _sources(tracked: Mapping[str, Tracked], delete: Mapping[str, str]) -> list[str]:
+    """Return the tracked relations of an erasure: tables with versions, and no others."""
+    known = {name.lower(): name for name in tracked}
+    for name in delete:
+        if name.lower() not in known:
+            raise ErasureError(
+                f"{name!r} is not tracked.\nls.track({name!r}, ...) before erasing from it."
+            )
+        if tracked[known[name.lower()]].source.version is None:
+            raise ErasureError(
+                f"{name!r} ({tracked[known[name.lower()]].source.description}) is no table of "
+                "Delta or Iceberg: its rows are not erased in place or apart.\n"
+                "Erase them where they come from, and track what is left."
+            )
+    return [name for name, each in tracked.items() if each.source.version is not None]
+
+
+def _source(
+    host: ErasureHost, tracked: Mapping[str, Tracked], name: str, delete: Mapping[str, str]
+) -> PlannedTable:
+    known = tracked[name]
+    table = known.source.version
+    assert table is not None
+    predicate = {each.lower(): text for each, text in delete.items()}.get(name.lower())
+    if predicate is not None:
+        check_predicate(host.spark, name, predicate)
+    version = known.source.versions[0].version
+    if version != table.current():
+        raise ErasureError(
+            f"{name!r} is tracked at version {version}, and its table has moved on since.\n"
+            f"untrack({name!r}), track it again, and plan anew."
+        )
+    named = known.naming is Naming.KEY and known.verified
+    return PlannedTable(
+        *(name, table.table, table.format, table.identity, version),
+        known.token if named else (),
+        predicate,
+    )
+
+
+def _derived(
+    host: ErasureHost,
+    name: str,
+    what: str | Sequence[str | ExecutedStatement],
+    key: Mapping[str, str | Sequence[str]],
+) -> PlannedTable:
+    opened = open_table(host.spark, name)
+    columns = key.get(name, ())
+    named = (columns,) if isinstance(columns, str) else tuple(columns)
+    table = PlannedTable(name, "", "", "", None, named)
+    if isinstance(what, str):
+        return at_version(replace(table, query=what.strip().rstrip(";")), opened)
+    executed = tuple(
+        each if isinstance(each, ExecutedStatement) else ExecutedStatement(each) for each in what
+    )
+    versions = tuple(each.version for each in opened.history())
+    return at_version(replace(table, statements=executed, versions=versions), opened)
+
+
+def _effect(
+    host: ErasureHost, table: PlannedTable, bags: Bags, made: str, *, in_place: bool
+) -> dict[str, Any]:
+    """Return the counts of a table, and the statements that apply the difference."""
+    spark = host.spark
+    real = spark.table(bags.real)
+    key = table.key
+    rows = _counted(table, real)
+    kinds = {"deleted": 0, "changed": 0, "added": 0}
+    if bags.changed:
+        counted = paired_changes(spark, bags, key).groupBy("_change").count().collect()
+        kinds |= {row["_change"]: row["count"] for row in counted}
+    opened = table.open(spark)
+    states = [local_state(file) for file in opened.files(table.version)]
+    effect = {
+        "rows": rows,
+        "removed": kinds["deleted"],
+        "changed": kinds["changed"],
+        "added": kinds["added"],
+        "bytes": sum(state[1] for state in states if state is not None),
+        "action": "none",
+        "target": table.table,
+        "statements": [],
+        "publish": [],
+    }
+    if not bags.changed:
+        return effect
+    branch = None if in_place or table.format != "iceberg" else f"erasure_{made}"
+    if not in_place and branch is None:
+        return effect | _copy(host, table, bags, made)
+    if table.table.startswith("iceberg.`"):
+        raise ErasureError(
+            f"SQL has no name for the Iceberg table {table.table}.\nTrack it by its name in a "
+            "catalog."
+        )
+    target = table.table if branch is None else f"{table.table}.branch_{branch}"
+    action, statement = change_statement(target, table, real.schema, bags, made)
+    effect |= {"action": action, "target": target, "statements": [statement]}
+    if branch is not None:
+        created = f"ALTER TABLE {table.table} CREATE BRANCH IF NOT EXISTS {branch}"
+        if table.version is not None:
+            created += f" AS OF VERSION {table.version}"
+        catalog, _, name = table.table.partition(".")
+        forward = f"CALL {catalog}.system.fast_forward('{name}', 'main', '{branch}')"
+        effect |= {"statements": [created, statement], "publish": [forward]}
+    return effect
+
+
+def change_statement(
+    target: str, table: PlannedTable, schema: StructType, bags: Bags, made: str
+) -> tuple[str, str]:
+    """Return the action, merge or rewrite, and the statement that gives a table its new rows.
+
+    Raises
+    ------
+    ErasureError
+        For columns that the table computes where rows must be written.
+    """
+    view = view_name(made, table.name)
+    columns = [column for column in shape_of(schema).columns if not column.computed]
+    if len(columns) < len(schema.names) and bags.came is not None:
+        raise ErasureError(
+            f"{table.table} computes columns itself, and rows of it must be written anew.\n"
+            "Write its rows by its own pipeline, from the sources without what is erased."
+        )
+    names = [column.name for column in columns]
+    if table.key:
+        text = merge_changes(target, view, names, table.key, writes=bags.came is not None)
+        return "merge", text
+    if table.predicate is not None:
+        # Equal rows satisfy a predicate alike: all of them go.
+        values = [field.name for field in schema.fields]
+        same = " AND ".join(f"t.`{name}` <=> s.`{name}`" for name in values)
+        return "merge", f"MERGE INTO {target} AS t USING `{view}` AS s ON {same} " + (
+            "WHEN MATCHED THEN DELETE"
+        )
+    return "rewrite", rewrite_table(target, named_bags(made, table.name, bags))
+
+
+def view_name(made: str, table: str, side: str = "changes") -> str:
+    """Return the name of a view that statements of an erasure read."""
+    word = "".join(letter if letter.isalnum() else "_" for letter in table)
+    return f"_lipstick_erasure_{made}_{word}_{side}"
+
+
+def named_bags(made: str, table: str, bags: Bags) -> Bags:
+    """Return bags by the names of views that statements of an erasure read."""
+    return Bags(
+        view_name(made, table, "real"),
+        None if bags.gone is None else view_name(made, table, "gone"),
+        None if bags.came is None else view_name(made, table, "came"),
+    )
+
+
+def put_views(host: ErasureHost, table: PlannedTable, bags: Bags, made: str) -> None:
+    """Make the views that the statements of an erasure read for a table."""
+    spark = host.spark
+    named = named_bags(made, table.name, bags)
+    for view, name in ((bags.real, named.real), (bags.gone, named.gone), (bags.came, named.came)):
+        if view is not None and name is not None:
+            host.add_view(spark.table(view), name)
+    columns = spark.table(bags.real).columns
+    if table.key:
+        changes = spark.sql(changes_of(bags, columns, table.key))
+    elif bags.gone is not None:
+        changes = spark.table(bags.gone).distinct()
+    else:
+        return
+    host.add_view(changes, view_name(made, table.name))
+
+
+def _copy(host: ErasureHost, table: PlannedTable, bags: Bags, made: str) -> dict[str, Any]:
+    """Return the statements that write a table of its own with the hypothetical rows."""
+    if table.table.endswith("`"):
+        target = f"{table.table[:-1]}_erasure_{made}`"
+    else:
+        target = f"{table.table}_erasure_{made}"
+    detail = host.spark.sql(f"DESCRIBE DETAIL {table.table}").head()
+    assert detail is not None
+    parts = ", ".join(quoted_name([name]) for name in detail["partitionColumns"])
+    partitioned = f"PARTITIONED BY ({parts}) " if parts else ""
+    rows = hypothetical(named_bags(made, table.name, bags))
+    return {
+        "action": "copy",
+        "target": target,
+        "statements": [f"CREATE OR REPLACE TABLE {target} USING delta {partitioned}AS {rows}"],
+        "publish": [
+            f"INSERT OVERWRITE {table.table} SELECT * FROM {target}",
+            f"DROP TABLE {target}",
+        ],
+    }
+
+
+def _counted(table: PlannedTable, real: DataFrame) -> int:
+    """Return the number of rows of a table, whose key is checked."""
+    if missing := set(table.key) - set(real.columns):
+        raise ErasureError(f"{table.name!r} has no column {min(missing)!r} for its key.")
+    if not table.key:
+        return real.count()
+    # Rows with a NULL in the key are not counted by count(DISTINCT ...).
+    key = [F.col(f"`{name}`") for name in table.key]
+    found = real.agg(F.count(F.lit(1)), F.count_distinct(*key)).head()
+    assert found is not None
+    if found[0] != found[1]:
+        raise ErasureError(
+            f"{', '.join(table.key)} does not name the rows of {table.name!r}: values occur twice "
+            "or are NULL.\nGive other columns, key={...}, or leave it out: the table is rewritten."
+        )
+    return int(found[0])

@@ -1,0 +1,271 @@
+"""Tables of an erasure: what is erased from them, their versions, and what they are without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.errors import ErasureError, SourceError
+from lipstick.histories.engine import SparkReplayEngine, shape_of
+from lipstick.histories.replay import Chain, Replay
+from lipstick.histories.steps import (
+    ExecutedStatement,
+    check_versions,
+    read_statement,
+    steps_of,
+    untracked_sources,
+)
+from lipstick.tracking.formats.iceberg import VersionedIceberg, iceberg_at_path, reference_of
+from lipstick.tracking.formats.probe import versioned_path, versioned_table
+from lipstick.tracking.formats.versions import VersionedTable
+from lipstick.tracking.views import quoted_name
+from rewriter.statements import Bags, row_by_row, rows_of, signed_difference, sources_of
+
+
+class ErasureHost(Protocol):
+    """A session, as far as erasures need one."""
+
+    spark: SparkSession
+    store: Path
+
+    def add_view(self, frame: DataFrame, name: str) -> None:
+        """Make a temporary view that is dropped in the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTable:
+    """A table of an erasure: a source, or derived from others by a query or by statements."""
+
+    name: str
+    """Its name in queries and statements."""
+    table: str
+    """The table as SQL names it."""
+    format: str
+    identity: str
+    version: int | None
+    key: tuple[str, ...] = ()
+    """Columns that name its rows; empty: all values do."""
+    predicate: str | None = None
+    """The rows of a source that are erased."""
+    query: str | None = None
+    """The query that a derived table is the answer of."""
+    statements: tuple[ExecutedStatement, ...] = ()
+    """The statements that made a derived table, from its first version on."""
+    versions: tuple[int, ...] = ()
+    """With statements, the versions of the table up to `version`."""
+
+    @property
+    def derived(self) -> bool:
+        """True unless the table is a source."""
+        return self.query is not None or bool(self.statements)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table as JSON values."""
+        return {k: v for k, v in asdict(self).items() if v not in (None, ())}
+
+    @staticmethod
+    def from_json(values: Mapping[str, Any]) -> PlannedTable:
+        """Return the table of JSON values."""
+        given = dict(values)
+        for name in ("key", "versions"):
+            given[name] = tuple(given.get(name, ()))
+        given["statements"] = tuple(ExecutedStatement(**s) for s in given.get("statements", ()))
+        given.setdefault("version", None)
+        return PlannedTable(**given)
+
+    def open(self, spark: SparkSession) -> VersionedTable:
+        """Return the table, and check that it is the one that was planned with.
+
+        Raises
+        ------
+        ErasureError
+            When there is another table of its name, or none.
+        """
+        try:
+            found = open_table(spark, self.table)
+        except SourceError as error:
+            raise ErasureError(f"The table {self.table} cannot be read: {error}") from error
+        if found.identity != self.identity:
+            raise ErasureError(
+                f"{self.table} is another table than when the erasure was planned.\nPlan it anew."
+            )
+        return found
+
+
+def open_table(spark: SparkSession, reference: str) -> VersionedTable:
+    """Return the table of Delta or Iceberg of a name in SQL, or in a folder.
+
+    Raises
+    ------
+    SourceError
+        When there is none.
+    """
+    if reference.startswith("iceberg.`"):
+        return iceberg_at_path(spark, reference.removeprefix("iceberg.`").removesuffix("`"))
+    found = None if "/" in reference and "`" not in reference else versioned_table(spark, reference)
+    if found is not None and found[1] is None:
+        return found[0]
+    table = versioned_path(spark, reference, None) if "/" in reference else None
+    if table is None:
+        raise SourceError(f"{reference!r} is no table of Delta or Iceberg.")
+    return table
+
+
+def check_predicate(spark: SparkSession, source: str, predicate: str) -> None:
+    """Refuse a predicate that does not say of each row by itself, now and later, if it goes.
+
+    Raises
+    ------
+    ErasureError
+    """
+    statement = read_statement(spark, f"DELETE FROM {quoted_name(['t'])} WHERE {predicate}")
+    if not row_by_row(statement):
+        raise ErasureError(
+            f"The predicate of {source!r}, {predicate!r}, has a subquery.\n"
+            "Write a condition on the columns of the row alone."
+        )
+
+
+class ErasedTables:
+    """The tables of an erasure, and the rows by which they differ without what is erased.
+
+    Nothing is changed. Versions are read as they were planned with, whatever is committed since.
+    """
+
+    def __init__(
+        self, host: ErasureHost, tables: Sequence[PlannedTable], progress: Callable[[str], None]
+    ) -> None:
+        self.host = host
+        self.tables = {table.name: table for table in tables}
+        self.engine = SparkReplayEngine(host.spark, host.store / "erasures", host.add_view)
+        self._progress = progress
+        self._bases: dict[str, Bags] = {}
+        self._chains: dict[str, Chain] = {}
+        executed: list[tuple[str, ExecutedStatement]] = []
+        for table in tables:
+            if table.derived:
+                self._chains[table.name.lower()] = self._chain(table)
+                executed += [(table.name, statement) for statement in _statements(table)]
+            else:
+                self._bases[table.name.lower()] = self._source(table)
+        self._steps = steps_of(host.spark, self._chains, [each for _, each in executed])
+        untracked_sources(self._chains, self._steps, lambda name: name in self._bases)
+
+    def _source(self, table: PlannedTable) -> Bags:
+        view = self.engine.named(table.open(self.host.spark).read(table.version))
+        if table.predicate is None:
+            return Bags(view)
+        erased = self.host.spark.table(view).where(table.predicate)
+        return Bags(view, self.engine.store(rows_of(self.engine.named(erased))))
+
+    def _chain(self, table: PlannedTable) -> Chain:
+        opened = table.open(self.host.spark)
+        if table.versions:
+            frames = {number: opened.read(number) for number in table.versions}
+        else:
+            real = opened.read(table.version)
+            frames = {0: real.where(F.lit(False)), 1: real}
+        views = {number: self.engine.named(frame) for number, frame in frames.items()}
+        return Chain(views, {number: shape_of(frame.schema) for number, frame in frames.items()})
+
+    def check(self) -> None:
+        """Check that every derived table is what its query or statements make of its sources.
+
+        Raises
+        ------
+        StatementError
+            When one is not, with some of the rows that differ.
+        """
+        self._progress("comparing derived tables with their queries")
+        bases = {name: Bags(bags.real) for name, bags in self._bases.items()}
+        check_versions(self.host.spark, self.engine, self._chains, self._steps, bases)
+
+    def differing(self, name: str) -> int:
+        """Return the number of distinct rows that a table and its query have differently often."""
+        (step,) = (step for step in self._steps if step.table == name.lower())
+        replay = Replay(self.engine, self._chains, self._steps, self._bases, {})
+        for table, chain in self._chains.items():
+            replay.state[table] = Bags(chain.versions[chain.last])
+        computed = rows_of(self.engine.view(replay.reenacted(step).rows))
+        chain = self._chains[step.table]
+        query = signed_difference(
+            rows_of(chain.versions[chain.last]), computed, chain.shapes[chain.last].names
+        )
+        return self.host.spark.sql(query).count()
+
+    def differences(self) -> dict[str, Bags]:
+        """Return by table its version, the rows that go, and the rows that come."""
+        self._progress("computing the tables without what is erased")
+        replay = Replay(self.engine, self._chains, self._steps, self._bases, {})
+        found = {**self._bases, **replay.run()}
+        return {name: found[name.lower()] for name in self.tables}
+
+
+def _statements(table: PlannedTable) -> Sequence[ExecutedStatement]:
+    if table.query is None:
+        return table.statements
+    name = quoted_name(table.name.split("."))
+    return [ExecutedStatement(f"INSERT OVERWRITE {name} {table.query}", name=table.name)]
+
+
+def in_order(spark: SparkSession, tables: Sequence[PlannedTable]) -> list[PlannedTable]:
+    """Return tables in an order in which each comes after the tables it reads.
+
+    Raises
+    ------
+    ErasureError
+        For derived tables that read each other.
+    """
+    names = {table.name.lower(): table for table in tables}
+    reads = {
+        name: {
+            each
+            for executed in _statements(table)
+            for each in sources_of(read_statement(spark, executed.text, executed.moments))
+            if each in names and each != name
+        }
+        for name, table in names.items()
+    }
+    ordered: dict[str, PlannedTable] = {}
+    while len(ordered) < len(names):
+        ready = [n for n in names if n not in ordered and reads[n] <= ordered.keys()]
+        if not ready:
+            circle = ", ".join(sorted(set(names) - set(ordered)))
+            raise ErasureError(f"The derived tables {circle} read each other.\nName one of them.")
+        ordered |= {name: names[name] for name in ready}
+    return list(ordered.values())
+
+
+def at_version(table: PlannedTable, opened: VersionedTable) -> PlannedTable:
+    """Return a table with the identity and the version that it has now."""
+    return replace(
+        table,
+        table=opened.table,
+        format=opened.format,
+        identity=opened.identity,
+        version=opened.current(),
+    )
+
+
+def as_it_is(spark: SparkSession, table: PlannedTable, target: str) -> PlannedTable | None:
+    """Return a table as it is now, on its branch or as its copy; None: there is none."""
+    name, branch = reference_of(target)
+    try:
+        if branch is not None and table.format == "iceberg":
+            opened: VersionedTable = open_table(spark, name)
+            assert isinstance(opened, VersionedIceberg)
+            version = opened.reference(branch)
+            if version is None:
+                return None
+        else:
+            opened = open_table(spark, target)
+            version = opened.current()
+    except (SourceError, PySparkException):
+        return None
+    return replace(table, table=opened.table, identity=opened.identity, version=version)

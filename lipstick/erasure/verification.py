@@ -1,0 +1,334 @@
+"""Verification of an erasure: its tables computed again, and every file searched for leftovers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lipstick.erasure.holders import holder_of
+from lipstick.erasure.plan import Steps, erased_values, planned_tables, silent
+from lipstick.erasure.receipt import ErasureReceipt, keyed_hash, read_key
+from lipstick.erasure.search import ErasedValues, Finding, ValueSearch, search_folders
+from lipstick.erasure.tables import (
+    ErasedTables,
+    ErasureHost,
+    PlannedTable,
+    as_it_is,
+    open_table,
+)
+from lipstick.errors import LipstickError, SourceError
+from lipstick.tracking.formats.versions import VersionedTable
+from rewriter.statements import hypothetical, rows_of, signed_difference
+
+LIVE, OLD, UNUSED, LOG = "live", "old version", "in no version", "log"
+"""States of a file of a table: in the current version, in an earlier one, in none, of the log."""
+ELSEWHERE, POSSIBLE = "elsewhere", "possible"
+"""States of files of no table: with erased values; with a small number in a column of its name."""
+_PASSING = frozenset([OLD, UNUSED, LOG])
+"""States of files that the format removes when it is asked to."""
+
+
+def verify_plan(
+    host: ErasureHost,
+    document: Mapping[str, Any],
+    key_file: Path,
+    search: Sequence[str],
+    on_step: Steps,
+) -> ErasureReceipt:
+    """Verify an erasure; see :meth:`lipstick.ErasurePlan.verify`."""
+    key = read_key(key_file)
+    values = erased_values(document)
+    checks = _checks(host, document, on_step)
+    places = [_Place.of(host.spark, entry, values) for entry in document["tables"]]
+    roots = [place.location for place in places]
+    roots += [*document["search"], *document["drop"], *search]
+    on_step(f"searching {len(roots)} folders")
+    dropped = {path for path in document["drop"] if not Path(path).exists()}
+    found = search_folders(ValueSearch(values), [root for root in roots if root not in dropped])
+    on_step(f"{found.files} files are searched")
+    mask = _Mask(key, values)
+    findings = [
+        _described(finding, places, mask)
+        for finding in found.findings
+        if not _of_another_key(finding, places)
+    ]
+    unpublished = [s for entry in document["tables"] for s in entry["effect"]["publish"]]
+    wrong = [check for check in checks if check["outcome"] not in ("equal", "no such row")]
+    states = {finding["state"] for finding in findings}
+    verdict = "erased"
+    if states:
+        verdict = "pending" if states <= _PASSING else "unclear"
+    if wrong or states - _PASSING - {POSSIBLE}:
+        verdict = "not erased"
+    return ErasureReceipt.sign(
+        {
+            "id": document["id"],
+            "planned": document["made"],
+            "verified": datetime.now(UTC).isoformat(timespec="seconds"),
+            "plan": hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest(),
+            "verdict": verdict,
+            "tables": [mask.entry(check) for check in checks],
+            "searched_for": [
+                {"relation": each.relation, "column": each.column}
+                | {"hashes": [keyed_hash(key, value) for value in each.values]}
+                for each in values
+            ],
+            "not_searched_for": document["not_searched_for"],
+            "roots": [mask.text(root) for root in roots],
+            "files": found.files,
+            "bytes": found.bytes,
+            "findings": findings,
+            "to_do": list(dict.fromkeys([*unpublished, *_to_do(findings, places)])),
+            "unsearched": [
+                {"path": mask.text(each.path), "reason": mask.text(each.reason)}
+                for each in found.unsearched
+            ],
+        },
+        key,
+    )
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def _checks(host: ErasureHost, document: Mapping[str, Any], on_step: Steps) -> list[dict[str, Any]]:
+    """Return by table what was compared, and the outcome."""
+    targets = {e["name"]: e["effect"]["target"] for e in document["tables"]}
+    effects = {e["name"]: e["effect"] for e in document["tables"]}
+    planned = planned_tables(document)
+    now = [as_it_is(host.spark, table, targets[table.name]) for table in planned]
+    checks = []
+    tables = None
+    if None not in now:
+        present = [replace(t, predicate=None) for t in now if t is not None and not t.statements]
+        tables = _opened(host, present)
+    for table, found in zip(planned, now, strict=True):
+        on_step(f"comparing {table.name}")
+        effect = effects[table.name]
+        entry = {"table": targets[table.name], "role": "derived" if table.derived else "source"}
+        entry |= {name: effect[name] for name in ("rows", "removed", "changed", "added")}
+        if found is None:
+            entry |= {"check": "read it", "outcome": "there is no such table"}
+        elif table.query is not None:
+            entry["check"] = "equals its query over its sources"
+            entry["outcome"] = _recomputed(tables, table.name)
+        elif table.statements:
+            entry["check"] = "equals its statements replayed without the rows"
+            entry["outcome"] = _replayed(host, planned, table.name, found)
+        elif table.predicate is not None:
+            rows = found.open(host.spark).read(found.version).where(table.predicate).count()
+            entry["check"] = "has no row of the predicate"
+            entry["outcome"] = f"{rows} rows" if rows else "no such row"
+        else:
+            entry |= {"check": "nothing is erased from it", "outcome": "equal"}
+        checks.append(entry)
+    return checks
+
+
+def _opened(host: ErasureHost, tables: Sequence[PlannedTable]) -> ErasedTables | str:
+    """Return tables as they are now, or why they are not compared."""
+    try:
+        return ErasedTables(host, tables, silent)
+    except (LipstickError, PySparkException) as error:
+        return f"not compared: {type(error).__name__}"
+
+
+def _recomputed(tables: ErasedTables | str | None, name: str) -> str:
+    """Compare a derived table with its query over the other tables as they are now."""
+    if not isinstance(tables, ErasedTables):
+        return tables or "not compared: a table is missing"
+    try:
+        differing = tables.differing(name)
+    except (LipstickError, PySparkException) as error:
+        return f"not compared: {type(error).__name__}"
+    return f"{differing} rows differ" if differing else "equal"
+
+
+def _replayed(
+    host: ErasureHost, planned: Sequence[PlannedTable], name: str, found: PlannedTable
+) -> str:
+    """Compare a table with what its statements make without the erased rows."""
+    try:
+        erased = ErasedTables(host, planned, silent)
+        bags = erased.differences()[name]
+        frame = found.open(host.spark).read(found.version)
+        now = rows_of(erased.engine.named(frame))
+        query = signed_difference(now, hypothetical(bags), frame.columns)
+        differing = host.spark.sql(query).count()
+    except (LipstickError, PySparkException) as error:
+        return f"not compared: {type(error).__name__}, its versions may have been removed"
+    return f"{differing} rows differ" if differing else "equal"
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Place:
+    """The folder of a table, and the files of its versions."""
+
+    name: str
+    table: str
+    format: str
+    location: str
+    opened: VersionedTable | None
+    own: frozenset[str]
+    """The columns whose values stand for rows of this table, in lower case."""
+    live: frozenset[str] | None = None
+    old: frozenset[str] | None = None
+
+    @classmethod
+    def of(
+        cls, spark: SparkSession, entry: Mapping[str, Any], values: Sequence[ErasedValues]
+    ) -> _Place:
+        definition, target = entry["definition"], entry["effect"]["target"]
+        name = target if entry["effect"]["action"] == "copy" else definition["table"]
+        own = {each.column.lower() for each in values if each.relation == entry["name"]}
+        own |= {column.lower() for column in definition.get("key", ())}
+        known = entry["name"], name, definition["format"]
+        try:
+            opened = open_table(spark, name)
+            location = opened.identity
+            if opened.format == "delta":
+                detail = spark.sql(f"DESCRIBE DETAIL {name}").head()
+                assert detail is not None
+                location = str(detail["location"])
+        except (SourceError, PySparkException):
+            return cls(*known, name, None, frozenset(own))
+        return cls(*known, _local(location), opened, frozenset(own))
+
+    def state(self, path: str) -> str:
+        """Return the state of a file in the folder."""
+        folders = Path(path).relative_to(self.location).parts[:-1]
+        if "_delta_log" in folders or "metadata" in folders[:1]:
+            return LOG
+        if self.opened is None:
+            return LIVE
+        if self.live is None:
+            self.live = _files(self.opened, self.opened.current())
+        if path in self.live:
+            return LIVE
+        if self.old is None:
+            versions = [each.version for each in self.opened.history()]
+            self.old = frozenset().union(*(_files(self.opened, v) for v in versions))
+        return OLD if path in self.old else UNUSED
+
+
+def _files(table: VersionedTable, version: int | None) -> frozenset[str]:
+    try:
+        return frozenset(map(_local, table.files(version)))
+    except (LipstickError, PySparkException):
+        return frozenset()
+
+
+def _local(uri: str) -> str:
+    if not uri.startswith("file:"):
+        return uri
+    return "/" + unquote(uri.removeprefix("file:")).lstrip("/")
+
+
+def _of_another_key(finding: Finding, places: Sequence[_Place]) -> bool:
+    """Return True for numbers in a table that itself names its rows by a column of this name."""
+    name = finding.place.rpartition(" ")[2].lower()
+    return not finding.text and any(
+        place.name != finding.relation and name in place.own
+        for place in places
+        if Path(finding.path).is_relative_to(place.location)
+    )
+
+
+def _described(finding: Finding, places: Sequence[_Place], mask: _Mask) -> dict[str, Any]:
+    """Return a finding with the table or capture that has the file, without values."""
+    path = Path(finding.path)
+    state, holder = ELSEWHERE, ""
+    for place in places:
+        if path.is_relative_to(place.location):
+            state, holder = place.state(finding.path), place.table
+            break
+    else:
+        if not finding.text:
+            state = POSSIBLE
+        known = holder_of(path)
+        if known is not None:
+            holder = f"{known[0]} {known[1]}"
+    return {
+        "state": state,
+        "holder": mask.text(holder),
+        "path": mask.text(finding.path),
+        "place": mask.text(finding.place),
+        "column": f"{finding.relation}.{finding.column}",
+        "count": finding.count,
+    }
+
+
+def _to_do(findings: Sequence[Mapping[str, Any]], places: Sequence[_Place]) -> Iterator[str]:
+    """Yield statements, or advice, that remove what was found."""
+    for place in places:
+        states = {f["state"] for f in findings if f["holder"] == place.table}
+        catalog, _, name = place.table.partition(".")
+        if place.format == "delta":
+            if LIVE in states:
+                yield f"REORG TABLE {place.table} APPLY (PURGE)"
+            if states & {LIVE, OLD, UNUSED}:
+                yield f"VACUUM {place.table}"
+            if LOG in states:
+                yield (
+                    f"the log of {place.table} has statistics of removed files: they leave it by "
+                    "the first checkpoint after delta.logRetentionDuration"
+                )
+        else:
+            if LIVE in states:
+                yield (
+                    f"CALL {catalog}.system.rewrite_data_files(table => '{name}', options => "
+                    "map('rewrite-all', 'true'))"
+                )
+            if LOG in states:
+                # Manifests have the bounds of files that their commit removed.
+                yield f"CALL {catalog}.system.rewrite_manifests(table => '{name}')"
+            if states & {LIVE, OLD, LOG}:
+                yield (
+                    f"CALL {catalog}.system.expire_snapshots(table => '{name}', older_than => "
+                    "current_timestamp(), retain_last => 1)"
+                )
+            if UNUSED in states:
+                yield f"CALL {catalog}.system.remove_orphan_files(table => '{name}')"
+    for finding in findings:
+        if finding["state"] == ELSEWHERE:
+            yield f"remove or rewrite {finding['holder'] or finding['path']}"
+
+
+class _Mask:
+    """Replaces erased values in texts by keyed hashes."""
+
+    def __init__(self, key: bytes, values: Sequence[ErasedValues]) -> None:
+        self._hashes = {
+            str(value): f"[{keyed_hash(key, value)[:12]}]"
+            for each in values
+            if each.is_text
+            for value in each.values
+        }
+
+    def text(self, text: str) -> str:
+        """Return a text without erased values."""
+        plain = unquote(text)
+        found = [value for value in self._hashes if value.lower() in plain.lower()]
+        for value in sorted(found, key=len, reverse=True):
+            place = plain.lower().find(value.lower())
+            while place >= 0:
+                plain = plain[:place] + self._hashes[value] + plain[place + len(value) :]
+                place = plain.lower().find(value.lower(), place + len(self._hashes[value]))
+            text = plain
+        return text
+
+    def entry(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an entry whose texts have no erased values."""
+        return {k: self.text(v) if isinstance(v, str) else v for k, v in entry.items()}

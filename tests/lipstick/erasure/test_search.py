@@ -1,0 +1,126 @@
+"""Erased values are found wherever they were planted, and what cannot be searched is named."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.orc
+import pyarrow.parquet as pq
+import pytest
+
+from lipstick.erasure.receipt import ErasureReceipt, read_key
+from lipstick.erasure.search import ErasedValues, SearchResult, ValueSearch, search_folders
+from lipstick.errors import ErasureError
+
+EMAIL = "zoë@example.org"
+SEARCH = ValueSearch(
+    [
+        ErasedValues("people", "email", (EMAIL,)),
+        ErasedValues("people", "id", (17, 4_000_017)),
+        ErasedValues("people", "nick", ("zo",)),
+    ]
+)
+
+
+def _parquet(path: Path, **columns: object) -> None:
+    pq.write_table(pa.table(columns), path)
+
+
+def _avro(path: Path, codec: str) -> None:
+    """Write a container file of Avro with one block."""
+
+    def length(number: int) -> bytes:
+        return bytes([number << 1])
+
+    block = b"\x08" + EMAIL[:16].encode()
+    block = zlib.compress(block)[2:-4] if codec == "deflate" else block
+    key, value = b"avro.codec", codec.encode()
+    header = length(1) + length(len(key)) + key + length(len(value)) + value + b"\0"
+    path.write_bytes(b"Obj\x01" + header + bytes(16) + length(1) + length(len(block)) + block)
+
+
+PLANTED: dict[str, Callable[[Path], object]] = {
+    "a cell": lambda p: _parquet(p / "f.parquet", anything=["x", EMAIL]),
+    "a part of a text, in capitals": lambda p: _parquet(p / "f", note=[f"to {EMAIL.upper()}!"]),
+    "a nested value": lambda p: _parquet(p / "f", n=[[{"a": {"b": EMAIL}}], None]),
+    "a key of a map": lambda p: _parquet(
+        p / "f", m=pa.array([[(EMAIL, 1)]], pa.map_(pa.string(), pa.int32()))
+    ),
+    "a dictionary": lambda p: _parquet(p / "f", d=pa.array([EMAIL]).dictionary_encode()),
+    "bytes": lambda p: _parquet(p / "f", b=[f"<{EMAIL}>".encode()]),
+    "a small number in a column of its name": lambda p: _parquet(p / "f", ID=[3, 17]),
+    "a small number as a text": lambda p: _parquet(p / "f", id=["17"]),
+    "a large number in any column": lambda p: _parquet(p / "f", other=[4_000_017]),
+    "a large number in a text": lambda p: (p / "f.log").write_text("row 4000017 was read"),
+    "a short text as a whole cell": lambda p: _parquet(p / "f", who=["Zo"]),
+    "ORC": lambda p: pa.orc.write_table(pa.table({"e": [EMAIL]}), p / "f.orc"),
+    "CSV with a small number": lambda p: (p / "f.csv").write_text("id,n\n17,1\n"),
+    "JSON with escapes": lambda p: (p / "f.json").write_text(json.dumps({"e": EMAIL})),
+    "lines of JSON with a number": lambda p: (p / "f.jsonl").write_text('{"id": 17}\n'),
+    "a log": lambda p: (p / "f.log").write_text(f"deleted {EMAIL}\n"),
+    "a compressed log": lambda p: (p / "f.log.gz").write_bytes(gzip.compress(EMAIL.encode())),
+    "statistics cut short": lambda p: _avro_in(p, "null"),
+    "compressed statistics": lambda p: _avro_in(p, "deflate"),
+    "a partition": lambda p: _partition(p, "id=17"),
+    "a partition of a text": lambda p: _partition(p, "email=zo%C3%AB%40example.org"),
+}
+
+
+def _avro_in(folder: Path, codec: str) -> None:
+    (folder / "metadata").mkdir()
+    _avro(folder / "metadata" / "m0.avro", codec)
+
+
+def _partition(folder: Path, name: str) -> None:
+    (folder / name).mkdir()
+    _parquet(folder / name / "f", n=[1])
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_what_was_planted_is_found(tmp_path: Path, planted: str) -> None:
+    _parquet(tmp_path / "others", id=[1, 2], email=["a@example.org", None], n=[17, 18])
+    assert search_folders(SEARCH, [str(tmp_path)]).findings == ()
+    PLANTED[planted](tmp_path)
+    found = search_folders(SEARCH, [str(tmp_path)])
+    assert found.findings
+    assert not found.unsearched
+
+
+def test_what_cannot_be_searched_is_named(tmp_path: Path) -> None:
+    (tmp_path / "f.zip").write_bytes(b"PK\x03\x04\xff\xfe\0")
+    (tmp_path / "torn.parquet").write_bytes(b"PAR1....")
+    _avro(tmp_path / "f.avro", "snappy")
+    roots = [str(tmp_path), "s3://bucket/lake", str(tmp_path / "gone")]
+    found: SearchResult = search_folders(SEARCH, roots)
+    reasons = {Path(each.path).name: each.reason for each in found.unsearched}
+    assert reasons.keys() == {"f.zip", "torn.parquet", "f.avro", "lake", "gone"}
+    assert "searched as they are" in reasons["f.zip"]
+    assert "snappy" in reasons["f.avro"]
+    assert reasons["lake"] == "it is on no local disk"
+
+
+def test_a_receipt_that_was_changed_is_not_as_it_was_signed(tmp_path: Path) -> None:
+    key = read_key(tmp_path / "key")
+    assert (tmp_path / "key").stat().st_mode & 0o077 == 0
+    assert read_key(tmp_path / "key") == key
+    lists = ("tables", "findings", "to_do", "unsearched", "not_searched_for", "searched_for")
+    document = {"id": "1", "verdict": "erased", "planned": "a", "verified": "b"}
+    receipt = ErasureReceipt.sign(
+        {**document, "files": 1, "bytes": 2, **{name: [] for name in lists}}, key
+    )
+    again = ErasureReceipt.read(receipt.save(tmp_path / "receipt.json"))
+    assert again.check(tmp_path / "key")
+    assert "<h1>Erasure 1: erased</h1>" in again.save(tmp_path / "receipt.html").read_text()
+    assert not ErasureReceipt({**again.document, "verdict": "pending"}).check(tmp_path / "key")
+    (tmp_path / "other").write_text("x" * 32)
+    assert not again.check(tmp_path / "other")
+    (tmp_path / "short").write_text("x")
+    with pytest.raises(ErasureError, match="less than 16 bytes"):
+        read_key(tmp_path / "short")
+    with pytest.raises(ErasureError, match="no receipt of an erasure"):
+        ErasureReceipt.read(tmp_path / "short")
