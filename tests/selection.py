@@ -20,9 +20,9 @@ Connect the ones after.
 `many(48)` says another number, of tests whose cases take long.
 """
 
-CASES_OVER_CONNECT: Final = 3
+CASES_OVER_CONNECT: Final = 5
 """Of the cases of all other tests of a file, which all run on a classic session, an ordinary run
-takes every third one over Connect.
+takes every fifth one over Connect.
 """
 
 ENGINES: Final = ("memory", "spark")
@@ -48,7 +48,7 @@ def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pyt
     """Yield what an ordinary run leaves to `--slow`.
 
     Of a test marked `many` that is all but every so manieth case. Of the other cases of a file it
-    is over Connect all but every third, unless they run there only. Of a test over several engines
+    is over Connect all but every fifth, unless they run there only. Of a test over several engines
     it is all but one for each case: the cases take turns, and begin with another engine over
     Connect.
     """

@@ -108,6 +108,7 @@ class Rule:
         return [b if a is not None and a > 1 else 0 for a, b in cases]
 
 
+@pytest.mark.many(4)
 @pytest.mark.parametrize("blocks", [{}, BLOCKS], ids=["independent", "blocks"])
 @pytest.mark.parametrize("monoid", [SUM, COUNT, MIN, MAX, AVG], ids=str)
 @pytest.mark.parametrize("seed", range(6))

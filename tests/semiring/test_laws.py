@@ -15,6 +15,7 @@ from semiring.semirings import ALL, Boolean, Counting
 MONOIDS = [SUM, COUNT, MIN, MAX, AVG]
 
 
+@pytest.mark.many(3)
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("semiring", ALL, ids=lambda semiring: semiring.name)
 def test_law(semiring, law):
