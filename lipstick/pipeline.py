@@ -131,7 +131,7 @@ def prepare(
         sql if shown is None else shown,
         args,
         surroundings,
-        SessionCatalog(surroundings.spark, surroundings.tracked),
+        SessionCatalog(surroundings.spark, surroundings.tracked, surroundings.versions),
         RegisteredFunctions(surroundings.spark),
     )
     for stage in STAGES:

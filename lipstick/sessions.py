@@ -84,7 +84,8 @@ class Session(Reenacting):
         self._views = Views(self.spark, self._id)
         self.local_relations = LocalRelations(self.spark)
         self._surroundings = Surroundings(
-            self.spark, self._tracked, self._tables, self.local_relations, self.store, self.add_view
+            *(self.spark, self._tracked, self._tables, self.local_relations, self.store),
+            *(self.add_view, self.version_views),
         )
         self.exports = None if exports is None else table_exporter(exports)
 
@@ -314,6 +315,7 @@ class Session(Reenacting):
 
     def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
         """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
+        self.define_versions(query)
         with naming_settings(self.spark), self._views.in_force():
             try:
                 prepared = prepare(query, args, self._surroundings, shown)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from lipstick.errors import TrackingError
+from rewriter.dialect import parse, relation_names
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
     from lipstick.sessions import Session
+    from rewriter import View
 
 
 @checked
@@ -22,6 +24,7 @@ class Reenacting:
 
     def __init__(self) -> None:
         self.histories: list[TableHistory] = []
+        self.version_views: dict[str, View] = {}
 
     def reenact(
         self,
@@ -48,7 +51,8 @@ class Reenacting:
         cast("Session", self).check_open()
         from lipstick.histories.history import TableHistory
 
-        history = TableHistory(cast("Session", self), tables, statements, key)
+        history = TableHistory(cast("Session", self))
+        history.follow(tables, statements, key)
         self.histories.append(history)
         return history
 
@@ -108,6 +112,15 @@ class Reenacting:
             in_place=in_place,
             on_step=on_step or silent,
         )
+
+    def define_versions(self, query: str) -> None:
+        """Define the versions of tables, such as ``orders@2``, that a query reads by name."""
+        if "@" not in query or not self.histories:
+            return
+        for name in relation_names(parse(query)):
+            for history in self.histories:
+                if name not in self.version_views and (found := history.version_named(name)):
+                    history.define(*found)
 
 
 def history_of(session: Session, relations: Iterable[str]) -> TableHistory | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.histories.deletions import deleted_rows
 from lipstick.histories.engine import SparkReplayEngine
 from lipstick.histories.hypothetical import HypotheticalTables
 from lipstick.histories.replay import Chain, HistoryStep, Replay
@@ -24,10 +25,11 @@ from lipstick.histories.steps import (
     steps_of,
     untracked_sources,
 )
+from lipstick.histories.version_views import VersionViews
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
-from rewriter.statements import Bags, over_relations, rows_of, sources_of
+from rewriter.statements import Bags, over_relations, sources_of
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -57,25 +59,37 @@ class TableHistory:
         When versions, sources or keys are missing.
     """
 
-    def __init__(
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.spark = session.spark
+        self.engine = SparkReplayEngine(session.spark, session.store / "replays", session.add_view)
+        self._names: dict[str, str] = {}
+        self._chains: dict[str, Chain] = {}
+        self._relations: dict[str, str] = {}
+        self._keys: dict[str, Keys] = {}
+        self._first: dict[str, Callable[[str], Tracked]] = {}
+        self._versions: dict[str, int] = {}
+        self._steps: list[HistoryStep] = []
+        self._checked = 0
+        self._views = VersionViews(self, session.version_views, session.add_view)
+
+    def follow(
         self,
-        session: Session,
         tables: Mapping[str, Versions],
         statements: Sequence[str | ExecutedStatement],
         key: Keys | Mapping[str, Keys],
     ) -> None:
-        self._session = session
-        self.spark = spark = session.spark
-        self.engine = SparkReplayEngine(spark, session.store / "replays", session.add_view)
+        """Follow tables through statements that ran; see :meth:`lipstick.Session.reenact`."""
+        spark = self.spark
         self._names = {name.lower(): name for name in tables}
         self._chains = {
             name.lower(): chain_of(spark, self.engine, name, versions)
             for name, versions in tables.items()
         }
         self._steps = steps_of(spark, self._chains, statements)
-        untracked_sources(self._chains, self._steps, lambda name: name in self._tracked())
+        untracked_sources(self._chains, self._steps, lambda name: name in self.tracked)
         check_versions(spark, self.engine, self._chains, self._steps, self._bases({}))
-        self._keys = {}
+        self._checked = len(self._steps)
         for name, shown in self._names.items():
             its = key.get(shown) if isinstance(key, Mapping) else key
             if its is None:
@@ -84,12 +98,19 @@ class TableHistory:
                     f"key={{{shown!r}: ...}})."
                 )
             self._keys[name] = its
-            given, last = tables[shown], self._chains[name].last
-            relation = shown.rpartition(".")[2]
-            if isinstance(given, str):
-                self._session.track(relation, given, its, at=last)
-            else:
-                self._session.track(relation, spark.table(self._chains[name].versions[last]), its)
+            self._relations[name] = shown.rpartition(".")[2]
+            track = partial(self._track, name, tables[shown])
+            self._first[name] = partial(track, self._chains[name].first)
+            last = self._chains[name].last
+            self._versions[track(last, self._relations[name]).view] = last
+
+    def _track(self, table: str, source: Versions, version: int, name: str) -> Tracked:
+        key = self._keys[table]
+        if isinstance(source, str):
+            return self._session.track(name, source, key, at=version)
+        return self._session.track(
+            name, self.spark.table(self._chains[table].versions[version]), key
+        )
 
     # -- what it is ------------------------------------------------------------------------
 
@@ -119,6 +140,45 @@ class TableHistory:
 
     # -- hypothetical tables ---------------------------------------------------------------
 
+    def query(self, sql: str) -> AnnotatedFrame:
+        """Annotate a query over the tables, with its tokens before all statements.
+
+        Annotations, values and lineage are in tokens of the first versions, ``orders@0``, and of
+        the relations that statements read; by ``ls.sql`` they are in tokens of the last
+        version. Any version can be read so, also by ``ls.sql``: ``SELECT * FROM `orders@2```.
+
+        Raises
+        ------
+        UnsupportedError
+            When a MERGE might fail had other rows been there, for such a world has no answer.
+        """
+        views = {
+            known: self.define(table, self._chains[table].last)
+            for table in self._chains
+            for known in (table, self._relations[table].lower())
+        }
+        return self._session.sql(over_relations(sql, views))
+
+    def define(self, table: str, version: int) -> str:
+        """Let queries read a version as a query over the first ones; return its name."""
+        self.check()
+        return self._views.define(self.name_of(table), version)
+
+    def check(self) -> None:
+        """Compare reenacted versions that were not yet compared with the real ones.
+
+        Raises
+        ------
+        StatementError
+            Where they differ.
+        """
+        if self._checked < len(self._steps):
+            check_versions(
+                *(self.spark, self.engine, self._chains, self._steps, self._bases({})),
+                self._checked,
+            )
+            self._checked = len(self._steps)
+
     def what_if(
         self,
         delete: Mapping[str, Any] | None = None,
@@ -145,6 +205,7 @@ class TableHistory:
         StatementError
             When a statement would fail: a row of its target is matched by several of the source.
         """
+        self.check()
         names = {step.name: step for step in self._steps}
         for name in (*undo, *(replace or {})):
             if name not in names:
@@ -167,9 +228,9 @@ class TableHistory:
             HistoryStep(name, other, names[name].table, names[name].version, names[name].reads)
             for name, other in others.items()
         ]
-        untracked_sources(self._chains, substitutes, lambda name: name in self._tracked())
+        untracked_sources(self._chains, substitutes, lambda name: name in self.tracked)
         delete = {name.lower(): what for name, what in (delete or {}).items()}
-        begins, gone = self._deleted(delete)
+        begins, gone = deleted_rows(self, delete)
         replay = Replay(
             *(self.engine, self._chains, self._steps, self._bases(gone), begins),
             *(frozenset(undo), others),
@@ -186,7 +247,7 @@ class TableHistory:
         read = {
             step.reads.get(name, name)
             for step in self._steps
-            for name in _sources(step)
+            for name in sources_of(step.statement)
             if step.reads.get(name, name) not in self._chains
         }
         first = {f"{name}@{chain.first}" for name, chain in self._chains.items()}
@@ -194,8 +255,40 @@ class TableHistory:
 
     def table_of(self, relation: str) -> str | None:
         """Return the table whose last version is tracked as a relation; None: it is of none."""
-        found = (name for name in self._names if name.rpartition(".")[2] == relation.lower())
+        found = (name for name, its in self._relations.items() if its.lower() == relation.lower())
         return next(found, None)
+
+    def version_named(self, relation: str) -> tuple[str, int] | None:
+        """Return the table and the version that a name like ``orders@2`` means; None: none."""
+        name, at, number = relation.rpartition("@")
+        table = self.table_of(name) if at else None
+        if table is None or number not in map(str, self._chains[table].versions):
+            return None
+        return table, int(number)
+
+    @property
+    def chains(self) -> Mapping[str, Chain]:
+        """The versions of the tables, by their names in lower case."""
+        return self._chains
+
+    @property
+    def steps(self) -> list[HistoryStep]:
+        """The statements in their order."""
+        return self._steps
+
+    def relation_of(self, table: str) -> str:
+        """Return the name by which a table's last version is tracked."""
+        return self._relations[table]
+
+    def track_first(self, table: str, name: str) -> None:
+        """Track the first version of a table under a name."""
+        self._first[table](name)
+
+    def replay_before(self, step: HistoryStep) -> Replay:
+        """Return a replay that stands before a statement, over the real rows."""
+        replay = Replay(self.engine, self._chains, self._steps, self._bases({}), {})
+        replay.stand_before(step)
+        return replay
 
     def key_of(self, table: str) -> Keys:
         """Return the key that names the rows of a table."""
@@ -248,7 +341,7 @@ class TableHistory:
             The value of the table's key; a tuple where it has several columns.
         """
         name, chain = self.name_of(table), self._chain(table)
-        columns = self._key_columns(name)
+        columns = self.key_columns(name)
         values = key if isinstance(key, tuple) else (key,)
         if len(values) != len(columns):
             raise TrackingError(
@@ -278,7 +371,7 @@ class TableHistory:
                 f"Version {twice} of {table!r} has several rows of the key {key!r}.\n"
                 "Reenact the history with a key that is unique in all versions."
             )
-        made_by = {step.version: step.name for step in self._steps if step.table == name}
+        made_by = self._made_by(name)
         return list(changed_versions(found, made_by))
 
     def blame(self, table: str, key: Any) -> dict[str, CellOrigin]:
@@ -337,7 +430,7 @@ class TableHistory:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if holds(middle) else (middle, high)
-        made_by = {step.version: step.name for step in self._steps if step.table == name}
+        made_by = self._made_by(name)
         number = numbers[high]
         old, new = answers[numbers[low]], answers[number]
         return RowVersion(number, made_by.get(number), "became true", old, new)
@@ -354,7 +447,9 @@ class TableHistory:
 
     # -- parts -----------------------------------------------------------------------------
 
-    def _tracked(self) -> Mapping[str, Tracked]:
+    @property
+    def tracked(self) -> Mapping[str, Tracked]:
+        """The relations of the session, by name in lower case."""
         return {name.lower(): tracked for name, tracked in self._session.tracked.items()}
 
     def name_of(self, table: str) -> str:
@@ -364,10 +459,21 @@ class TableHistory:
             )
         return table.lower()
 
+    def _made_by(self, table: str) -> dict[int, str]:
+        steps = (step for step in self._steps if step.table == table and not step.unchanged)
+        return {step.version: step.name for step in steps}
+
     def _chain(self, table: str) -> Chain:
         return self._chains[self.name_of(table)]
 
-    def _key_columns(self, table: str) -> tuple[str, ...]:
+    def key_columns(self, table: str) -> tuple[str, ...]:
+        """Return the columns of a table's key.
+
+        Raises
+        ------
+        TrackingError
+            When rows are named by all their values.
+        """
         key = self._keys[table]
         if key == "*":
             raise TrackingError(
@@ -381,7 +487,7 @@ class TableHistory:
         bases = {}
         pinned = self._session._views.pinned
         for step in self._steps:
-            for name in _sources(step):
+            for name in sources_of(step.statement):
                 stands_for = step.reads.get(name, name)
                 if stands_for not in self._chains and stands_for not in bases:
                     bases[stands_for] = Bags(pinned[stands_for], gone.get(stands_for))
@@ -389,62 +495,3 @@ class TableHistory:
             if self.table_of(name) is None:
                 bases.setdefault(name, Bags(view, gone.get(name)))
         return bases
-
-    def _deleted(self, delete: Mapping[str, Any]) -> tuple[dict[str, Bags], dict[str, str]]:
-        """Return the first versions less their deleted rows, and deleted rows of relations."""
-        begins, gone = {}, {}
-        tracked = self._tracked()
-        for name, what in delete.items():
-            table, at, number = name.rpartition("@")
-            if at and table in self._chains:
-                chain = self._chains[table]
-                if number != str(chain.first):
-                    raise TrackingError(
-                        f"{name!r} is not the first version of {table!r}.\nRows of "
-                        f"{table}@{chain.first} are deleted, and statements undone."
-                    )
-                view = self._first_rows(table, what)
-                begins[table] = Bags(chain.versions[chain.first], view)
-                continue
-            relation = tracked.get(name)
-            if relation is None or name not in self.sources:
-                raise TrackingError(
-                    f"No statement of the history reads {name!r}.\n"
-                    f"They read {', '.join(sorted(self.sources))}."
-                )
-            view_of = self._rows_of_tokens(relation, what)
-            if view_of is not None:
-                gone[name] = view_of
-        return begins, gone
-
-    def _first_rows(self, table: str, what: Any) -> str | None:
-        """Return a view of rows of the first version; None: none are selected."""
-        chain = self._chains[table]
-        rows = self.spark.table(chain.versions[chain.first])
-        if isinstance(what, str | Column):
-            selected = rows.where(what)
-        else:
-            columns = self._key_columns(table)
-            keys = [key if isinstance(key, tuple) else (key,) for key in what]
-            schema = rows.select(*(f"`{column}`" for column in columns)).schema
-            wanted = self.spark.createDataFrame(keys, schema)
-            match = [rows[f"`{c}`"].eqNullSafe(wanted[f"`{c}`"]) for c in columns]
-            selected = rows.join(wanted, match, "left_semi")
-        return self.engine.store(rows_of(self.engine.named(selected)))
-
-    def _rows_of_tokens(self, relation: Tracked, what: Any) -> str | None:
-        """Return a view of the deleted rows of a relation; None: none are."""
-        spark = self.spark
-        deletion = resolve_deletion(spark, {relation.name: relation.record}, {relation.name: what})
-        tokens: pa.Table = deletion.tokens[relation.name]
-        if not tokens.num_rows:
-            return None
-        rows, gone = spark.table(relation.view), spark.createDataFrame(tokens)
-        match = [rows[f"`{c}`"].eqNullSafe(gone[f"`{c}`"]) for c in relation.token]
-        deleted = rows.join(gone, match, "left_semi")
-        own = deleted.select(*(f"`{column}`" for column in relation.columns))
-        return self.engine.store(rows_of(self.engine.named(own)))
-
-
-def _sources(step: HistoryStep) -> frozenset[str]:
-    return sources_of(step.statement)

@@ -69,6 +69,10 @@ class HistoryStep:
         The number of the table's version that it made.
     reads
         The relations that names in it stand for, where these are others.
+    dynamic
+        INSERT OVERWRITE replaced the partitions of its rows alone.
+    unchanged
+        It changed no row and made no version: `version` is also the one before it.
     """
 
     name: str
@@ -77,6 +81,7 @@ class HistoryStep:
     version: int
     reads: Mapping[str, str] = field(default_factory=dict)
     dynamic: bool = False
+    unchanged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,10 @@ class Chain:
         """Return the number of the version before another."""
         numbers = list(self.versions)
         return numbers[numbers.index(version) - 1]
+
+    def before_step(self, step: HistoryStep) -> int:
+        """Return the number of the version that a statement ran over."""
+        return step.version if step.unchanged else self.before(step.version)
 
 
 class Replay:
@@ -159,11 +168,37 @@ class Replay:
             self.state[step.table] = self._after(step)
         return self.state
 
+    def stand_before(self, step: HistoryStep) -> None:
+        """Let every table be the real version that it was when a statement ran."""
+        chains = self._chains
+        self.state = {name: Bags(chain.versions[chain.first]) for name, chain in chains.items()}
+        for other in self._events[: self._events.index(step)]:
+            self.state[other.table] = Bags(chains[other.table].versions[other.version])
+
+    def relations(self, step: HistoryStep) -> Relations:
+        """Return the real relations that a statement read."""
+        views = self._views(step, step.statement, hypothetically=False)
+        return self._relations(step.statement, self._real_before(step), views)
+
     def reenacted(self, step: HistoryStep) -> Reenactment:
         """Return the reenactment of a statement over the real version before it."""
-        views = self._views(step, step.statement, hypothetically=False)
-        before = self._real_before(step)
-        return self._reenacted(step, step.statement, self._relations(step.statement, before, views))
+        return self._reenacted(step, step.statement, self.relations(step))
+
+    def equates_alike(self, step: HistoryStep, written: Reenactment) -> bool:
+        """Return True if MERGE equates expressions of the same types over target and source."""
+        return bool(written.keys) and self._alike(written, self.relations(step))
+
+    def shape_before(self, step: HistoryStep) -> TableShape:
+        """Return the columns of the table that a statement writes its rows with."""
+        chain = self._chains[step.table]
+        replaces = isinstance(step.statement, Replace)
+        return chain.shapes[step.version if replaces else chain.before_step(step)]
+
+    def source_shape(self, relations: Relations) -> TableShape | None:
+        """Return the columns of the rows that a statement brings; None: it brings none."""
+        if relations.source is None:
+            return None
+        return self._engine.shape(rows_of(relations.source))
 
     # -- one statement ---------------------------------------------------------------------
 
@@ -184,7 +219,7 @@ class Replay:
     def _unexecuted(self, step: HistoryStep, real: str) -> Bags:
         """Return the version before as a difference of the one after."""
         chain, before = self._chains[step.table], self.state[step.table]
-        if not chain.shapes[chain.before(step.version)].alike(chain.shapes[step.version]):
+        if not chain.shapes[chain.before_step(step)].alike(chain.shapes[step.version]):
             raise StatementError(
                 f"The statement {step.name!r} gave {step.table} other columns: what comes after it "
                 "cannot run without it.\nReplace it by one that gives the same columns."
@@ -293,7 +328,7 @@ class Replay:
             statement, now.real, self._views(step, statement, hypothetically=True)
         )
         written = self._reenacted(step, statement, before)
-        if not written.keys or not self._alike(step, statement, written, before):
+        if not written.keys or not self._alike(written, before):
             return None
         targets, sources = ([pair[side] for pair in written.keys] for side in (0, 1))
         alias, source_alias = written.aliases
@@ -329,9 +364,7 @@ class Replay:
         self._check_unambiguous(step, would_be)
         return self._normal(real, was.rows, would_be.rows)
 
-    def _alike(
-        self, step: HistoryStep, statement: MergeInto, written: Reenactment, relations: Relations
-    ) -> bool:
+    def _alike(self, written: Reenactment, relations: Relations) -> bool:
         """Return True if the keys of target and source are of the same types."""
         assert relations.source is not None
         alias, source_alias = written.aliases
@@ -379,11 +412,11 @@ class Replay:
         self, step: HistoryStep, statement: Statement, relations: Relations
     ) -> Reenactment:
         chain = self._chains[step.table]
-        version = step.version if isinstance(statement, Replace) else chain.before(step.version)
-        source = None
-        if relations.source is not None:
-            source = self._engine.shape(rows_of(relations.source))
-        return reenact(statement, chain.shapes[version], relations, source, dynamic=step.dynamic)
+        replaces = isinstance(statement, Replace)
+        shape = chain.shapes[step.version if replaces else chain.before_step(step)]
+        return reenact(
+            *(statement, shape, relations, self.source_shape(relations)), dynamic=step.dynamic
+        )
 
     def _check_unambiguous(self, step: HistoryStep, written: Reenactment) -> None:
         if written.ambiguous is not None and self._engine.store(written.ambiguous) is not None:
@@ -419,4 +452,4 @@ class Replay:
 
     def _real_before(self, step: HistoryStep) -> str:
         chain = self._chains[step.table]
-        return chain.versions[chain.before(step.version)]
+        return chain.versions[chain.before_step(step)]

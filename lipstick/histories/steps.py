@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
@@ -15,6 +15,7 @@ from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.replay import Chain, HistoryStep, Replay
 from lipstick.stages.settings import is_case_sensitive
 from lipstick.tracking.formats.probe import versioned_table
+from lipstick.tracking.tracker import Tracked
 from rewriter import dialect
 from rewriter.statements import (
     Bags,
@@ -43,6 +44,44 @@ class VersionedRows(Protocol):
 
     def read(self, version: int | None) -> DataFrame:
         """Return the rows of a version."""
+
+
+class KnownHistory(Protocol):
+    """The tables, statements and sources of a history, for what is computed from them."""
+
+    spark: SparkSession
+    engine: SparkReplayEngine
+
+    @property
+    def chains(self) -> Mapping[str, Chain]:
+        """The versions of the tables, by their names in lower case."""
+
+    @property
+    def steps(self) -> list[HistoryStep]:
+        """The statements in their order."""
+
+    @property
+    def tracked(self) -> Mapping[str, Tracked]:
+        """The relations of the session, by name in lower case."""
+
+    @property
+    def sources(self) -> frozenset[str]:
+        """The relations that statements read, and the first versions of the tables."""
+
+    def table_of(self, relation: str) -> str | None:
+        """Return the table whose last version is tracked as a relation; None: it is of none."""
+
+    def key_columns(self, table: str) -> tuple[str, ...]:
+        """Return the columns of a table's key."""
+
+    def relation_of(self, table: str) -> str:
+        """Return the name by which a table's last version is tracked."""
+
+    def track_first(self, table: str, name: str) -> None:
+        """Track the first version of a table under a name."""
+
+    def replay_before(self, step: HistoryStep) -> Replay:
+        """Return a replay that stands before a statement, over the real rows."""
 
 
 Versions: TypeAlias = Mapping[int, DataFrame] | Sequence[DataFrame] | VersionedRows | str
@@ -233,8 +272,14 @@ def check_versions(
     chains: Mapping[str, Chain],
     steps: Sequence[HistoryStep],
     bases: Mapping[str, Bags],
+    checked: int = 0,
 ) -> None:
     """Compare every reenacted version with the real one, as bags.
+
+    Parameters
+    ----------
+    checked
+        The number of steps that were compared before.
 
     Raises
     ------
@@ -243,9 +288,10 @@ def check_versions(
         several rows of the source.
     """
     check = Replay(engine, chains, steps, bases, {})
-    for step in steps:
+    for step in steps[checked:]:
+        check.stand_before(step)
         chain = chains[step.table]
-        same_columns = chain.shapes[chain.before(step.version)].alike(chain.shapes[step.version])
+        same_columns = chain.shapes[chain.before_step(step)].alike(chain.shapes[step.version])
         if not same_columns and not isinstance(step.statement, Replace):
             raise StatementError(
                 f"Version {step.version} of {step.table} has other columns than the version before "
@@ -268,7 +314,6 @@ def check_versions(
             "Give the statement that made this version, and the sources as they were then "
             "(reads=...).",
         )
-        check.state[step.table] = replace(check.state[step.table], real=real)
 
     for table, chain in chains.items():
         made = {step.version for step in steps if step.table == table}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.tracker import Tracked
-from rewriter import TableFunction, TokenSource
+from rewriter import TableFunction, TokenSource, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class Surroundings:
         A folder that the Spark driver and this process both see.
     add_view
         Registers a frame as a temporary view that the session drops when it is closed.
+    versions
+        Versions of tables as queries over the versions before, by name in lower case.
     """
 
     spark: SparkSession
@@ -37,6 +39,7 @@ class Surroundings:
     local_relations: LocalRelations
     store: Path
     add_view: Callable[[DataFrame, str], None]
+    versions: Mapping[str, View] = field(default_factory=dict)
 
     @property
     def tokens(self) -> Mapping[str, TokenSource]:

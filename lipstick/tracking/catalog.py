@@ -24,9 +24,15 @@ _VIEW_TEXT = "View Text"
 class SessionCatalog:
     """Resolves names against a session's tracked relations, then against Spark's views."""
 
-    def __init__(self, spark: SparkSession, tracked: Mapping[str, Tracked]) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        tracked: Mapping[str, Tracked],
+        versions: Mapping[str, View] | None = None,
+    ) -> None:
         self._spark = spark
         self._tracked = tracked
+        self._versions = versions or {}
         self._views: dict[str, View | None] = {}
         self.columns: set[str] = set()
         """The columns of the relations that names have been resolved to."""
@@ -50,7 +56,7 @@ class SessionCatalog:
             self.columns.update(tracked.columns)
             return TrackedRelation(tracked.name, tracked.columns, tracked.marks)
         if name.lower() not in self._views:
-            self._views[name.lower()] = self._view(name)
+            self._views[name.lower()] = self._versions.get(name.lower()) or self._view(name)
         return self._views[name.lower()]
 
     def variable(self, parts: tuple[str, ...]) -> Variable | None:

@@ -56,7 +56,8 @@ class View:
     """A view: its text, and its column names where they differ from the names in the text's answer.
 
     ``distinct``: of a stream, whose duplicates are dropped from the text's answer. ``watermark``:
-    of a stream, which has one by this column of the text's answer.
+    of a stream, which has one by this column of the text's answer. ``once``: all references share
+    the plan of the text.
     """
 
     name: str
@@ -64,6 +65,7 @@ class View:
     columns: tuple[str, ...] | None = None
     distinct: Deduplication | None = None
     watermark: EventTimeColumn | None = None
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,6 +232,8 @@ class Definition:
     """The one plan of all references, where the query must be computed once."""
     around: Outer | None = None
     """The columns of the query around the one that defines it."""
+    once: bool = False
+    """True if all references share the plan."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,10 +36,12 @@ from rewriter.statements.reenact import reenact
 from rewriter.statements.scope import (
     moments_of,
     over_relations,
+    references,
     row_by_row,
     sources_of,
     with_moments,
 )
+from rewriter.statements.uniqueness import duplicate_source_keys
 from rewriter.statements.writer import Reenactment, Relations, source_query
 
 __all__ = [
@@ -60,6 +62,7 @@ __all__ = [
     "Update",
     "changes_of",
     "difference",
+    "duplicate_source_keys",
     "hypothetical",
     "keys_of",
     "merge_changes",
@@ -68,6 +71,7 @@ __all__ = [
     "parse_statement",
     "read_fragments",
     "reenact",
+    "references",
     "rewrite_table",
     "row_by_row",
     "rows_of",

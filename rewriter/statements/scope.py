@@ -173,6 +173,11 @@ def over_relations(query: str, views: Mapping[str, str]) -> str:
     return emit(with_relations(parse(query), views))
 
 
+def references(query: str, relation: str) -> int:
+    """Return how often a query reads a relation of one name."""
+    return sum(table.name.lower() == relation.lower() for table in _relations(parse(query)))
+
+
 def with_short_name(expression: E, table: Name) -> E:
     """Return a copy in which a table's columns are qualified by the last part of its name."""
     wrapper = exp.Paren(this=expression.copy())

@@ -303,7 +303,7 @@ def bind_definition(definition: Definition, reference: exp.Expr, source: Source)
     bound = definition.shared
     if bound is None:
         bound = context.bind.query(definition.query, context, definition.outer)
-        if not _computed_once(bound.relation, _is_view(definition)):
+        if not (definition.once or _computed_once(bound.relation, _is_view(definition))):
             return renamed(bound, definition.columns, reference, source)
         definition.shared = bound
     names = [attribute.name for attribute in bound.relation.attributes]
@@ -334,7 +334,9 @@ def _bind_view(view: View, table: exp.Table, context: BindContext) -> Bound:
         query = substitute(parse(inside.source), None, sql=view.text)
         query = with_aggregates(query, context.environment.aggregates)
         context.names.reserve(lambda_variables(query))
-        context.views[key] = Definition(view.name, query, view.columns, inside, None)
+        context.views[key] = Definition(
+            *(view.name, query, view.columns, inside, None), once=view.once
+        )
     bound = bind_definition(context.views[key], table, context.source)
     columns = bound.relation.attributes
     if view.watermark is not None:

@@ -60,6 +60,7 @@ def test_history_answers(ls: lipstick.Session, spark: SparkSession) -> None:
     history = reenacted(ls, spark)
     _check_hypothetical(ls, history)
     _check_rows(history)
+    _check_through_statements(ls, history)
     classic = hasattr(spark, "_jsparkSession")
     if classic:
         _check_replaced(history)
@@ -84,6 +85,21 @@ def _check_replaced(history: lipstick.TableHistory) -> None:
         ("added", 1),
         ("deleted", 5),
     }
+
+
+def _check_through_statements(ls: lipstick.Session, history: lipstick.TableHistory) -> None:
+    """Annotations through the statements say what replaying them yields."""
+    through = history.query("SELECT k, amount FROM db.orders")
+    assert set(through.relations) == {"orders@0", "news", "late"}
+    annotations = {row["k"]: str(annotation) for row, annotation in through.polynomials()}
+    assert annotations == {3: "`orders@0`:3·δ(late:3)", 5: "news:5·δ(late:5)"}
+    replayed = ls.sql("SELECT k, amount FROM orders")
+    for relation, known, key in [("late", "late", 3), ("orders@0", "db.orders@0", 2)]:
+        asked = through.what_if(delete={relation: [key]})
+        assert asked.method == "annotations"
+        assert rows_of(asked.df) == rows_of(replayed.what_if(delete={known: [key]}).df)
+    first = ls.sql("SELECT sum(amount) AS total FROM `orders@1`")
+    assert rows_of(first.what_if(delete={"news": [2]}).df) == [(65,)]
 
 
 def _check_rows(history: lipstick.TableHistory) -> None:

@@ -1,0 +1,81 @@
+"""Rows deleted from the relations that statements read, and from first versions of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column
+
+from lipstick.errors import TrackingError
+from lipstick.histories.steps import KnownHistory
+from lipstick.questions.deletion import resolve_deletion
+from lipstick.tracking.tracker import Tracked
+from rewriter.statements import Bags, rows_of
+
+
+def deleted_rows(
+    history: KnownHistory, delete: Mapping[str, Any]
+) -> tuple[dict[str, Bags], dict[str, str]]:
+    """Return the first versions less their deleted rows, and deleted rows of relations.
+
+    Parameters
+    ----------
+    delete
+        By relation in lower case, a predicate or keys.
+    """
+    begins, gone = {}, {}
+    tracked = history.tracked
+    for name, what in delete.items():
+        table, at, number = name.rpartition("@")
+        if at and (known := history.table_of(table) or table) in history.chains:
+            table, chain = known, history.chains[known]
+            if number != str(chain.first):
+                raise TrackingError(
+                    f"{name!r} is not the first version of {table!r}.\nRows of "
+                    f"{table}@{chain.first} are deleted, and statements undone."
+                )
+            view = _first_rows(history, table, what)
+            begins[table] = Bags(chain.versions[chain.first], view)
+            continue
+        relation = tracked.get(name)
+        if relation is None or name not in history.sources:
+            raise TrackingError(
+                f"No statement of the history reads {name!r}.\n"
+                f"They read {', '.join(sorted(history.sources))}."
+            )
+        view_of = _rows_of_tokens(history, relation, what)
+        if view_of is not None:
+            gone[name] = view_of
+    return begins, gone
+
+
+def _first_rows(history: KnownHistory, table: str, what: Any) -> str | None:
+    """Return a view of rows of the first version; None: none are selected."""
+    chain = history.chains[table]
+    rows = history.spark.table(chain.versions[chain.first])
+    if isinstance(what, str | Column):
+        selected = rows.where(what)
+    else:
+        columns = history.key_columns(table)
+        keys = [key if isinstance(key, tuple) else (key,) for key in what]
+        schema = rows.select(*(f"`{column}`" for column in columns)).schema
+        wanted = history.spark.createDataFrame(keys, schema)
+        match = [rows[f"`{c}`"].eqNullSafe(wanted[f"`{c}`"]) for c in columns]
+        selected = rows.join(wanted, match, "left_semi")
+    return history.engine.store(rows_of(history.engine.named(selected)))
+
+
+def _rows_of_tokens(history: KnownHistory, relation: Tracked, what: Any) -> str | None:
+    """Return a view of the deleted rows of a relation; None: none are."""
+    spark = history.spark
+    deletion = resolve_deletion(spark, {relation.name: relation.record}, {relation.name: what})
+    tokens: pa.Table = deletion.tokens[relation.name]
+    if not tokens.num_rows:
+        return None
+    rows, gone = spark.table(relation.view), spark.createDataFrame(tokens)
+    match = [rows[f"`{c}`"].eqNullSafe(gone[f"`{c}`"]) for c in relation.token]
+    deleted = rows.join(gone, match, "left_semi")
+    own = deleted.select(*(f"`{column}`" for column in relation.columns))
+    return history.engine.store(rows_of(history.engine.named(own)))

@@ -1,0 +1,146 @@
+"""Versions of tables as queries over their first versions and the sources of statements.
+
+The version ``orders@3`` is a relation that queries read: a view whose text is the reenactment of
+the statement that made it, over the version before it. Binding unfolds it, so that annotations,
+values and lineage of such a query are in tokens of the first version, ``orders@0``, and of the
+relations that statements read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+
+from lipstick.errors import UnsupportedError
+from lipstick.histories.replay import HistoryStep, Replay
+from lipstick.histories.steps import KnownHistory
+from rewriter import View
+from rewriter.statements import (
+    MergeInto,
+    Reenactment,
+    Relations,
+    duplicate_source_keys,
+    over_relations,
+    reenact,
+    references,
+    rows_of,
+    sources_of,
+)
+
+
+class VersionViews:
+    """The versions of a history's tables as views, which are defined when a query reads them.
+
+    Parameters
+    ----------
+    defined
+        Where the session looks views up, by name in lower case; they are added to it.
+    register
+        Makes a temporary view that the session drops in the end.
+    """
+
+    def __init__(
+        self,
+        history: KnownHistory,
+        defined: dict[str, View],
+        register: Callable[[DataFrame, str], None],
+    ) -> None:
+        self._register = register
+        self._history = history
+        self._defined = defined
+
+    def define(self, table: str, version: int) -> str:
+        """Define a version of a table and the versions that it is made of; return its name.
+
+        Raises
+        ------
+        UnsupportedError
+            When a MERGE among the statements might fail had other rows been there, since several
+            rows of its source might match one row: such a world has no answer.
+        """
+        history = self._history
+        chain, steps = history.chains[table], history.steps
+        name = f"{history.relation_of(table)}@{version}"
+        made = {step.version for step in steps_over(steps, table)}
+        if version == chain.first and version not in made:
+            return self._state(table, 0)
+        if name.lower() not in self._defined:
+            later = chain.after(version)
+            until = next(
+                (n for n, s in enumerate(steps) if s.table == table and s.version in later),
+                len(steps),
+            )
+            self._define(name, rows_of(self._state(table, until)), chain.versions[version])
+        return name
+
+    def _state(self, table: str, until: int) -> str:
+        """Return the relation that a table was before the step of a number."""
+        history = self._history
+        relation = history.relation_of(table)
+        steps = steps_over(history.steps[:until], table)
+        if not steps:
+            name = f"{relation}@{history.chains[table].first}"
+            if name.lower() not in history.tracked:
+                history.track_first(table, name)
+            return name
+        step = steps[-1]
+        name = f"{relation}@{step.version}/{step.name}"
+        if name.lower() not in self._defined:
+            self._define(name, self._text(step), history.chains[table].versions[step.version])
+        return name
+
+    def _text(self, step: HistoryStep) -> str:
+        """Return a version as a query over the version before and what the statement read."""
+        history, number = self._history, self._history.steps.index(step)
+        views = {}
+        for known in sources_of(step.statement):
+            stands_for = step.reads.get(known, known)
+            own = stands_for in history.chains
+            views[known] = self._state(stands_for, number) if own else stands_for
+        replay = history.replay_before(step)
+        relations, written = replay.relations(step), replay.reenacted(step)
+        if written.ambiguous is not None:
+            self._check_never_ambiguous(step, replay, relations, written)
+        before = self._state(step.table, number)
+        text = reenact(
+            *(step.statement, replay.shape_before(step), Relations(before, views)),
+            replay.source_shape(relations),
+            dynamic=step.dynamic,
+        ).rows
+        for relation in {before, *views.values()}:
+            known_view = self._defined.get(relation.lower())
+            if known_view is not None and references(text, relation) > 1:
+                self._defined[relation.lower()] = replace(known_view, once=True)
+        return text
+
+    def _define(self, name: str, text: str, rows: str) -> None:
+        self._defined[name.lower()] = View(name, text)
+        self._register(self._history.spark.table(rows), name)
+
+    def _check_never_ambiguous(
+        self, step: HistoryStep, replay: Replay, relations: Relations, written: Reenactment
+    ) -> None:
+        """Check that no row is matched twice, whichever rows are there."""
+        assert isinstance(step.statement, MergeInto)
+        chains = self._history.chains
+        fixed = (name for name in relations.views if step.reads.get(name, name) not in chains)
+        keys = [key for _, key in written.keys]
+        query = duplicate_source_keys(step.statement, keys, written.aliases[1], frozenset(fixed))
+        if query is not None and replay.equates_alike(step, written):
+            spark = self._history.spark
+            if not query or not spark.sql(over_relations(query, relations.views)).head(1):
+                return
+        raise UnsupportedError(
+            f"several rows of the source of {step.name!r} might match one row, had other rows been "
+            "there",
+            "Give it a source with one row for each key: group it by the key, or number the rows "
+            "of a key and take the first. what_if() of a query over the last version answers.",
+            step.statement.text,
+        )
+
+
+def steps_over(steps: list[HistoryStep], table: str) -> list[HistoryStep]:
+    """Return the steps that change a table."""
+    return [step for step in steps if step.table == table]
