@@ -17,15 +17,22 @@ from lipstick.questions.asking import (
     check_limit,
     question,
 )
-from lipstick.questions.prior import Annotation, PriorKnowledge, Tokens
+from lipstick.questions.prior import Annotation, PriorKnowledge
 from semiring.analysis import (
     Estimate,
+    MinimalWitnesses,
     Moments,
+    Repairs,
+    Responsibilities,
     banzhaf,
+    bounded_responsibility,
+    found_repairs,
+    found_witnesses,
     moments,
     probability,
     repairs,
     responsibility,
+    sampled_banzhaf,
     sampled_moments,
     sampled_probability,
     sampled_shapley,
@@ -267,29 +274,45 @@ class Analyses(ABC):
 
     @question("computing Banzhaf values")
     def banzhaf(
-        self, limit: int | None = 20, *, budget: float | None = BUDGET
+        self,
+        limit: int | None = 20,
+        *,
+        method: Method = "auto",
+        error: float = 0.05,
+        confidence: float = 0.95,
+        budget: float | None = BUDGET,
     ) -> list[tuple[Row, dict[Token, Estimate]]]:
         """The Banzhaf value of every input tuple for each row's being there.
 
-        Raises
-        ------
-        ExactnessError
-            Where a row is too hard.
+        ``method`` and ``budget`` as for :meth:`probability`.
         """
-        return answer_rows(self._annotated(limit), "exact", banzhaf)
+        return answer_rows(
+            self._annotated(limit),
+            method,
+            banzhaf,
+            lambda annotation: sampled_banzhaf(annotation, error, confidence),
+        )
 
     @question("finding witnesses")
     def witnesses(
         self, limit: int | None = 20, *, budget: float | None = BUDGET
-    ) -> list[tuple[Row, list[Tokens]]]:
+    ) -> list[tuple[Row, MinimalWitnesses]]:
         """The minimal sets of input tuples that suffice for each row.
+
+        ``complete`` of a row's list is False where the budget was spent before all were found.
 
         Raises
         ------
         CapabilityError
             Where the absence of tuples, or a comparison of aggregates, takes part.
         """
-        return answer_rows(self._annotated(limit), "exact", witnesses)
+        return answer_rows(
+            self._annotated(limit),
+            "auto",
+            witnesses,
+            found_witnesses,
+            lambda: MinimalWitnesses([], complete=False),
+        )
 
     @question("summing over witnesses")
     def wsms(
@@ -310,32 +333,33 @@ class Analyses(ABC):
     @question("finding repairs")
     def repairs(
         self, limit: int | None = 20, *, budget: float | None = BUDGET
-    ) -> list[tuple[Row, list[Tokens]]]:
+    ) -> list[tuple[Row, Repairs]]:
         """The smallest deletions of input tuples that remove each row.
 
         They are found exactly where the annotation compiles: by the structure of joins, and as a
         knapsack below a condition on a COUNT or SUM. ``complete`` of a row's list says whether all
-        deletions of the least size are in it.
-
-        Raises
-        ------
-        ExactnessError
-            Where too many sets would have to be tried, or the budget in seconds is spent.
+        deletions of the least size are in it; where it does not compile within half of the budget,
+        the list has the best deletion that a search finds in the rest, and ``at_least`` is a lower
+        bound on the size of any.
         """
-        return answer_rows(self._annotated(limit), "exact", repairs)
+        return answer_rows(
+            self._annotated(limit),
+            "auto",
+            repairs,
+            found_repairs,
+            lambda: Repairs([], complete=False, at_least=0),
+        )
 
     @question("computing responsibility")
     def responsibility(
         self, limit: int | None = 20, *, budget: float | None = BUDGET
-    ) -> list[tuple[Row, dict[Token, float]]]:
+    ) -> list[tuple[Row, Responsibilities]]:
         """Return the responsibility of input tuples for each row: 1 if it depends on one alone.
 
-        Raises
-        ------
-        ExactnessError
-            Where too many sets would have to be tried, or the budget in seconds is spent.
+        Where the budget is spent before, the shares of tuples that are in ``upper`` are lower
+        bounds, and their upper bounds are there.
         """
-        return answer_rows(self._annotated(limit), "exact", responsibility)
+        return answer_rows(self._annotated(limit), "auto", responsibility, bounded_responsibility)
 
 
 def _made(annotation: Annotation) -> Callable[[], Annotation]:

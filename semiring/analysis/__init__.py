@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-from semiring.analysis.attribution import banzhaf, sampled_shapley, shapley
+from semiring.analysis.attribution import banzhaf, sampled_banzhaf, sampled_shapley, shapley
 from semiring.analysis.circuit import Circuit
 from semiring.analysis.compilation import compile_annotation
 from semiring.analysis.moments import Moments, moments
 from semiring.analysis.probability import probability, sampled_probability
+from semiring.analysis.responsibilities import (
+    Responsibilities,
+    bounded_responsibility,
+    responsibility,
+)
 from semiring.analysis.sampled_moments import sampled_moments
 from semiring.analysis.sampling import Estimate
-from semiring.analysis.witnesses import repairs, responsibility, witnesses, wsms
+from semiring.analysis.witnesses import (
+    MinimalWitnesses,
+    Repairs,
+    found_repairs,
+    found_witnesses,
+    repairs,
+    witnesses,
+    wsms,
+)
 
 __all__ = [
     "Circuit",
     "Estimate",
+    "MinimalWitnesses",
     "Moments",
+    "Repairs",
+    "Responsibilities",
     "banzhaf",
+    "bounded_responsibility",
     "compile_annotation",
+    "found_repairs",
+    "found_witnesses",
     "moments",
     "probability",
     "repairs",
     "responsibility",
+    "sampled_banzhaf",
     "sampled_moments",
     "sampled_probability",
     "sampled_shapley",

@@ -70,13 +70,22 @@ def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Ci
 
 def _compiled(annotation: Annotation, decisions: int) -> Circuit:
     events = Events()
-    compiler = _Compiler(events, decisions)
     try:
-        compiler.compiled(events.of(annotation))
+        event = events.of(annotation)
     except RecursionError as error:
         raise _too_hard(decisions) from error
-    tokens = tuple(sorted(annotation.tokens))
-    return Circuit(tuple(compiler.gates), tokens, compiler.used)
+    circuit = compile_event(events, event, decisions)
+    return Circuit(circuit.gates, tuple(sorted(annotation.tokens)), circuit.decisions)
+
+
+def compile_event(events: Events, event: int, decisions: int) -> Circuit:
+    """Return the circuit of a function; parameters and errors as of `compile_annotation`."""
+    compiler = _Compiler(events, decisions)
+    try:
+        compiler.compiled(event)
+    except RecursionError as error:
+        raise _too_hard(decisions) from error
+    return Circuit(tuple(compiler.gates), tuple(sorted(events.tokens[event])), compiler.used)
 
 
 def _too_hard(decisions: int) -> ExactnessError:

@@ -128,11 +128,7 @@ class Deletions:
             least[: len(high)] = high
             least[: len(low)] = np.minimum(least[: len(low)], low + 1)
             return least
-        total = self._of(inner[0])
-        for child in inner[1:]:
-            check_budget()
-            total = _combined(total, self._of(child), gate.cap)
-        return total
+        return least_sums([self._of(child) for child in inner], gate.cap)
 
     # -- sets --------------------------------------------------------------------------------
 
@@ -269,6 +265,15 @@ def _at(sizes: dict[int, int], length: int) -> Array:
     for place, size in sizes.items():
         least[place] = min(size, least[place])
     return least
+
+
+def least_sums(parts: Sequence[Array], cap: int) -> Array:
+    """Return the least deletions for the sums of several parts."""
+    total = _at({0: 0}, 1)
+    for part in parts:
+        check_budget()
+        total = _combined(total, part, cap)
+    return total
 
 
 def _combined(a: Array, b: Array, cap: int) -> Array:

@@ -53,6 +53,16 @@ class Presence:
         return [part] if kind == "not" else []
 
     @property
+    def occurrences(self) -> dict[Token, int]:
+        """The number of gates that each tuple is an operand of."""
+        events, counts = self._events, dict.fromkeys(self.tokens, 0)
+        for event in self._gates:
+            for part in self._parts(event):
+                if events.kinds[part] == "token":
+                    counts[events.parts[part]] += 1
+        return counts
+
+    @property
     def monotone(self) -> bool:
         """True if the gates are monotone, so that no tuple's presence takes the result away."""
         return all(

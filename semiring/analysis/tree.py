@@ -47,17 +47,19 @@ class Tree:
         The tuples that the function depends on.
     decisions
         The number of decisions about single tuples in the circuits.
+    classes, circuits
+        The parts, and a circuit for each class of them.
     """
 
     def __init__(self, decomposition: Decomposition, circuits: Sequence[Circuit]) -> None:
         self._levels = decomposition.levels
-        self._classes = decomposition.classes
-        self._circuits = circuits
+        self.classes = decomposition.classes
+        self.circuits = circuits
         self.tokens = tuple(decomposition.tokens)
         self.decisions = sum(circuit.decisions for circuit in circuits)
-        self._class_of = np.zeros(sum(len(c.parts) for c in self._classes), dtype=np.int64)
+        self._class_of = np.zeros(sum(len(c.parts) for c in self.classes), dtype=np.int64)
         self._row_of = np.zeros(len(self._class_of), dtype=np.int64)
-        for number, of_class in enumerate(self._classes):
+        for number, of_class in enumerate(self.classes):
             self._class_of[of_class.parts] = number
             self._row_of[of_class.parts] = np.arange(len(of_class.parts))
 
@@ -67,7 +69,7 @@ class Tree:
         """The probability of the function, of independent tokens."""
         chances = np.array([weights[token] for token in self.tokens], dtype=np.float64)
         of_parts = np.zeros(len(self._class_of))
-        for of_class, circuit in zip(self._classes, self._circuits, strict=True):
+        for of_class, circuit in zip(self.classes, self.circuits, strict=True):
             columns = dict(zip(of_class.tokens, chances[of_class.rows].T, strict=True))
             of_parts[of_class.parts] = circuit.probability(columns)
         values = np.zeros(0)
@@ -86,6 +88,44 @@ class Tree:
     def deletions(self) -> TreeDeletions:
         """Return the least deletions that make the function false."""
         return TreeDeletions(self)
+
+    def contexts(self) -> Iterator[tuple[int | None, Array, Array, bool]]:
+        """Yield tokens and parts with the least deletions by which they decide the function.
+
+        Yields
+        ------
+        tuple
+            The class of parts, or None for tokens; their tokens by number, a row each; the least
+            deletions of others by which the function follows each of them; and False where it then
+            is the opposite of it.
+        """
+        least = self.deletions()
+        cost, same = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.bool_)
+        for depth, level in enumerate(self._levels):
+            for holds in (True, False):
+                tuples = np.flatnonzero((level.kind == TUPLE) & (same == holds))
+                if len(tuples):
+                    yield None, level.payload[tuples][:, None], cost[tuples], holds
+                parts = np.flatnonzero((level.kind == PART) & (same == holds))
+                numbers = level.payload[parts]
+                of_class = self._class_of[numbers]
+                for number in np.unique(of_class).tolist():
+                    chosen = of_class == number
+                    rows = self.classes[number].rows[self._row_of[numbers[chosen]]]
+                    yield number, rows, cost[parts[chosen]], holds
+            if depth + 1 == len(self._levels):
+                break
+            owner = owners_of(level.offsets)
+            kind = level.kind[owner]
+            sizes = np.where(kind == ALL, least.true[depth + 1], least.false[depth + 1])
+            sizes[kind == NOT] = 0
+            never = sizes >= NEVER
+            finite = np.where(never, 0, sizes)
+            totals = reduce_segments(np.add, finite, level.offsets, 0)[owner] - finite
+            others = reduce_segments(np.add, never.astype(np.int64), level.offsets, 0)[owner]
+            impossible = others - never > 0
+            cost = np.where(impossible, NEVER, np.minimum(cost[owner] + totals, NEVER))
+            same = same[owner] ^ (kind == NOT)
 
     # -- influences under one weight ---------------------------------------------------------
 
@@ -121,13 +161,13 @@ class Tree:
         for (_, _, tuples, parts), found in zip(alike.leaves, of_places, strict=True):
             totals[tuples] = found[0] if len(found) else 0.0
             if len(parts):
-                of_class = self._classes[int(self._class_of[parts[0]])]
+                of_class = self.classes[int(self._class_of[parts[0]])]
                 totals[of_class.rows[self._row_of[parts]]] = found
         return dict(zip(self.tokens, totals.tolist(), strict=True))
 
     def _of_part(self, part: int, points: Array, slope: Array) -> Array:
         """Return the integrals for the tokens of a class of parts, in their order."""
-        tokens, circuit = self._classes[part].tokens, self._circuits[part]
+        tokens, circuit = self.classes[part].tokens, self.circuits[part]
         used = np.flatnonzero(slope)
         if not len(used):
             return np.zeros(len(tokens))
@@ -157,7 +197,7 @@ class Tree:
             elif kind == TRUTH:
                 values.append(np.full(len(points), float(payload)))
             elif kind == PART:
-                circuit = self._circuits[part]
+                circuit = self.circuits[part]
                 chance = circuit.probability(at_every(circuit.tokens, points))
                 values.append(np.broadcast_to(chance, len(points)))
             elif kind == NOT:
@@ -266,7 +306,7 @@ class TreeDeletions:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._of_classes = [Deletions(circuit) for circuit in tree._circuits]
+        self._of_classes = [Deletions(circuit) for circuit in tree.circuits]
         self._limit = 1
         self.false: list[Array] = []
         self.true: list[Array] = []
@@ -354,7 +394,7 @@ class TreeDeletions:
     def _of_part(self, part: int, *, holds: bool) -> list[Deleted]:
         tree = self._tree
         number = int(tree._class_of[part])
-        of_class = tree._classes[number]
+        of_class = tree.classes[number]
         row = of_class.rows[int(tree._row_of[part])].tolist()
         names = dict(zip(of_class.tokens, (tree.tokens[n] for n in row), strict=True))
         sets = self._of_classes[number].sets(self._limit, holds=holds)

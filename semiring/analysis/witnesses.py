@@ -17,8 +17,9 @@ from semiring.analysis.compilation import compile_annotation
 from semiring.analysis.deletions import Deletions
 from semiring.analysis.events import Annotation
 from semiring.analysis.independence import connected_components
-from semiring.base import Semiring
-from semiring.budget import check_budget
+from semiring.analysis.presence import WORD, Presence, packed, unpacked
+from semiring.base import Array, Semiring
+from semiring.budget import check_budget, spent
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Delta, Expression, Monus
 from semiring.polynomial import Polynomial
@@ -43,7 +44,7 @@ _CHUNK = 4096
 _POSBOOL: Semiring[Witnesses] = PosBool()
 
 
-def witnesses(annotation: Annotation) -> list[Witness]:
+def witnesses(annotation: Annotation) -> MinimalWitnesses:
     """The minimal sets of input tuples that suffice for a result, smaller ones first.
 
     Raises
@@ -52,12 +53,16 @@ def witnesses(annotation: Annotation) -> list[Witness]:
         When a tuple's absence takes part (⊖), or a comparison of aggregates: what suffices then
         depends on what else is there.
     """
+    _check_monotone(annotation)
+    return MinimalWitnesses(_minimal(annotation))
+
+
+def _check_monotone(annotation: Annotation) -> None:
     if not _monotone(annotation):
         raise CapabilityError(
             f"{annotation.truncated(3)} has ⊖ or a comparison: no set of tuples suffices whatever "
             "else is there.\nAsk for repairs, which hold for such annotations too."
         )
-    return _in_order(_minimal(annotation))
 
 
 def wsms(
@@ -118,6 +123,26 @@ class Repairs(list[Witness]):
     ----------
     complete
         True if all sets of least size are in the list. Otherwise there are more, as small.
+    at_least
+        Every set of tuples whose deletion removes the result has at least so many. Sets of the list
+        that have more were found by a search that ended early: there may be smaller ones.
+    """
+
+    def __init__(
+        self, sets: Iterable[Witness], *, complete: bool = True, at_least: int | None = None
+    ) -> None:
+        super().__init__(_in_order(sets))
+        self.complete = complete
+        self.at_least = min(map(len, self), default=0) if at_least is None else at_least
+
+
+class MinimalWitnesses(list[Witness]):
+    """The minimal sets of input tuples that suffice for a result, smaller ones first.
+
+    Attributes
+    ----------
+    complete
+        True if all are in the list. Otherwise a search for them ended early.
     """
 
     def __init__(self, sets: Iterable[Witness], *, complete: bool = True) -> None:
@@ -163,6 +188,95 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> Repairs:
     return Repairs([])
 
 
+def found_repairs(annotation: Annotation) -> Repairs:
+    """Return a set of input tuples whose deletion removes a result, from a search without a proof.
+
+    No tuple of it can be left out alone, unless a budget (:func:`semiring.budget.within`) is spent
+    before.
+    """
+    presence = Presence(annotation)
+    order = sorted(presence.tokens, key=presence.occurrences.__getitem__)
+
+    def is_removed(kept: Array) -> Array:
+        return ~_present(presence, order, kept)
+
+    nothing, everything = np.zeros((1, len(order)), np.bool_), np.ones((1, len(order)), np.bool_)
+    if is_removed(everything)[0]:
+        return Repairs([frozenset()])
+    if not is_removed(nothing)[0]:
+        return Repairs([], complete=False, at_least=1)
+    kept = _extended(nothing[0], is_removed)
+    gone = frozenset(order[place] for place in np.flatnonzero(~kept).tolist())
+    return Repairs([gone], complete=False, at_least=1)
+
+
+def found_witnesses(annotation: Annotation) -> MinimalWitnesses:
+    """Return some minimal witnesses of a result, from a search that ends with the budget.
+
+    Raises
+    ------
+    CapabilityError
+        As `witnesses`.
+    """
+    _check_monotone(annotation)
+    presence = Presence(annotation)
+    order = sorted(presence.tokens, key=presence.occurrences.__getitem__)
+    found: list[Witness] = []
+    random = np.random.default_rng(0)
+
+    def suffices(gone: Array) -> Array:
+        return _present(presence, order, ~gone)
+
+    if not suffices(np.zeros((1, len(order)), np.bool_))[0]:
+        return MinimalWitnesses([])
+    while len(found) < _LISTED:
+        gone = _extended(np.zeros(len(order), np.bool_), suffices)
+        if spent() and found:  # it may not be minimal
+            break
+        found.append(frozenset(order[place] for place in np.flatnonzero(~gone).tolist()))
+        order = [order[place] for place in random.permutation(len(order)).tolist()]
+        if spent():
+            break
+    return MinimalWitnesses(set(found), complete=False)
+
+
+def _present(presence: Presence, order: Sequence[Token], kept: Array) -> Array:
+    """Return the worlds, a row of tuples that are there each, in which the result is there."""
+    rows = np.zeros((-len(kept) % WORD + len(kept), kept.shape[1]), dtype=np.bool_)
+    rows[: len(kept)] = kept
+    words = dict(zip(order, packed(np.ascontiguousarray(rows.T)), strict=True))
+    held: Array = unpacked(presence.words(words, len(rows) // WORD))[: len(kept)]
+    return held
+
+
+def _extended(chosen: Array, holds: Callable[[Array], Array]) -> Array:
+    """Return a set with further members, each in its turn, as long as a property holds.
+
+    Members are tried in runs, 64 at once; of a run that does not hold, the first member without
+    which it would is left out.
+    """
+    chosen = chosen.copy()
+    rest = np.flatnonzero(~chosen)
+    while len(rest) and not spent():
+        low, high = 0, len(rest)  # a prefix of `low` members may be added
+        while low < high and not spent():
+            lengths = np.unique(np.linspace(low + 1, high, min(WORD, high - low)).astype(np.int64))
+            tried = np.repeat(chosen[None, :], len(lengths), axis=0)
+            for row, length in enumerate(lengths.tolist()):
+                tried[row, rest[:length]] = True
+            held = holds(tried)
+            failed = np.flatnonzero(~held)
+            if not len(failed):
+                low = high
+                break
+            if failed[0]:
+                low = int(lengths[failed[0] - 1])
+            high = int(lengths[failed[0]]) - 1
+        chosen[rest[:low]] = True
+        rest = rest[low + 1 :]
+    return chosen
+
+
 def _without(
     annotation: Annotation, tokens: Sequence[Token], size: int, steps: int
 ) -> Iterator[tuple[Witness, bool]]:
@@ -188,52 +302,6 @@ def _without(
 
 def _too_many(steps: int) -> ExactnessError:
     return ExactnessError(f"The search would try more than {steps:,} sets of tuples; allow more.")
-
-
-def responsibility(annotation: Annotation, steps: int = STEPS) -> dict[Token, float]:
-    """Return the responsibility of each input tuple for a result.
-
-    It is 1 / (1 + k) where k is the least number of other tuples without which the result is still
-    there but depends on this one; 0 where there are no such tuples.
-
-    Raises
-    ------
-    ExactnessError
-        When more than `steps` sets would have to be tried.
-    """
-    if not _monotone(annotation):
-        return _searched(annotation, steps)
-    needed = witnesses(annotation)
-    shares = {}
-    for token in sorted(annotation.tokens):
-        with_it = [witness for witness in needed if token in witness]
-        without = [witness for witness in needed if token not in witness]
-        sizes = []
-        for kept in with_it:
-            rest = [witness - kept for witness in without]
-            smallest = next(iter(hitting_sets(rest, steps)), None)
-            if smallest is not None:
-                sizes.append(len(smallest))
-        shares[token] = 1 / (1 + min(sizes)) if sizes else 0.0
-    return shares
-
-
-def _searched(annotation: Annotation, steps: int) -> dict[Token, float]:
-    """Responsibility by its definition: sets of other tuples are tried, smaller ones first."""
-    tokens = sorted(annotation.tokens)
-    shares = dict.fromkeys(tokens, 0.0)
-    before = dict(_without(annotation, tokens, 0, steps))
-    for size in range(len(tokens)):
-        after = dict(_without(annotation, tokens, size + 1, steps))
-        for gone, there in after.items():
-            if not there:
-                for token in gone:
-                    if before[gone - {token}]:
-                        shares[token] = max(shares[token], 1 / (1 + size))
-        if all(shares.values()):
-            break
-        before = after
-    return shares
 
 
 def _size(witness: Witness) -> int:

@@ -29,9 +29,12 @@ from semiring import (
 from semiring.analysis import (
     banzhaf,
     compile_annotation,
+    found_repairs,
+    found_witnesses,
     probability,
     repairs,
     responsibility,
+    sampled_banzhaf,
     sampled_probability,
     sampled_shapley,
     shapley,
@@ -180,6 +183,15 @@ def test_sampled_shapley(negated):
     assert sampled_shapley(annotation, error=0.1, confidence=0.9999, seed=1) != drawn
 
 
+def test_sampled_banzhaf():
+    annotation = delta(Polynomial.sum(map(Polynomial.token, TOKENS[:3]))) * compare(
+        ">", Tensor(COUNT, [(Polynomial.token(t), 1) for t in TOKENS]), 2
+    )
+    exact = banzhaf(annotation)
+    for token, sampled in sampled_banzhaf(annotation, 0.03, 0.999).items():
+        assert abs(sampled.value - exact[token].value) <= sampled.error <= 0.031
+
+
 def test_samples_of_a_difference_of_bags():
     """(a + b) ⊖ c is there where a and b are, whether or not c is."""
     a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
@@ -318,8 +330,20 @@ def test_searches_are_bounded():
         start=Polynomial.one(),
     )
     assert len(repairs(annotation)) == 6
-    with pytest.raises(ExactnessError, match="more than 10 sets"):
-        responsibility(compare(">", Tensor(COUNT, [(annotation, 1)]), 3), steps=10)
+    pairs = Polynomial.sum(
+        Polynomial.token(Token("x", i)) * Polynomial.token(Token("x", j))
+        for i, j in combinations(range(15), 2)
+    )
+    shares = responsibility(pairs, steps=0)
+    assert not shares.complete
+    assert all(shares[token] <= 1 / 14 <= upper for token, upper in shares.upper.items())
+    (found,) = found_repairs(pairs)
+    assert len(found) == 14
+    assert found_repairs(pairs).at_least <= 14
+    with within(0.2):
+        some = found_witnesses(pairs)
+    assert not some.complete
+    assert set(some) <= set(witnesses(pairs))
     with pytest.raises(CapabilityError, match="no set of tuples suffices"):
         witnesses(Expression.one().monus(delta(annotation)))
 

@@ -23,6 +23,7 @@ from semiring.semirings import Counting
 from tests.oracle.brute_force import Game
 
 COMPILATION = "semiring.analysis.compilation._SPLIT"
+ENUMERATED = "semiring.analysis.responsibilities._ENUMERATED"
 
 
 def annotation(seed, parts=3):
@@ -81,6 +82,7 @@ def game(of):
 @pytest.mark.parametrize("seed", range(40))
 def test_a_tree_answers_as_all_worlds_do(seed, monkeypatch):
     monkeypatch.setattr(COMPILATION, 0)
+    monkeypatch.setattr(ENUMERATED, 0)
     formal = annotation(seed, parts=2 + seed % 2)
     if not formal.tokens:
         return
@@ -92,7 +94,9 @@ def test_a_tree_answers_as_all_worlds_do(seed, monkeypatch):
         found = {token: estimate.value for token, estimate in values(formal).items()}
         assert found == pytest.approx(expected, abs=1e-9)
     assert frozenset(repairs(formal)) == worlds.repairs()
-    assert responsibility(formal) == pytest.approx(worlds.responsibility())
+    shares = responsibility(formal)
+    for token, share in worlds.responsibility().items():
+        assert shares[token] == pytest.approx(share) or shares[token] < share <= shares.upper[token]
 
 
 def test_a_tree_of_many_parts_answers_as_a_circuit_does(monkeypatch):

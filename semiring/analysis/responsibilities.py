@@ -1,0 +1,289 @@
+"""The responsibility of input tuples for a result, on compiled functions.
+
+A tuple decides a result once its own part of the function does: all parts beside it must be false
+in a disjunction, true in a conjunction, and add up to a sum below a condition by which its weight
+decides. The least deletions that bring this about are found in one pass from the root down. Source:
+Meliou, Gatterbauer, Moore, Suciu, *The Complexity of Causality and Responsibility for Query
+Answers*, PVLDB 4(1), 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semiring.analysis.circuit import Circuit, Gate
+from semiring.analysis.compilation import compile_annotation, compile_event
+from semiring.analysis.deletions import NEVER, Deletions, least_sums
+from semiring.analysis.events import Annotation, Events
+from semiring.base import Array
+from semiring.budget import check_budget, remaining, spent, within
+from semiring.errors import ExactnessError
+from semiring.possible_worlds import PossibleWorlds
+from semiring.token import Token
+
+if TYPE_CHECKING:
+    from semiring.analysis.tree import Tree
+
+STEPS = 100_000
+"""The number of decisions about single tuples that the search may take by default."""
+
+_ENUMERATED = 12
+"""The worlds of so many tuples are all looked into."""
+
+_SEARCH = 0.7
+"""The share of a budget after which tuples that are left have bounds."""
+
+
+class Responsibilities(dict[Token, float]):
+    """The responsibility of input tuples, at least; exactly where no upper bound is given.
+
+    Attributes
+    ----------
+    upper
+        Upper bounds of tuples that took too long.
+    """
+
+    def __init__(self, lower: Mapping[Token, float], upper: Mapping[Token, float]) -> None:
+        super().__init__(lower)
+        self.upper = dict(upper)
+
+    @property
+    def complete(self) -> bool:
+        """True if all numbers are exact."""
+        return not self.upper
+
+
+def responsibility(annotation: Annotation, steps: int = STEPS) -> Responsibilities:
+    """Return the responsibility of each input tuple for a result.
+
+    It is 1 / (1 + k) where k is the least number of other tuples without which the result is still
+    there but depends on this one; 0 where there are no such tuples.
+
+    Parameters
+    ----------
+    steps
+        The number of decisions about single tuples that the search takes at most. Tuples that need
+        more, or more than the time there is, have a lower and an upper bound: no tuple has more
+        than 1 over the size of the smallest repairs, and members of these have as much.
+    """
+    if len(annotation.tokens) <= _ENUMERATED:
+        return Responsibilities(_of_worlds(annotation), {})
+    try:
+        compiled = compile_annotation(annotation, steps)
+        found, deletions = (
+            (_of_circuit(compiled), Deletions(compiled))
+            if isinstance(compiled, Circuit)
+            else (_of_tree(compiled), compiled.deletions())
+        )
+        smallest = deletions.smallest(1)
+    except ExactnessError:
+        check_budget()
+        return bounded_responsibility(annotation)
+    if deletions.least is None:
+        return Responsibilities(dict.fromkeys(sorted(annotation.tokens), 0.0), {})
+    # Where a row that is not there may come by a deletion, this is one other tuple.
+    most = 1 / (deletions.least or 2)
+    lower = {token: _share(cost) for token, cost in found.items() if cost is not None}
+    if deletions.least:
+        lower.update((token, most) for repair in smallest for token in repair)
+    upper: dict[Token, float] = {}
+    time = remaining()
+    with within(None if time is None else _SEARCH * time):
+        search = _Flips(annotation, steps)
+        for token in (token for token in compiled.tokens if token not in lower):
+            cost = None if spent() else search.least(token)
+            lower[token] = 0.0 if cost is None else _share(cost)
+            if cost is None:
+                upper[token] = most
+    return Responsibilities({token: lower[token] for token in sorted(annotation.tokens)}, upper)
+
+
+def bounded_responsibility(annotation: Annotation) -> Responsibilities:
+    """Return bounds of the responsibility of each input tuple, without a search."""
+    tokens = sorted(annotation.tokens)
+    return Responsibilities(dict.fromkeys(tokens, 0.0), dict.fromkeys(tokens, 1.0))
+
+
+def _of_worlds(annotation: Annotation) -> dict[Token, float]:
+    """Return the responsibility of few tuples, by looking into every world."""
+    tokens = sorted(annotation.tokens)
+    there = PossibleWorlds.every(tokens).holds(annotation)
+    numbers = np.arange(len(there))
+    absent = np.full(len(there), len(tokens))
+    for bit in range(len(tokens)):
+        absent -= numbers >> bit & 1
+    shares = {}
+    for bit, token in enumerate(tokens):
+        having = numbers[(numbers >> bit & 1) == 1]
+        decides = having[there[having] & ~there[having - (1 << bit)]]
+        shares[token] = _share(int(absent[decides].min(initial=NEVER)))
+    return shares
+
+
+def _share(cost: int) -> float:
+    return 0.0 if cost >= NEVER else 1 / (1 + cost)
+
+
+class _Flips:
+    """The least deletions by which single tuples come to decide, compiled one by one."""
+
+    def __init__(self, annotation: Annotation, steps: int) -> None:
+        self._annotation = annotation
+        self._steps = steps
+        self._events: Events | None = None
+        self._event = 0
+
+    def least(self, token: Token) -> int | None:
+        """Return the number of deletions; None where it takes too long."""
+        if self._events is None:
+            self._events = Events()
+            self._event = self._events.of(self._annotation)
+        events, event = self._events, self._event
+        without = events.negation(events.given(event, token, there=False))
+        flips = events.conjunction((events.given(event, token, there=True), without))
+        try:
+            circuit = compile_event(events, flips, self._steps)
+            self._steps -= circuit.decisions
+            return Deletions(circuit).true[-1]
+        except ExactnessError:
+            return None
+
+
+# -- circuits --------------------------------------------------------------------------------------
+
+
+def _of_circuit(circuit: Circuit, *, holds: bool = True) -> dict[Token, int | None]:
+    """Return by token the least deletions by which it decides; None: not by the structure.
+
+    Parameters
+    ----------
+    holds
+        The value of the function with the token.
+    """
+    return _Contexts(circuit).costs(holds=holds)
+
+
+class _Contexts:
+    """The least deletions beside each gate by which the output follows it, or its opposite."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        self._gates = circuit.gates
+        self._tokens = circuit.tokens
+        self._least = Deletions(circuit)
+
+    def costs(self, *, holds: bool) -> dict[Token, int | None]:
+        """See :func:`_of_circuit`."""
+        same = np.full(len(self._gates), NEVER, dtype=np.int64)
+        opposite = same.copy()
+        (same if holds else opposite)[-1] = 0
+        costs = dict.fromkeys(self._tokens, NEVER)
+        unknown: set[Token] = set()
+        hidden = np.zeros(len(self._gates), dtype=np.bool_)
+        for number in range(len(self._gates) - 1, -1, -1):
+            check_budget()
+            gate = self._gates[number]
+            if gate.token is not None and (gate.kind != "token" or hidden[number]):
+                unknown.add(gate.token)
+            own = (int(same[number]), int(opposite[number]))
+            if hidden[number] or (gate.kind == "compare" and not self._is_sum_of_parts(gate)):
+                hidden[list(gate.children)] = True
+            elif gate.kind == "token":
+                assert gate.token is not None
+                costs[gate.token] = min(costs[gate.token], own[0])
+            elif min(own) < NEVER:
+                for child, cost in self._below(gate, own):
+                    same[child] = min(same[child], cost[0])
+                    opposite[child] = min(opposite[child], cost[1])
+        return {token: None if token in unknown else cost for token, cost in costs.items()}
+
+    def _is_sum_of_parts(self, gate: Gate) -> bool:
+        """Return True for a condition on a sum of weights of functions that share no token."""
+        if len(gate.children) > 1:
+            return False
+        return all(self._gates[part].kind in ("step", "point") for part in self._parts(gate))
+
+    def _parts(self, gate: Gate) -> tuple[int, ...]:
+        total = gate.children[0]
+        inner = self._gates[total]
+        return inner.children if inner.kind == "convolution" else (total,)
+
+    def _below(self, gate: Gate, own: tuple[int, int]) -> Iterable[tuple[int, tuple[int, int]]]:
+        """Yield children with the costs of deciding, or deciding against, the output."""
+        least = self._least
+        if gate.kind == "not":
+            yield gate.children[0], (own[1], own[0])
+        elif gate.kind in ("and", "or"):
+            sizes = [(least.true if gate.kind == "and" else least.false)[c] for c in gate.children]
+            total, never = sum(s for s in sizes if s < NEVER), sum(s >= NEVER for s in sizes)
+            for child, size in zip(gate.children, sizes, strict=True):
+                if never - (size >= NEVER):
+                    continue
+                others = total - (size if size < NEVER else 0)
+                yield child, (own[0] + others, own[1] + others)
+        elif gate.kind == "decision":
+            yield gate.children[0], own
+            yield gate.children[1], (own[0] + 1, own[1] + 1)
+        elif gate.kind == "compare":
+            yield from self._of_sum(gate, own)
+
+    def _of_sum(self, gate: Gate, own: tuple[int, int]) -> Iterable[tuple[int, tuple[int, int]]]:
+        """Yield the functions in a sum: others must add up to where the weight decides."""
+        parts, cap = self._parts(gate), len(gate.sums) - 1
+        holds = np.array(gate.sums, dtype=np.bool_)
+        alike: dict[tuple[int, bool, int, int], list[int]] = {}
+        for part in parts:
+            step = self._gates[part]
+            if step.kind == "step":
+                child = step.children[0]
+                looks = (
+                    step.at,
+                    step.complement,
+                    self._least.true[child],
+                    self._least.false[child],
+                )
+                alike.setdefault(looks, []).append(part)
+        for (at, complement, _, _), members in alike.items():
+            check_budget()
+            others = [self._sums(part) for part in parts if part != members[0]]
+            rest = least_sums(others, cap)
+            sums = np.arange(len(rest))
+            without, with_it = holds[np.minimum(sums, cap)], holds[np.minimum(sums + at, cap)]
+            up = int(rest[with_it & ~without].min(initial=NEVER))
+            down = int(rest[without & ~with_it].min(initial=NEVER))
+            if complement:
+                up, down = down, up
+            same, opposite = min(own[0] + up, own[1] + down), min(own[0] + down, own[1] + up)
+            for part in members:
+                yield self._gates[part].children[0], (same, opposite)
+
+    def _sums(self, part: int) -> Array:
+        sums = self._least.sums[part]
+        assert sums is not None
+        return sums
+
+
+# -- trees -----------------------------------------------------------------------------------------
+
+
+def _of_tree(tree: Tree) -> dict[Token, int | None]:
+    """Return by token the least deletions by which it decides; None: not by the structure."""
+    of_parts: dict[tuple[int, bool], list[int | None]] = {}
+    costs: list[int | None] = [NEVER] * len(tree.tokens)
+    for number, rows, cost, holds in tree.contexts():
+        check_budget()
+        if number is None:
+            if holds:
+                for token, least in zip(rows[:, 0].tolist(), cost.tolist(), strict=True):
+                    costs[token] = least
+            continue
+        key = (number, holds)
+        if key not in of_parts:
+            found = _of_circuit(tree.circuits[number], holds=holds)
+            of_parts[key] = [found.get(token, NEVER) for token in tree.classes[number].tokens]
+        for place, own in enumerate(of_parts[key]):
+            for token, least in zip(rows[:, place].tolist(), cost.tolist(), strict=True):
+                costs[token] = None if own is None else min(own + least, NEVER)
+    return dict(zip(tree.tokens, costs, strict=True))
