@@ -8,20 +8,25 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmark_workflowgen.capture_cost import main as capture_cost
-from benchmark_workflowgen.cluster.command import cluster
-from benchmark_workflowgen.events.command import events
-from benchmark_workflowgen.federation.command import federation
-from benchmark_workflowgen.graph_cost import main as graph_cost
+from benchmark_workflowgen.experiments import (
+    capture_cost,
+    cluster,
+    events,
+    federation,
+    graph_cost,
+    inference,
+    inference_scale,
+    questions,
+    release,
+    script_cost,
+    semiring_cost,
+    short_queries,
+    streaming_cost,
+    streams,
+    worker_cost,
+)
 from benchmark_workflowgen.grid import KINDS, PRESETS, SPARK, Case, GridError, preset, read_grid
-from benchmark_workflowgen.questions import main as questions
-from benchmark_workflowgen.release import main as release
 from benchmark_workflowgen.results import Results
-from benchmark_workflowgen.semiring_cost import main as semiring_cost
-from benchmark_workflowgen.short_queries import main as short_queries
-from benchmark_workflowgen.streaming_cost import main as streaming_cost
-from benchmark_workflowgen.streams.command import streams
-from benchmark_workflowgen.worker_cost import main as worker_cost
 
 _PATH = click.Path(path_type=Path)
 
@@ -114,15 +119,22 @@ def report(folder: Path) -> None:
         raise click.ClickException(str(error)) from error
 
 
-main.add_command(capture_cost, "capture-cost")
-main.add_command(semiring_cost, "semiring-cost")
-main.add_command(short_queries, "short-queries")
-main.add_command(questions, "questions")
-main.add_command(release, "release")
-main.add_command(worker_cost, "worker-cost")
-main.add_command(graph_cost, "graph-cost")
-main.add_command(cluster)
-main.add_command(federation)
-main.add_command(streaming_cost, "streaming-cost")
-main.add_command(streams)
-main.add_command(events)
+for experiment in (
+    capture_cost,
+    semiring_cost,
+    short_queries,
+    questions,
+    release,
+    worker_cost,
+    graph_cost,
+    script_cost,
+    cluster,
+    federation,
+    streaming_cost,
+    streams,
+    events,
+    inference,
+    inference_scale,
+):
+    name = experiment.__name__.rpartition(".")[2].replace("_", "-")
+    main.add_command(experiment.main, name)

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from benchmark_workflowgen.cluster.standalone import Standalone
+from benchmark_workflowgen.harness import in_turns, seconds
 from lipstick.systems.events import Emitter, ReducedGraph, hashtags
 from lipstick.systems.events.stream.settings import BatchProgress, StreamSettings
 from lipstick.systems.events.stream.spark import StreamReduction, job_builder
@@ -107,9 +109,8 @@ def commands(source: Path, folder: Path, masters: Sequence[str | None]) -> list[
         code = "import sys; from lipstick.cli import main; main(sys.argv[1:])"
         given = ["events", "reduce", str(source), "--store", str(store)]
         given += [] if master is None else ["--spark", master]
-        began = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code, *given], check=True, capture_output=True)
-        took = time.perf_counter() - began
+        command = [sys.executable, "-c", code, *given]
+        took = seconds(partial(subprocess.run, command, check=True, capture_output=True))
         topics = ReducedGraph.open(store).topics
         edges = sum(topic["progress"]["report"]["received"] for topic in topics.values())
         row = {"master": master or "one process", "partitioning": "command", "edges": edges}
@@ -121,15 +122,13 @@ def overhead(spark: SparkSession, tweets: int, folder: Path, rounds: int) -> dic
     """Return the hashtag count with and without its events, by turns; medians."""
     path = folder / "tweets.parquet"
     pq.write_table(hashtags.tweets(tweets), path, row_group_size=max(1, tweets // 4))
-    times: dict[bool, list[float]] = {False: [], True: []}
-    for turn in range(rounds + 1):
-        for emits in (False, True):
-            emitter = Emitter(folder / f"events{turn}", "hashtags") if emits else None
-            began = time.perf_counter()
-            hashtags.count_on_spark(spark, path, emitter).collect()
-            if turn:  # the first warms up
-                times[emits].append(time.perf_counter() - began)
-    plain, emitting = (statistics.median(times[each]) for each in (False, True))
+
+    def run(emits: bool, turn: int) -> None:
+        emitter = Emitter(folder / f"events{turn}", "hashtags") if emits else None
+        hashtags.count_on_spark(spark, path, emitter).collect()
+
+    times = in_turns({"plain": partial(run, False), "emitting": partial(run, True)}, rounds)
+    plain, emitting = (statistics.median(each) for each in times.values())
     return {
         "tweets": tweets,
         "plain seconds": round(plain, 3),

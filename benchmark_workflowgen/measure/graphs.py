@@ -6,12 +6,12 @@ The nodes of the questions are drawn with a seed. Times are of one process, with
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from benchmark_workflowgen.harness import seconds, timed
 from benchmark_workflowgen.measure.rows import Measurement
 from graphquery import GraphEngine, ProvenanceGraph
 from semiring.semirings import Counting
@@ -60,19 +60,14 @@ def measure_graph(
         The median time of `load and build` and of each question, asked once before; `nodes` and
         `edges`.
     """
-    times = []
-    for _ in range(repetitions):
-        started = time.perf_counter()
-        graph = load()
-        times.append(time.perf_counter() - started)
+    loads = [timed(load) for _ in range(repetitions)]
+    graph = loads[-1][1]
     yield Measurement("nodes", "graph", graph.node_count, "")
     yield Measurement("edges", "graph", graph.edge_count, "")
-    yield Measurement("load and build", "graph", statistics.median(times), "s")
+    yield Measurement(
+        "load and build", "graph", statistics.median(taken for taken, _ in loads), "s"
+    )
     for name, ask in questions(graph, seed).items():
         ask()
-        times = []
-        for _ in range(repetitions):
-            started = time.perf_counter()
-            ask()
-            times.append(time.perf_counter() - started)
+        times = [seconds(ask) for _ in range(repetitions)]
         yield Measurement(name, "graph", statistics.median(times), "s")

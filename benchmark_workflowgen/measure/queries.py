@@ -16,9 +16,11 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import lipstick
+from benchmark_workflowgen.harness import member_count, timed
 from benchmark_workflowgen.measure.eventlog import EventLog
 from benchmark_workflowgen.measure.rows import Measurement, folder_bytes
 from lipstick import AnnotatedFrame
@@ -82,15 +84,12 @@ def measure_query(
     for variant in variants:
         path = scratch / variant
         _fresh(path)
-        began, started = time.time(), time.perf_counter()
-        captured = every[variant](path)
-        seconds = time.perf_counter() - started
-        yield Measurement(name, variant, seconds, "s")
+        began = time.time()
+        taken, captured = timed(partial(every[variant], path))
+        yield Measurement(name, variant, taken, "s")
         yield Measurement(f"{name} bytes", variant, folder_bytes(path, "*.parquet"), "B")
         if isinstance(captured, lipstick.Capture):
-            counts = captured.manifest.counts.values()
-            members = sum(count.get("members", 0) for count in counts)
-            yield Measurement(f"{name} members", variant, members, "")
+            yield Measurement(f"{name} members", variant, member_count(captured), "")
         if log is not None:
             usage = log.usage(began, time.time())
             yield Measurement(f"{name} shuffle", variant, usage.shuffle_bytes, "B")

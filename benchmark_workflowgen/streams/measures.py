@@ -7,15 +7,15 @@ import gc
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pyspark.sql import DataFrame
 
+from benchmark_workflowgen.harness import processor_seconds, seconds
 from benchmark_workflowgen.sessions import Sparks
 from benchmark_workflowgen.streams.chains import SOURCE, chain, events
 from lipstick.systems.streams import (
@@ -261,22 +261,22 @@ def record(store: Path, count: int, batch: int) -> None:
 
 def _asked(store: Path, count: int, questions: int) -> dict[str, Any]:
     chance = np.random.default_rng(0)
-    _milliseconds(lambda: ancestors(Stored(store), Events(RESULTS, 1)))  # imports what it needs
-    opened = _milliseconds(lambda: Stored(store))
+    1e3 * seconds(lambda: ancestors(Stored(store), Events(RESULTS, 1)))  # imports what it needs
+    opened = 1e3 * seconds(lambda: Stored(store))
     recording = Stored(store)
     numbers = chance.integers(1, count, questions).tolist()
     back = [
-        _milliseconds(partial(ancestors, recording, Events(RESULTS, number))) for number in numbers
+        1e3 * seconds(partial(ancestors, recording, Events(RESULTS, number))) for number in numbers
     ]
     recording = Stored(store)
     forth = [
-        _milliseconds(partial(descendants, recording, Events(SOURCE, number))) for number in numbers
+        1e3 * seconds(partial(descendants, recording, Events(SOURCE, number))) for number in numbers
     ]
     wanted = Events(RESULTS, t=(0, ALL))
     results = min(count, ALL)
     recording = Stored(store)
-    whole = _core_seconds(lambda: ancestors(recording, wanted))
-    each = _core_seconds(lambda: _ranges(recording, wanted))
+    whole = processor_seconds(lambda: ancestors(recording, wanted))
+    each = processor_seconds(lambda: _ranges(recording, wanted))
     return {
         "open ms": round(opened, 1),
         "ancestors ms": round(float(np.median(back)), 1),
@@ -294,19 +294,6 @@ def _ranges(recording: Stored, wanted: Events) -> None:
     walk_back(recording, wanted.sid, Ranges.of(keys, np.arange(len(keys), dtype=np.int64)))
 
 
-def _core_seconds(function: Callable[[], object]) -> float:
-    """Seconds of processor time, all threads together."""
-    started = time.process_time()
-    function()
-    return time.process_time() - started
-
-
-def _milliseconds(function: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    function()
-    return (time.perf_counter() - started) * 1e3
-
-
 def measure_all_ancestors(
     *, events_: int, batch: int, cores: list[int]
 ) -> Iterator[dict[str, Any]]:
@@ -316,17 +303,12 @@ def measure_all_ancestors(
         record(store, events_, batch)
         for number in cores:
             frame = ancestors_frame(sparks.get(number, None), Stored(store), RESULTS)
-            _seconds(frame)
-            took = _seconds(frame)
+            write = frame.write.format("noop").mode("overwrite").save
+            seconds(write)
+            took = seconds(write)
             yield {
                 "cores": number,
                 "results": events_,
                 "s": round(took, 2),
                 "results/s and core": round(events_ / took / number),
             }
-
-
-def _seconds(frame: DataFrame) -> float:
-    started = time.perf_counter()
-    frame.write.format("noop").mode("overwrite").save()
-    return time.perf_counter() - started

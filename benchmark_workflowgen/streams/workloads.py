@@ -12,7 +12,6 @@ import random
 import shutil
 import statistics
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 import lipstick
+from benchmark_workflowgen.harness import in_turns, timed
 from benchmark_workflowgen.sessions import Sparks
 from lipstick.capture.capture import Capture
 from lipstick.systems.streaming.definition import AnnotatedStream
@@ -336,15 +336,13 @@ def _run_in_turns(
         "eager": ls.spark.sql(query.eager),
         "replayed": stream,
     }
-    seconds: dict[str, list[float]] = {way: [] for way in _WAYS}
-    for number in range(sizes.repetitions + 1):
-        shutil.rmtree(folder, ignore_errors=True)
-        turn = number % len(_WAYS)
-        for way in (*_WAYS[turn:], *_WAYS[:turn]):
-            started = time.perf_counter()
-            _run(frames[way].writeStream, folder / way)
-            seconds[way].append(time.perf_counter() - started)
-    plain, eager, replayed = (statistics.median(seconds[way][1:]) for way in _WAYS)
+
+    def run(way: str, number: int) -> None:
+        _run(frames[way].writeStream, folder / str(number) / way)
+
+    times = in_turns({way: partial(run, way) for way in _WAYS}, sizes.repetitions)
+    plain, eager, replayed = (statistics.median(times[way]) for way in _WAYS)
+    folder = folder / str(sizes.repetitions)
     recorded = stream.recorded(folder / "replayed" / "checkpoint")
     return {
         "plain s": round(plain, 2),
@@ -375,13 +373,13 @@ def _answers(
     for row in sinks["eager"]:
         eager.setdefault(tuple(row[name] for name in names), set()).update(row["members"])
     results = recorded.results()
-    captured, capture = _timed(lambda: results.capture)
-    everything, whole = _timed(partial(_lineage, capture))
+    captured, capture = timed(lambda: results.capture)
+    everything, whole = timed(partial(_lineage, capture))
     same = whole == set().union(*eager.values())
     times = []
     for chosen in random.Random(0).sample(sorted(eager, key=str), min(questions, len(eager))):
         where = [F.col(n).eqNullSafe(F.lit(v)) for n, v in zip(names, chosen, strict=True)]
-        took, members = _timed(partial(_lineage, capture, reduce(Column.__and__, where)))
+        took, members = timed(partial(_lineage, capture, reduce(Column.__and__, where)))
         times.append(took)
         same &= members == eager[chosen]
     return {
@@ -398,12 +396,6 @@ def _lineage(capture: Capture, where: Column | None = None) -> set[str]:
     """Return the tuples that rows were made of, as eager queries write them."""
     frames = capture.lineage(where).items()
     return {f"{name}:{key}" for name, rows in frames for key in rows.toArrow()[0].to_pylist()}
-
-
-def _timed(act: Callable[[], T]) -> tuple[float, T]:
-    started = time.perf_counter()
-    result = act()
-    return time.perf_counter() - started, result
 
 
 def _size(folder: Path) -> int:

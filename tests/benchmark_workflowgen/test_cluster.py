@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmark_workflowgen.cli import main
-from benchmark_workflowgen.cluster.command import shared, telling
+from benchmark_workflowgen.experiments.cluster import shared, telling
 from benchmark_workflowgen.results import Results
 
 LOG = """\

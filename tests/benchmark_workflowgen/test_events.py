@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from benchmark_workflowgen.events import accuracy, partitions, queries, state
-from benchmark_workflowgen.events.command import EXPERIMENTS, grid
 from benchmark_workflowgen.events.jobs import JobExecution, edges_of, ends_of, hashtag_count
 from benchmark_workflowgen.events.streaming_job import emitted
+from benchmark_workflowgen.experiments.events import EXPERIMENTS
+from benchmark_workflowgen.harness import preset_values
 from lipstick.systems.events import reduce_files
 
 
@@ -73,6 +74,6 @@ def test_what_is_emitted_is_the_computation(executions: list[JobExecution], tmp_
 
 
 def test_the_preset_has_parameters_for_every_experiment() -> None:
-    given = grid()
+    given = preset_values("events")
     assert list(given) == list(EXPERIMENTS)
     assert all({"title", "paper", "tweets"} <= set(each) for each in given.values())

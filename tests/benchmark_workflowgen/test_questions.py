@@ -6,7 +6,7 @@ import time
 
 import sqlglot
 
-from benchmark_workflowgen.questions import COLUMNS, QUERIES, VALUES, ask, table
+from benchmark_workflowgen.experiments.questions import COLUMNS, QUERIES, VALUES, ask, table
 from semiring.errors import LipstickError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from benchmark_workflowgen.script_cost import long_script, main
+from benchmark_workflowgen.experiments.script_cost import long_script, main
 
 
 def test_texts_are_joined_until_there_are_enough_lines() -> None:

@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 from pyspark.sql import SparkSession
 
-from benchmark_workflowgen import release, short_queries
+from benchmark_workflowgen.experiments import release, short_queries
 
 
 def test_captures_and_questions_are_timed(spark: SparkSession) -> None:

@@ -1,11 +1,8 @@
-"""``python -m benchmark_workflowgen.inference``: Figs 14 and 15 beside the paper's numbers."""
+"""``python -m benchmark_workflowgen inference``: Figs 14 and 15 beside the paper's numbers."""
 
 from __future__ import annotations
 
-import json
 import tempfile
-import tomllib
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +10,18 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from benchmark_workflowgen.harness import output_option, preset_values, write_results
 from benchmark_workflowgen.inference import accuracy, storage
-
-
-def preset() -> dict[str, Any]:
-    """Return the preset `inference`: the settings of the paper, and its numbers."""
-    text = (files("benchmark_workflowgen.inference") / "inference.toml").read_text("utf-8")
-    return tomllib.loads(text)
 
 
 @click.command()
 @click.option("--runs", type=click.IntRange(min=1), help="Per setting.  [default: of the preset]")
 @click.option("--units", type=click.IntRange(min=100), help="Of time, per run.")
 @click.option("--seed", default=1, show_default=True)
-@click.option("--output", type=click.Path(path_type=Path), help="Results as JSON.")
+@output_option
 def main(runs: int | None, units: int | None, seed: int, output: Path | None) -> None:
     """Accuracy (Fig. 14) and storage (Fig. 15) of inferred provenance, measured again."""
-    grid = preset()
+    grid = preset_values("inference")
     fig14 = [
         accuracy.measure(setting, units or grid["accuracy"]["units"],
                          runs or grid["accuracy"]["runs"], seed)
@@ -41,8 +33,7 @@ def main(runs: int | None, units: int | None, seed: int, output: Path | None) ->
             for setting in grid["storage"]["settings"]
         ]
     _show(fig14, fig15)
-    if output is not None:
-        output.write_text(json.dumps({"fig14": fig14, "fig15": fig15}, indent=1) + "\n")
+    write_results(output, {"fig14": fig14, "fig15": fig15})
 
 
 def _show(fig14: list[dict[str, Any]], fig15: list[dict[str, Any]]) -> None:

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
-import tomllib
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from benchmark_workflowgen.events import accuracy, partitions, queries, state
 from benchmark_workflowgen.events.jobs import hashtag_count
+from benchmark_workflowgen.harness import (
+    Row,
+    output_option,
+    preset_values,
+    print_rows,
+    write_results,
+)
 
-Rows = list[dict[str, Any]]
-
-
-def grid() -> dict[str, Any]:
-    """Return the parameters of presets/events.toml, with the paper's figures."""
-    text = files("benchmark_workflowgen").joinpath("presets", "events.toml").read_text("utf-8")
-    return tomllib.loads(text)
+Rows = list[Row]
 
 
 def accuracy_rows(given: dict[str, Any], folder: Path) -> Rows:
@@ -136,16 +132,14 @@ EXPERIMENTS: dict[str, Callable[[dict[str, Any], Path], Rows]] = {
 }
 
 
-@click.command("events")
+@click.command()
 @click.option("--only", multiple=True, type=click.Choice(list(EXPERIMENTS)))
 @click.option("--tweets", type=click.IntRange(min=100), help="In place of the preset's.")
 @click.option("--master", help="Of Spark, in place of the preset's.")
-@click.option("--output", type=click.Path(path_type=Path), help="A file for the results, JSON.")
-def events(
-    only: Sequence[str], tweets: int | None, master: str | None, output: Path | None
-) -> None:
+@output_option
+def main(only: Sequence[str], tweets: int | None, master: str | None, output: Path | None) -> None:
     """Streams of provenance events reduced, by the preset `events`, beside the paper's figures."""
-    parameters = grid()
+    parameters = preset_values("events")
     results: dict[str, Rows] = {}
     for name, measure in EXPERIMENTS.items():
         if only and name not in only:
@@ -162,18 +156,5 @@ def events(
             results[name] = measure(given, folder)
         finally:
             shutil.rmtree(folder)
-        shown(results[name], f"{given['title']}. In the paper: {given['paper']}")
-        if output is not None:
-            output.write_text(json.dumps(results, indent=1) + "\n")
-
-
-def shown(rows: Rows, title: str) -> None:
-    """Print rows as a table."""
-    table = Table(title=title, title_justify="left")
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    for name in names:
-        table.add_column(name, justify="right")
-    for row in rows:
-        values = [row.get(name, "") for name in names]
-        table.add_row(*(f"{v:,}" if isinstance(v, int) else str(v) for v in values))
-    Console(width=180).print(table)
+        print_rows(f"{given['title']}. In the paper: {given['paper']}", results[name])
+        write_results(output, results)

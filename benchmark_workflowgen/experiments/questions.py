@@ -27,6 +27,7 @@ import click
 
 import lipstick
 from benchmark_workflowgen import suites, tpch
+from benchmark_workflowgen.harness import write_results
 from benchmark_workflowgen.sessions import Sparks
 from lipstick import semirings
 from lipstick.questions.asking import forget_connection
@@ -374,7 +375,7 @@ def main(
 
         def note(question: str, outcome: Any, outcomes: dict[str, Any] = outcomes) -> None:
             outcomes[question] = outcome
-            output.write_text(json.dumps(known, indent=1), encoding="utf-8")
+            write_results(output, known)
 
         left = [question for question in questions.split(",") if question not in outcomes]
         measure(folder, name, left, bound, note)

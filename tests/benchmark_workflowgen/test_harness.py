@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from benchmark_workflowgen import timing
-from benchmark_workflowgen.timing import OverLimitError, least_seconds
+from benchmark_workflowgen import harness
+from benchmark_workflowgen.harness import OverLimitError, least_seconds
 
 
 def _taking(monkeypatch: pytest.MonkeyPatch, seconds: Sequence[float]) -> list[float]:
     """Have runs take these times; those that are left when all is done."""
     left = list(seconds)
-    monkeypatch.setattr(timing, "seconds", lambda run: left.pop(0))
+    monkeypatch.setattr(harness, "seconds", lambda run: left.pop(0))
     return left
 
 

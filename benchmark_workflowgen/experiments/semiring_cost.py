@@ -23,11 +23,20 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 import lipstick
-from benchmark_workflowgen import suites, tpch
-from benchmark_workflowgen.capture_cost import thousand_lineitems
+from benchmark_workflowgen import tpch
 from benchmark_workflowgen.environment import environment
-from benchmark_workflowgen.sessions import Sparks
-from benchmark_workflowgen.timing import OverLimitError, least_seconds, seconds
+from benchmark_workflowgen.experiments.capture_cost import thousand_lineitems
+from benchmark_workflowgen.harness import (
+    Row,
+    evaluation,
+    least_seconds,
+    member_count,
+    output_option,
+    seconds,
+    tpch_options,
+    tpch_session,
+    write_results,
+)
 from lipstick import semirings
 from semiring.base import Semiring
 
@@ -42,14 +51,12 @@ _ABSENT = {"Boolean": False, "Counting": 0, "Integers": 0, "Worlds": 0}
 
 
 @click.command()
-@click.option("--data", type=click.Path(exists=True, path_type=Path), required=True)
+@tpch_options(memory="6g")
 @click.option("--captures", type=click.Path(path_type=Path), required=True, help="Made if missing.")
-@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+@output_option
 @click.option("--queries", default="1,3,5,9,18", show_default=True)
 @click.option("--repetitions", default=5, show_default=True)
 @click.option("--limit", default=60.0, show_default=True, help="Seconds for one measurement.")
-@click.option("--cores", default=2, show_default=True)
-@click.option("--memory", default="6g", show_default=True, help="Heap of the driver.")
 def main(
     data: Path,
     captures: Path,
@@ -67,65 +74,53 @@ def main(
     evaluations = []
     for number in numbers:
         capture = lipstick.open(captures / f"q{number}")
-        for evaluation in evaluation_times(capture, repetitions, limit):
-            evaluations.append({"query": number, **evaluation})
+        for result in evaluation_times(capture, repetitions, limit):
+            evaluations.append({"query": number, **result})
             click.echo(show(evaluations[-1]))
     batches = []
     for batch in batch_times(captures / "q1", rerun, repetitions, limit):
         batches.append(batch)
         click.echo(json.dumps(batch))
-    if output is not None:
-        document = {
-            "environment": environment(None),
-            "rerun_seconds": rerun,
-            "evaluations": evaluations,
-            "batches": batches,
-        }
-        output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    document = {
+        "environment": environment(None),
+        "rerun_seconds": rerun,
+        "evaluations": evaluations,
+        "batches": batches,
+    }
+    write_results(output, document)
 
 
 def with_spark(
     data: Path, captures: Path, numbers: Sequence[int], cores: int, memory: str
 ) -> float:
     """Make the captures that are missing; return the seconds of Q1 on a reduced source."""
-    with Sparks(None, None, memory) as sparks:
-        spark = sparks.get(cores, 2 * cores)
-        with lipstick.session(spark) as ls:
-            suites.track(ls, "tpch", data)
-            for number in {1, *numbers}:
-                if not (captures / f"q{number}").exists():
-                    ls.sql(tpch.query(number)).save(captures / f"q{number}")
-            gone = thousand_lineitems(captures / "q1")
-            again = ls.sql(tpch.query(1))
-            return min(
-                seconds(again.what_if({"lineitem": gone}, method="rerun").df.collect)
-                for _ in range(3)
-            )
+    with tpch_session(data, cores, memory) as ls:
+        for number in {1, *numbers}:
+            if not (captures / f"q{number}").exists():
+                ls.sql(tpch.query(number)).save(captures / f"q{number}")
+        gone = thousand_lineitems(captures / "q1")
+        again = ls.sql(tpch.query(1))
+        return min(
+            seconds(again.what_if({"lineitem": gone}, method="rerun").df.collect) for _ in range(3)
+        )
 
 
 def evaluation_times(
     capture: lipstick.Capture, repetitions: int, limit: float
 ) -> Iterator[dict[str, Any]]:
     """Time every semiring, beside the reading of the bytes."""
-    counts = capture.manifest.counts.values()
-    members = sum(count.get("members", 0) for count in counts)
+    members = member_count(capture)
     capture.evaluate(semirings.Counting())
     reading = read_seconds(capture, repetitions)
     tokens = capture.memory.tokens("lineitem")
     for semiring in (*NUMERIC, *SYMBOLIC):
         for given, valuation in _valuations(tokens, semiring):
-            setting = {"semiring": semiring.name, "valuation": given, "members": members}
-            try:
-                ask = partial(capture.evaluate, semiring, valuation)
-                taken = least_seconds(ask, repetitions, limit)
-            except lipstick.LipstickError as error:
-                yield {**setting, "refused": str(error).splitlines()[0]}
-                continue
-            except OverLimitError:
-                yield {**setting, "over_seconds": limit}
-                continue
-            rate, times = members / taken, taken / reading
-            yield {**setting, "seconds": taken, "members_per_second": rate, "times_reading": times}
+            setting: Row = {"semiring": semiring.name, "valuation": given, "members": members}
+            ask = partial(capture.evaluate, semiring, valuation)
+            setting |= evaluation(ask, repetitions, limit)
+            if taken := setting.get("seconds"):
+                setting |= {"members_per_second": members / taken, "times_reading": taken / reading}
+            yield setting
 
 
 def _thousand(tokens: pa.Table) -> pa.Table:
@@ -204,7 +199,3 @@ def show(result: dict[str, Any]) -> str:
         f"{heading}{result['members']:>11,} members {result['seconds'] * 1e3:9.1f} ms "
         f"{result['members_per_second'] / 1e6:8.1f} M/s {result['times_reading']:7.2f}x reading"
     )
-
-
-if __name__ == "__main__":
-    main()

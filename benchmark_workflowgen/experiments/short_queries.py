@@ -9,7 +9,6 @@ write. Questions to a capture are timed over relations of a hundred rows.
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import statistics
@@ -28,6 +27,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.harness import output_option, write_results
 from benchmark_workflowgen.sessions import Sparks
 
 _NORTH = "SELECT customer FROM customers WHERE region = 'north'"
@@ -89,7 +89,7 @@ _REGIONS: Final = np.array(["north", "south", "east", "west"])
 @click.option("--rows", default=100_000, show_default=True, help="Of the orders.")
 @click.option("--repetitions", default=5, show_default=True)
 @click.option("--queries", default=None, help="Names, by commas.  [default: all]")
-@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+@output_option
 @click.option("--cores", default=2, show_default=True)
 @click.option("--memory", default="2g", show_default=True, help="Heap of the driver.")
 def main(
@@ -104,9 +104,7 @@ def main(
         spark = sparks.get(cores, 2 * cores)
         document = measure(spark, names, rows, repetitions)
         click.echo(summary(document))
-        if output is not None:
-            document["environment"] = environment(spark)
-            output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        write_results(output, document | {"environment": environment(spark)})
 
 
 def measure(

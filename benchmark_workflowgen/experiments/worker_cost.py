@@ -8,7 +8,6 @@ minimum of some repetitions; evaluations beyond a time limit are reported as suc
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,18 @@ from typing import Any
 import click
 
 import lipstick
-from benchmark_workflowgen import suites
 from benchmark_workflowgen.environment import environment
-from benchmark_workflowgen.sessions import Sparks
-from benchmark_workflowgen.timing import OverLimitError, least_seconds
+from benchmark_workflowgen.harness import (
+    Row,
+    evaluation,
+    member_count,
+    output_option,
+    tpch_options,
+    tpch_session,
+    write_results,
+)
 from lipstick import semirings
+from semiring.base import Semiring
 
 QUERIES = {
     "rows of three tuples": """
@@ -38,47 +44,36 @@ QUERIES = {
 
 
 @click.command()
-@click.option("--data", type=click.Path(exists=True, path_type=Path), required=True)
-@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+@tpch_options(memory="6g")
+@output_option
 @click.option("--repetitions", default=2, show_default=True)
 @click.option("--limit", default=60.0, show_default=True, help="Seconds for one measurement.")
-@click.option("--cores", default=2, show_default=True)
-@click.option("--memory", default="6g", show_default=True, help="Heap of the driver.")
 def main(
     data: Path, output: Path | None, repetitions: int, limit: float, cores: int, memory: str
 ) -> None:
     """Measure evaluations on Spark's workers over TPC-H tables in DATA."""
     evaluations = []
-    with Sparks(None, None, memory) as sparks:
-        spark = sparks.get(cores, 2 * cores)
-        with lipstick.session(spark) as ls:
-            suites.track(ls, "tpch", data)
-            for name, text in QUERIES.items():
-                for result in evaluation_times(ls.sql(text), repetitions, limit):
-                    evaluations.append({"query": name, **result})
-                    click.echo(show(evaluations[-1]))
-        if output is not None:
-            document = {"environment": environment(spark), "evaluations": evaluations}
-            output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    with tpch_session(data, cores, memory) as ls:
+        for name, text in QUERIES.items():
+            for result in evaluation_times(ls.sql(text), repetitions, limit):
+                evaluations.append({"query": name, **result})
+                click.echo(show(evaluations[-1]))
+        document = {"environment": environment(ls.spark), "evaluations": evaluations}
+        write_results(output, document)
 
 
 def evaluation_times(
     query: lipstick.AnnotatedFrame, repetitions: int, limit: float
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """Time every semiring that the query has a value in."""
-    counts = query.capture.manifest.counts.values()
-    members = sum(count.get("members", 0) for count in counts)
+    members = member_count(query.capture)
     for semiring in semirings.ALL:
+
+        def run(semiring: Semiring[Any] = semiring) -> None:
+            query.evaluate(semiring).write.format("noop").mode("overwrite").save()
+
         setting = {"semiring": semiring.name, "members": members}
-        try:
-            writer = query.evaluate(semiring).write.format("noop").mode("overwrite")
-            taken = least_seconds(writer.save, repetitions, limit)
-        except lipstick.LipstickError as error:
-            yield {**setting, "refused": str(error).splitlines()[0]}
-        except OverLimitError:
-            yield {**setting, "over_seconds": limit}
-        else:
-            yield {**setting, "seconds": taken}
+        yield {**setting, **evaluation(run, repetitions, limit)}
 
 
 def show(result: dict[str, Any]) -> str:
@@ -89,7 +84,3 @@ def show(result: dict[str, Any]) -> str:
     if "over_seconds" in result:
         return f"{heading} not done after {result['over_seconds']:g} s"
     return f"{heading}{result['members']:>11,} members {result['seconds']:9.2f} s"
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""A few figures of each release, kept in a file of its own beside this one.
+"""A few figures of each release, kept in a file of its own in `releases`.
 
 How long the packages take to be imported, and what captures of short queries and questions to them
 cost. They say which release made something slower; `docs/benchmark.md` has what each thing costs.
@@ -18,11 +18,12 @@ from typing import Any, Final
 
 import click
 
-from benchmark_workflowgen import short_queries
 from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.experiments import short_queries
+from benchmark_workflowgen.harness import write_results
 from benchmark_workflowgen.sessions import Sparks
 
-FOLDER: Final = Path(__file__).parent / "releases"
+FOLDER: Final = Path(__file__).parents[1] / "releases"
 IMPORTS: Final = {
     "semiring": "from semiring import Polynomial",
     "rewriter": "from rewriter import bind_query",
@@ -54,8 +55,7 @@ def main(output: Path | None, rows: int, repetitions: int) -> None:
         figures["short_queries"] = short_queries.figures(measured)
         facts = environment(spark)
         figures["environment"] = {name: facts[name] for name in _FACTS}
-    path = FOLDER / f"{release}.json" if output is None else output
-    path.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    write_results(output or FOLDER / f"{release}.json", figures)
     click.echo(json.dumps(figures, indent=1))
 
 

@@ -14,7 +14,7 @@ import json
 import math
 import shutil
 import statistics
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +24,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import lipstick
-from benchmark_workflowgen import suites, tpch
+from benchmark_workflowgen import tpch
 from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.harness import (
+    member_count,
+    output_option,
+    seconds,
+    timed,
+    tpch_options,
+    tpch_session,
+    write_results,
+)
 from benchmark_workflowgen.measure.queries import EAGER, runs
 from benchmark_workflowgen.measure.rows import folder_bytes
-from benchmark_workflowgen.sessions import Sparks
 from lipstick.capture.manifest import KeptValues
 
 
 @click.command()
-@click.option("--data", type=click.Path(exists=True, path_type=Path), required=True)
-@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+@tpch_options(memory="8g")
+@output_option
 @click.option("--queries", default="1,3,5,6,10,12,18", show_default=True)
 @click.option("--repetitions", default=5, show_default=True)
-@click.option("--cores", default=2, show_default=True)
-@click.option("--memory", default="8g", show_default=True, help="Heap of the driver.")
 @click.option("--scratch", type=click.Path(path_type=Path), default=Path("/tmp/lipstick-cost"))
 def main(
     data: Path,
@@ -50,16 +56,10 @@ def main(
     scratch: Path,
 ) -> None:
     """Measure capture cost and what-if time over TPC-H tables in DATA."""
-    with Sparks(None, None, memory) as sparks:
-        spark = sparks.get(cores, 2 * cores)
-        with lipstick.session(spark) as ls:
-            suites.track(ls, "tpch", data)
-            document = _measured(
-                ls, [int(text) for text in queries.split(",")], repetitions, scratch
-            )
-        if output is not None:
-            document["environment"] = environment(spark)
-            output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    numbers = [int(text) for text in queries.split(",")]
+    with tpch_session(data, cores, memory) as ls:
+        document = _measured(ls, numbers, repetitions, scratch)
+        write_results(output, document | {"environment": environment(ls.spark)})
     shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -94,14 +94,12 @@ def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) 
         for name in EAGER[first:] + EAGER[:first]:
             path = scratch / name
             shutil.rmtree(path, ignore_errors=True)
-            started = time.perf_counter()
-            captured = every[name](path)
+            taken, captured = timed(partial(every[name], path))
             if repetition:
-                times[name].append(time.perf_counter() - started)
+                times[name].append(taken)
             sizes[name] = folder_bytes(path, "*.parquet")
             if isinstance(captured, lipstick.Capture):
-                counts = captured.manifest.counts.values()
-                members = sum(count.get("members", 0) for count in counts)
+                members = member_count(captured)
     medians = {name: statistics.median(values) for name, values in times.items()}
     return {
         "query": number,
@@ -122,17 +120,19 @@ def what_if_time(ls: lipstick.Session, values: KeptValues, scratch: Path) -> dic
     deleted = thousand_lineitems(Path(path))
     spark = None if values == "copy" else ls.spark
     capture = lipstick.open(path, spark=spark)
-    times = []
-    for _ in range(6):
-        started = time.perf_counter()
+
+    def asked() -> None:
         answer = capture.what_if({"lineitem": deleted}).df
         if not isinstance(answer, pa.Table):
             answer.collect()
-        times.append(time.perf_counter() - started)
+
+    times = [seconds(asked) for _ in range(6)]
     keys = list(zip(*(column.to_pylist() for column in deleted.columns), strict=True))
-    started = time.perf_counter()
-    query.what_if({"lineitem": keys}, method="rerun").df.collect()
-    rerun = time.perf_counter() - started
+
+    def run_again() -> None:
+        query.what_if({"lineitem": keys}, method="rerun").df.collect()
+
+    rerun = seconds(run_again)
     return {
         "values": values,
         "engine": "memory" if spark is None else "memory, values looked up by Spark",
@@ -151,12 +151,12 @@ def thousand_lineitems(capture: Path) -> pa.Table:
 
 def show(result: dict[str, Any]) -> str:
     """Return one result as a line."""
-    seconds, ratio = result["seconds"], result["ratio"]
+    taken, ratio = result["seconds"], result["ratio"]
     size = result["bytes_per_member"]
     return (
-        f"Q{result['query']:<3} plain {seconds['plain']:6.2f} s   "
-        f"copy {seconds['copy']:6.2f} s ({ratio['copy']:.2f}x, {size['copy']:.1f} B/member)   "
-        f"reference {seconds['reference']:6.2f} s "
+        f"Q{result['query']:<3} plain {taken['plain']:6.2f} s   "
+        f"copy {taken['copy']:6.2f} s ({ratio['copy']:.2f}x, {size['copy']:.1f} B/member)   "
+        f"reference {taken['reference']:6.2f} s "
         f"({ratio['reference']:.2f}x, {size['reference']:.1f} B/member)   "
         f"{result['members']:,} members"
     )

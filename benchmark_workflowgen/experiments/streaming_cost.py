@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import shutil
 import statistics
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ import pyarrow.parquet as pq
 
 import lipstick
 from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.harness import in_turns, output_option, seconds, write_results
 from benchmark_workflowgen.sessions import Sparks
 from lipstick.systems.streaming.definition import AnnotatedStream
 
@@ -48,7 +48,7 @@ _PER_SECOND = 1_000
 
 
 @click.command()
-@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+@output_option
 @click.option("--events", default=400_000, show_default=True)
 @click.option("--batches", default=8, show_default=True)
 @click.option("--repetitions", default=3, show_default=True)
@@ -78,8 +78,7 @@ def main(
                 document["queries"].append(result)
                 click.echo(json.dumps(result))
         document["environment"] = environment(spark)
-    if output is not None:
-        output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    write_results(output, document)
     shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -106,27 +105,26 @@ def _measured(ls: lipstick.Session, name: str, repetitions: int, scratch: Path) 
     sql = QUERIES[name]
     stream = ls.sql(sql)
     assert isinstance(stream, AnnotatedStream)
-    seconds: dict[str, list[float]] = {"plain": [], "annotated": []}
-    for number in range(repetitions + 1):
-        folder = scratch / "runs" / f"{name}-{number}"
-        writers = {"plain": ls.spark.sql(sql).writeStream, "annotated": stream.writeStream}
-        for kind in sorted(writers, reverse=bool(number % 2)):
-            started = time.perf_counter()
-            _run(writers[kind], folder / kind)
-            seconds[kind].append(time.perf_counter() - started)
-    # The first pair compiles what both run.
-    plain, annotated = (seconds[kind][1:] for kind in ("plain", "annotated"))
-    checkpoint = folder / "annotated" / "checkpoint"
+    folder = scratch / "runs" / name
+
+    def plainly(number: int) -> None:
+        _run(ls.spark.sql(sql).writeStream, folder / f"plain-{number}")
+
+    def annotated(number: int) -> None:
+        _run(stream.writeStream, folder / f"annotated-{number}")
+
+    times = in_turns({"plain": plainly, "annotated": annotated}, repetitions)
+    medians = {kind: statistics.median(each) for kind, each in times.items()}
+    checkpoint = folder / f"annotated-{repetitions}" / "checkpoint"
     run = stream.recorded(checkpoint)
     last = run.batches[-1].number
     return {
-        "plain": statistics.median(plain),
-        "annotated": statistics.median(annotated),
-        "ratio": statistics.median(annotated) / statistics.median(plain),
+        **medians,
+        "ratio": medians["annotated"] / medians["plain"],
         "kept_bytes": sum(f.stat().st_size for f in (checkpoint / "_lipstick").iterdir()),
         "rows": run.results().df.count(),
-        "capture_of_all": _timed(lambda: run.results().capture),
-        "capture_of_one_batch": _timed(lambda: run.emitted(last).capture),
+        "capture_of_all": seconds(lambda: run.results().capture),
+        "capture_of_one_batch": seconds(lambda: run.emitted(last).capture),
     }
 
 
@@ -138,9 +136,3 @@ def _run(writer: Any, folder: Path) -> None:
     )
     query.processAllAvailable()
     query.stop()
-
-
-def _timed(act: Any) -> float:
-    started = time.perf_counter()
-    act()
-    return time.perf_counter() - started

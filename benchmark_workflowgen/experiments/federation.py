@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from benchmark_workflowgen.federation.path_questions import compared, measured
 from benchmark_workflowgen.federation.stores import GeneratedStores
+from benchmark_workflowgen.harness import preset_values, print_rows, write_results
 
 
-@click.command("federation")
+@click.command()
 @click.option("--preset", is_flag=True, help="The parameters of presets/federation.toml.")
 @click.option("--stores", multiple=True, type=int, default=(2, 8), show_default=True)
 @click.option(
@@ -41,7 +38,7 @@ from benchmark_workflowgen.federation.stores import GeneratedStores
 @click.option(
     "--keep", type=click.Path(path_type=Path), help="A folder to make stores in, and find them."
 )
-def federation(
+def main(
     preset: bool,
     caches: bool,
     output: Path | None,
@@ -56,8 +53,7 @@ def federation(
     asks. With --output, cases in the file are not measured again.
     """
     if preset:
-        text = files("benchmark_workflowgen").joinpath("presets", "federation.toml").read_text()
-        given |= tomllib.loads(text)
+        given |= preset_values("federation")
         stores, nodes = given.pop("stores"), given.pop("nodes")
     rows = []
     if output is not None and output.exists():
@@ -75,9 +71,8 @@ def federation(
                     rows += compared(exchange, paths, *several)
                 else:
                     rows += measured(folder, count, nodes=size, **given)
-            if output is not None:
-                output.write_text(json.dumps(rows, indent=1))
-    shown(rows, "Bytes that stores sent, of bytes answered" if caches else "Path queries")
+            write_results(output, rows)
+    print_rows("Bytes that stores sent, of bytes answered" if caches else "Path queries", rows)
 
 
 @contextmanager
@@ -91,13 +86,3 @@ def _folder(keep: Path | None, stores: int, nodes: int, seed: int) -> Iterator[P
         yield folder
     finally:
         shutil.rmtree(folder)
-
-
-def shown(rows: Sequence[dict[str, Any]], title: str = "Path queries") -> None:
-    """Print the rows as a table."""
-    table = Table(title=title)
-    for name in rows[0] if rows else ():
-        table.add_column(name)
-    for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row.values()))
-    Console(width=260).print(table)

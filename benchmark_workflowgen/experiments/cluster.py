@@ -31,7 +31,7 @@ _TELLING = re.compile(
 @click.option("--workers", default=2, show_default=True)
 @click.option("--connect", is_flag=True, help="Through a Spark Connect server on the cluster.")
 @click.option("--hide-tmp", is_flag=True, help="Workers have a /tmp of their own; needs root.")
-def cluster(
+def main(
     name: str, grid: Path | None, output: Path, workers: int, connect: bool, hide_tmp: bool
 ) -> None:
     """Start a master and workers on this machine and measure a grid on them.

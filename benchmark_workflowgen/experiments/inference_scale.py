@@ -1,4 +1,4 @@
-"""``python -m benchmark_workflowgen.inference.scale``: inference at the size of a cluster's tables.
+"""``python -m benchmark_workflowgen inference-scale``: inference at the size of a cluster's tables.
 
 One Spark job infers the inputs of all outputs, ten inputs each; single outputs are then inferred
 from the same tables without Spark.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from benchmark_workflowgen.harness import seconds, timed
 from benchmark_workflowgen.measure.eventlog import SETTINGS, EventLog
 from lipstick.engines.spark.local_session import local_builder
 from lipstick.systems.scripts.inference import (
@@ -55,9 +57,9 @@ def measure_job(spark: SparkSession, folder: Path, log: EventLog, outputs: int) 
         writer = frame.write.mode("overwrite").option("parquet.block.size", _ROW_GROUP_BYTES)
         writer.parquet(str(folder / name))
     inputs, results = (spark.read.parquet(str(folder / name)) for name in ("inputs", "outputs"))
-    began, started = time.time(), time.perf_counter()
-    infer_ranges(ELEMENT, inputs, results).write.mode("overwrite").parquet(str(folder / "ranges"))
-    seconds = time.perf_counter() - started
+    began = time.time()
+    inferred = infer_ranges(ELEMENT, inputs, results).write.mode("overwrite")
+    taken = seconds(lambda: inferred.parquet(str(folder / "ranges")))
     usage = log.usage(began, time.time())
     exact = (F.col("count") == INPUTS_PER_OUTPUT) & (
         F.col("first") == F.col("output") * INPUTS_PER_OUTPUT
@@ -66,7 +68,7 @@ def measure_job(spark: SparkSession, folder: Path, log: EventLog, outputs: int) 
     return {
         "outputs": outputs,
         "inputs": outputs * INPUTS_PER_OUTPUT,
-        "seconds": round(seconds, 1),
+        "seconds": round(taken, 1),
         "shuffle_bytes": usage.shuffle_bytes,
         "execution_memory_bytes": usage.execution_memory,
         "exact": right / outputs,
@@ -79,9 +81,9 @@ def measure_outputs(folder: Path, outputs: int, repeats: int = 200) -> dict[str,
     view = StoredView(folder / "inputs")
     milliseconds = []
     for number in random.integers(0, outputs, repeats):
-        started = time.perf_counter()
-        answer = infer_output(ELEMENT, view, (int(number) + 1) * WINDOW + 1)
-        milliseconds.append(1000 * (time.perf_counter() - started))
+        wanted = (int(number) + 1) * WINDOW + 1
+        taken, answer = timed(partial(infer_output, ELEMENT, view, wanted))
+        milliseconds.append(1000 * taken)
         assert answer.sequences[0] == number * INPUTS_PER_OUTPUT
     middle, late = np.percentile(milliseconds, [50, 99])
     return {"median_ms": round(float(middle), 2), "p99_ms": round(float(late), 2)}
@@ -112,7 +114,3 @@ def main(outputs: int, folder: Path, memory: str, partitions: int) -> None:
     finally:
         spark.stop()
     click.echo(json.dumps({"job": job, "single": measure_outputs(folder, outputs)}, indent=1))
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,8 @@ Another process generates a graph and writes it to Parquet; this one reads, buil
 Every question is asked several times, and medians of wall and processor time are reported: on a
 busy machine processor time is closer to the wall time on an idle one. Bytes count the adjacency
 that a question reads and the masks that it writes. networkx gets a smaller graph, on which both are
-measured.
+measured. Spark computes each question once, as jobs that write their results, and the answers
+are checked against the engine in memory.
 
     python -m benchmark_workflowgen graph-cost --nodes 10000000 --output results.json
     python -m benchmark_workflowgen graph-cost --nodes 10000000 --engine spark --driver-memory 5g
@@ -12,17 +13,17 @@ measured.
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import pickle
 import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 import click
@@ -30,17 +31,23 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
-from benchmark_workflowgen import graph_on_spark
 from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.generated_graphs import generate
+from benchmark_workflowgen.harness import Row, output_option, timed, write_results
 from benchmark_workflowgen.measure.graphs import questions
-from graphquery import EdgeSet, ProvenanceGraph, Segment
+from graphquery import EdgeSet, GraphEngine, ProvenanceGraph, Segment
 from graphquery import csr as adjacency
+from graphquery.distributed.graph import SparkGraph
+from graphquery.protocol import Nodes
+from lipstick.engines.spark.local_session import local_builder
 from semiring.base import Array
+from semiring.semirings import Counting
 
+T = TypeVar("T")
 _PAGE = resource.getpagesize()
 
 
@@ -52,7 +59,7 @@ _PAGE = resource.getpagesize()
 @click.option("--repetitions", default=5, show_default=True)
 @click.option("--engine", type=click.Choice(["memory", "spark"]), default="memory")
 @click.option("--driver-memory", default="4g", show_default=True, help="Of Spark.")
-@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+@output_option
 def main(
     nodes: int,
     modules: int,
@@ -68,15 +75,14 @@ def main(
     document: dict[str, Any] = {"environment": environment(None)}
     if engine == "spark":
         document["spark"] = measure_on_spark(nodes, modules, executions, driver_memory)
-        console.print(graph_on_spark.table(document["spark"]))
+        console.print(spark_table(document["spark"]))
     else:
         document["graph"] = measure(nodes, modules, executions, repetitions)
         console.print(table(document["graph"]))
     if plain and engine == "memory":
         document["networkx"] = compare(plain, modules, executions, repetitions)
         console.print(comparison(document["networkx"]))
-    if output is not None:
-        output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    write_results(output, document)
 
 
 @contextmanager
@@ -100,29 +106,18 @@ def measure_on_spark(
     """Time the operations that the engine on Spark has."""
     with written(nodes, modules, executions) as folder:
         _, edge_sets = stored(folder)
-        return graph_on_spark.measure(load(folder), edge_sets, folder, driver_memory)
+        return spark_times(load(folder), edge_sets, folder, driver_memory)
 
 
 def measure(nodes: int, modules: int, executions: int, repetitions: int) -> dict[str, Any]:
     """Time all operations on a graph of about so many nodes, and count bytes."""
     with written(nodes, modules, executions) as folder:
         before = resident()
-        times, busy = [], []
-        for _ in range(min(repetitions, 3)):
-            started, working = time.perf_counter(), time.process_time()
-            graph = load(folder)
-            times.append(time.perf_counter() - started)
-            busy.append(time.process_time() - working)
+        times, graph = repeated(lambda: load(folder), min(repetitions, 3))
         memory = resident() - before
-    rows: dict[str, Any] = {
-        "load and build": {
-            "seconds": statistics.median(times),
-            "all_seconds": times,
-            "processor_seconds": statistics.median(busy),
-        }
-    }
+    rows: Row = {"load and build": times}
     for operation, run in questions(graph).items():
-        rows[operation] = timed(graph, run, repetitions)
+        rows[operation] = question_times(graph, run, repetitions)
     return {
         "nodes": graph.node_count,
         "edges": graph.edge_count,
@@ -161,22 +156,30 @@ def load(folder: Path) -> ProvenanceGraph:
     )
 
 
-def timed(graph: ProvenanceGraph, run: Callable[[], Any], repetitions: int) -> dict[str, Any]:
-    """Time a question, asked once before; count the nodes of the answer and the bytes."""
-    with metered(graph) as read:
-        answer = run()
+def repeated(run: Callable[[], T], repetitions: int) -> tuple[Row, T]:
+    """Return the times of some repetitions and their medians, and the last result."""
     times, busy = [], []
     for _ in range(repetitions):
         started, working = time.perf_counter(), time.process_time()
-        run()
+        result = run()
         times.append(time.perf_counter() - started)
         busy.append(time.process_time() - working)
-    written = getattr(getattr(answer, "view", None), "visible", None)
-    extent = graph.node_count - len(answer) if written is not None else None
     return {
         "seconds": statistics.median(times),
         "all_seconds": times,
         "processor_seconds": statistics.median(busy),
+    }, result
+
+
+def question_times(graph: ProvenanceGraph, run: Callable[[], Any], repetitions: int) -> Row:
+    """Time a question, asked once before; count the nodes of the answer and the bytes."""
+    with metered(graph) as read:
+        answer = run()
+    times, _ = repeated(run, repetitions)
+    written = getattr(getattr(answer, "view", None), "visible", None)
+    extent = graph.node_count - len(answer) if written is not None else None
+    return {
+        **times,
         "nodes": extent if extent is not None else _extent(answer, graph),
         "bytes_touched": read[0] + (0 if written is None else 2 * written.nbytes),
     }
@@ -207,9 +210,9 @@ def compare(nodes: int, modules: int, executions: int, repetitions: int) -> dict
     """Time the same on networkx and on the engine, interleaved, on a smaller graph."""
     generated = generate(nodes, modules, executions)
     columns = generated.columns()
-    started = time.perf_counter()
-    graph = ProvenanceGraph.build(generated.segments, generated.edge_sets, columns)
-    build = time.perf_counter() - started
+    build, graph = timed(
+        lambda: ProvenanceGraph.build(generated.segments, generated.edge_sets, columns)
+    )
     sources, targets, _ = graph.edges()
     before = resident()
     started = time.perf_counter()
@@ -235,12 +238,10 @@ def compare(nodes: int, modules: int, executions: int, repetitions: int) -> dict
     for name, (slow, fast) in pairs.items():
         times: dict[str, list[float]] = {"networkx": [], "arrays": []}
         for _ in range(repetitions):
-            started = time.perf_counter()
-            expected = slow()
-            times["networkx"].append(time.perf_counter() - started)
-            started = time.perf_counter()
-            ids = fast()
-            times["arrays"].append(time.perf_counter() - started)
+            taken, expected = timed(slow)
+            times["networkx"].append(taken)
+            taken, ids = timed(fast)
+            times["arrays"].append(taken)
             if set(ids.tolist()) != expected:
                 raise click.ClickException(f"{name}: networkx and the engine disagree")
         rows[name] = {engine: statistics.median(values) for engine, values in times.items()}
@@ -324,3 +325,101 @@ def resident() -> int:
 
 def _mega(size: int) -> str:
     return f"{size / 1e6:,.0f} MB"
+
+
+# -- on Spark ----------------------------------------------------------------------------------
+
+
+def spark_session(folder: Path, memory: str) -> SparkSession:
+    """Start a local Spark whose temporary files are in a folder."""
+    settings: dict[str, Any] = {
+        "spark.driver.memory": memory,
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.local.dir": str(folder / "local"),
+        "spark.log.level": "ERROR",
+    }
+    return local_builder("graph").config(map=settings).getOrCreate()
+
+
+def spark_times(
+    memory: ProvenanceGraph, edge_sets: Iterable[EdgeSet], folder: Path, driver_memory: str
+) -> dict[str, Any]:
+    """Time building and all operations over the same files.
+
+    Parameters
+    ----------
+    memory, edge_sets
+        The graph, whose files are in the folder, and its edges as they are stored.
+    """
+    spark = spark_session(folder, driver_memory)
+    try:
+        where = (lambda file: str(folder / file), str(folder / "work"))
+        built, graph = timed(lambda: SparkGraph.build(spark, memory.segments, edge_sets, *where))
+        rows: Row = {"read and store by level": {"seconds": built}}
+        for name, ask in spark_questions(memory).items():
+            taken, size = timed(partial(_asked, ask, graph))
+            if size != _size(ask(memory)):
+                raise click.ClickException(f"{name}: the engines disagree")
+            rows[name] = {"seconds": taken, "nodes": size}
+    finally:
+        spark.stop()
+    return {
+        "nodes": memory.node_count,
+        "edges": memory.edge_count,
+        "levels": graph.view.levels.count,
+        "driver_memory": driver_memory,
+        "operations": rows,
+    }
+
+
+def spark_questions(
+    memory: ProvenanceGraph,
+) -> dict[str, Callable[[GraphEngine[Any]], int | Sized]]:
+    """Return the questions to either engine, on nodes drawn with a fixed seed."""
+    random = np.random.default_rng(1)
+    inputs = memory.select(kind="token", relation="R").ids
+    few = np.sort(random.choice(inputs, min(1_000, len(inputs)), replace=False))
+    any_nodes = np.sort(random.choice(memory.ids, 1_000, replace=False))
+    single = any_nodes[:1]
+    modules = memory.modules
+    module = modules[len(modules) // 2]
+    return {
+        "descendants of 1 node": lambda graph: graph.descendants(single),
+        "descendants of 1,000 inputs": lambda graph: graph.descendants(few),
+        "ancestors of 1,000 nodes": lambda graph: graph.ancestors(any_nodes),
+        "delete 1 node": lambda graph: graph.delete(single),
+        "delete 1,000 nodes": lambda graph: graph.delete(any_nodes),
+        "delete 1,000 inputs": lambda graph: graph.delete(few),
+        "subgraph of 1 node": lambda graph: graph.subgraph(single),
+        "zoom out of one module": lambda graph: graph.zoom_out(module),
+        "zoom out of all modules": lambda graph: graph.zoom_out(modules),
+        "counting evaluation": lambda graph: _counted(graph, any_nodes),
+    }
+
+
+def spark_table(results: dict[str, Any]) -> Table:
+    """Return the results as a table."""
+    shown = Table(
+        title=f"On Spark: {results['nodes']:,} nodes, {results['edges']:,} edges,"
+        f" {results['levels']:,} levels; driver {results['driver_memory']}"
+    )
+    for column in ("operation", "s", "nodes"):
+        shown.add_column(column, justify="left" if column == "operation" else "right")
+    for name, row in results["operations"].items():
+        nodes = row.get("nodes")
+        shown.add_row(name, f"{row['seconds']:,.1f}", "" if nodes is None else f"{nodes:,}")
+    return shown
+
+
+def _counted(graph: GraphEngine[Any], nodes: Nodes) -> int:
+    """Evaluate everything, and take some counts as proof: their sum."""
+    return int(graph.evaluate(Counting()).values(nodes).sum())
+
+
+def _asked(ask: Callable[[GraphEngine[Any]], int | Sized], graph: GraphEngine[Any]) -> int:
+    return _size(ask(graph))
+
+
+def _size(answer: int | Sized) -> int:
+    return answer if isinstance(answer, int) else len(answer)

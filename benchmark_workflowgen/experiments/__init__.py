@@ -1,0 +1,1 @@
+"""The commands that measure single things, a file an experiment."""

@@ -1,0 +1,199 @@
+"""The harness of the experiments: times, turns, presets, tracked tables, and results.
+
+Variants run in turns and take turns at being first, so that a noisy machine disturbs all alike.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from types import FrameType
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+import lipstick
+from benchmark_workflowgen import suites
+from benchmark_workflowgen.sessions import Sparks
+
+T = TypeVar("T")
+Command = TypeVar("Command", bound=Callable[..., Any])
+Row = dict[str, Any]
+"""The figures of one case, by name."""
+
+# -- times -------------------------------------------------------------------------------------
+
+
+def timed(run: Callable[[], T]) -> tuple[float, T]:
+    """Return the seconds of one run, and its result."""
+    started = time.perf_counter()
+    result = run()
+    return time.perf_counter() - started, result
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Return the seconds of one run."""
+    return timed(run)[0]
+
+
+def processor_seconds(run: Callable[[], object]) -> float:
+    """Return the seconds of the processor of one run, all threads together."""
+    started = time.process_time()
+    run()
+    return time.process_time() - started
+
+
+def in_turns(
+    ways: Mapping[str, Callable[[int], object]], repetitions: int
+) -> dict[str, list[float]]:
+    """Return the seconds of each way, after an unmeasured round.
+
+    Parameters
+    ----------
+    ways
+        Take the number of the round.
+    """
+    names = list(ways)
+    times: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(repetitions + 1):
+        turn = number % len(names)
+        for name in names[turn:] + names[:turn]:
+            started = time.perf_counter()
+            ways[name](number)
+            if number:
+                times[name].append(time.perf_counter() - started)
+    return times
+
+
+class OverLimitError(Exception):
+    """A measurement took longer than it may."""
+
+
+def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> float:
+    """Return the shortest time of several repetitions, after a warm-up.
+
+    Parameters
+    ----------
+    limit
+        Seconds in all, after which no repetition begins; a first one that takes half of them is
+        the measurement.
+
+    Raises
+    ------
+    OverLimitError
+        If the first one takes longer than `limit`.
+    """
+    with _within(limit):
+        first = seconds(run)
+    if first > limit / 2:
+        return first
+    times: list[float] = []
+    ends = time.perf_counter() + limit - first
+    while len(times) < repetitions and time.perf_counter() < ends:
+        times.append(seconds(run))
+    return min(times)
+
+
+@contextmanager
+def _within(limit: float) -> Iterator[None]:
+    """Raise OverLimitError in this thread after some seconds, as soon as Python is back in charge.
+
+    By a signal, so it works in the main thread alone.
+    """
+
+    def over(number: int, frame: FrameType | None) -> None:
+        raise OverLimitError
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def evaluation(run: Callable[[], object], repetitions: int, limit: float) -> Row:
+    """Return the least seconds of an evaluation; or that it is refused, or over the limit."""
+    try:
+        return {"seconds": least_seconds(run, repetitions, limit)}
+    except lipstick.LipstickError as error:
+        return {"refused": str(error).splitlines()[0]}
+    except OverLimitError:
+        return {"over_seconds": limit}
+
+
+# -- what is measured --------------------------------------------------------------------------
+
+
+def preset_values(name: str, file: Path | None = None) -> Row:
+    """Return the parameters of an experiment, from its preset or from a file instead."""
+    preset = files("benchmark_workflowgen").joinpath("presets", f"{name}.toml")
+    return tomllib.loads((file or preset).read_text("utf-8"))
+
+
+def tpch_options(memory: str) -> Callable[[Command], Command]:
+    """Add the options of an experiment on tables of TPC-H."""
+
+    def add(command: Command) -> Command:
+        for option in (
+            click.option("--memory", default=memory, show_default=True, help="Heap of the driver."),
+            click.option("--cores", default=2, show_default=True),
+            click.option("--data", type=click.Path(exists=True, path_type=Path), required=True),
+        ):
+            command = option(command)
+        return command
+
+    return add
+
+
+@contextmanager
+def tpch_session(data: Path, cores: int, memory: str) -> Iterator[lipstick.Session]:
+    """Start a local Spark whose session tracks the tables of TPC-H in a folder."""
+    with (
+        Sparks(None, None, memory) as sparks,
+        lipstick.session(sparks.get(cores, 2 * cores)) as ls,
+    ):
+        suites.track(ls, "tpch", data)
+        yield ls
+
+
+def member_count(capture: lipstick.Capture) -> int:
+    """Return the number of members of a capture, of all its blocks."""
+    return sum(count.get("members", 0) for count in capture.manifest.counts.values())
+
+
+# -- results -----------------------------------------------------------------------------------
+
+output_option = click.option("--output", type=click.Path(path_type=Path), help="Results as JSON.")
+
+
+def write_results(output: Path | None, results: object) -> None:
+    """Write results as JSON, if there is a file for them."""
+    if output is not None:
+        output.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+def print_rows(title: str, rows: Sequence[Row]) -> None:
+    """Print rows as a table."""
+    table = Table(title=title, title_justify="left")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    for name in names:
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(*(_cell(row.get(name)) for name in names))
+    Console(width=260).print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else str(value)
