@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
+    from lipstick.questions.checks import read_checks
+    from lipstick.questions.checks.check import CheckResult, DataCheck
     from lipstick.questions.scenarios import each
     from lipstick.questions.valuation import of_row
     from lipstick.questions.what_if import WhatIf, WhatIfMany
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AnnotatedFrame",
     "Capture",
+    "CheckResult",
+    "DataCheck",
     "Edge",
     "ErasurePlan",
     "ErasureReceipt",
@@ -66,12 +70,16 @@ __all__ = [
     "of_row",
     "open",
     "open_run",
+    "read_checks",
     "semirings",
     "session",
 ]
 
 _ORIGINS = {
     "AnnotatedFrame": ("lipstick.frame", "AnnotatedFrame"),
+    "DataCheck": ("lipstick.questions.checks.check", "DataCheck"),
+    "CheckResult": ("lipstick.questions.checks.check", "CheckResult"),
+    "read_checks": ("lipstick.questions.checks", "read_checks"),
     "Capture": ("lipstick.capture.capture", "Capture"),
     "Edge": ("lipstick.workflow", "Edge"),
     "ErasurePlan": ("lipstick.erasure.plan", "ErasurePlan"),

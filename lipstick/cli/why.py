@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from lipstick.cli.errors import Failure, reported
 from lipstick.cli.output import JSON, TABLE, answer, answer_options
 
 if TYPE_CHECKING:
+    from lipstick.questions.checks.check import DataCheck
     from lipstick.questions.why.answer import Explanation
     from lipstick.sessions import Session
 
@@ -27,6 +28,12 @@ def _options(function: Command) -> Command:
         click.option("--relation", metavar="NAME", help="The relation of --top and --repairs."),
         click.option(
             "--repairs", metavar="N", default=0, help="Also N smallest sets of rows to delete."
+        ),
+        click.option(
+            "--quarantine",
+            metavar="FILE.PARQUET",
+            type=click.Path(path_type=Path),
+            help="Write the rows to set aside, with reasons.",
         ),
         click.option(
             "--budget", metavar="SECONDS", type=float, default=60.0, show_default=True, help="Time."
@@ -74,7 +81,13 @@ def value(
 
 
 @why.command()
-@click.argument("query")
+@click.argument("query", required=False)
+@click.option("--dbt", metavar="TARGET", type=click.Path(path_type=Path), help="A dbt target/.")
+@click.option(
+    "--gx", metavar="SUITE.JSON", type=click.Path(path_type=Path), help="Great Expectations."
+)
+@click.option("--deequ", metavar="FILE", type=click.Path(path_type=Path), help="Constraints.")
+@click.option("--over", metavar="NAME", help="The relation that expectations are about.")
 @click.option(
     "--table",
     "tables",
@@ -83,19 +96,90 @@ def value(
     help="A relation: files, and the columns of its key (a,b); may be repeated.",
 )
 @_options
-def check(query: str, tables: tuple[str, ...], **options: Any) -> None:
+def check(
+    query: str | None,
+    dbt: Path | None,
+    gx: Path | None,
+    deequ: Path | None,
+    over: str | None,
+    tables: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Explain why a check fails: QUERY is SQL, or a file with SQL, over the tables.
 
-    Its rows must not be there, or its one truth value must be true. Exits with 1 if it fails.
+    Its rows must not be there, or its one truth value must be true. With --dbt, --gx or --deequ
+    QUERY is a part of the name of a check in these documents; without it all are run, but those
+    of no rows. Exits with 1 if one fails.
     """
-    with reported(), _session(tables) as session:
-        frame = session.sql(_query(query))
-        rows = frame.capture.memory.answer()
-        if rows.num_rows == 0 or rows.to_pylist() == [{rows.column_names[0]: True}]:
-            click.echo("The check passes.")
-            return
-        _show(frame.why(budget=options["budget"]), **options)
-    raise SystemExit(1)
+    failed = False
+    with reported():
+        documents = {"dbt": dbt, "great_expectations": gx, "deequ": deequ}
+        chosen: list[DataCheck] | None = None
+        if any(documents.values()):
+            chosen = _chosen(documents, query, over)
+        elif query is None:
+            raise Failure("Give a query, or the checks of --dbt, --gx or --deequ.")
+        named = {_table(table)[0] for table in tables}
+        if missing := {r for each in chosen or () for r in each.relations} - named:
+            raise Failure(
+                f"The checks read {', '.join(sorted(missing))}: say where the data is, "
+                "--table NAME=PATH[:KEY]."
+            )
+        with _session(tables) as session:
+            if chosen is not None:
+                for each in chosen:
+                    failed |= _run(each, session, **options)
+            else:
+                assert query is not None
+                failed = _run_query(query, session, **options)
+    if failed:
+        raise SystemExit(1)
+
+
+def _chosen(
+    documents: Mapping[Any, Path | None], name: str | None, over: str | None
+) -> list[DataCheck]:
+    """Return the checks of the documents with a name; without one all that can be asked."""
+    import lipstick
+
+    checks = [
+        each
+        for tool, path in documents.items()
+        if path is not None
+        for each in lipstick.read_checks(path, tool, over)
+    ]
+    if name is None:
+        for each in checks:
+            if each.refused is not None:
+                click.echo(f"{each.name} is left out: {each.refused}", err=True)
+        return [each for each in checks if each.refused is None]
+    exact = [each for each in checks if each.name == name]
+    chosen = exact or [each for each in checks if name in each.name]
+    if not chosen:
+        known = ", ".join(each.name for each in checks) or "none"
+        raise Failure(f"No check is named {name!r}. There are: {known}.")
+    return chosen
+
+
+def _run(check: DataCheck, session: Session, **options: Any) -> bool:
+    """Run a check, and explain it if it fails; return True if it does."""
+    result = check.run(session)
+    click.echo(result.sentence)
+    if check.recorded is not None and check.recorded != result.number:
+        click.echo(f"The tool found {check.recorded:,.12g}: its data was another.")
+    if not result.passed:
+        _show(result.why(budget=options["budget"]), **options)
+    return not result.passed
+
+
+def _run_query(query: str, session: Session, **options: Any) -> bool:
+    frame = session.sql(_query(query))
+    rows = frame.capture.memory.answer()
+    if rows.num_rows == 0 or rows.to_pylist() == [{rows.column_names[0]: True}]:
+        click.echo("The check passes.")
+        return False
+    _show(frame.why(budget=options["budget"]), **options)
+    return True
 
 
 @why.command("not")
@@ -189,6 +273,7 @@ def _show(
     top: int,
     relation: str | None,
     repairs: int,
+    quarantine: Path | None,
     format: str | None,
     output: Path | None,
     limit: int | None,
@@ -197,6 +282,10 @@ def _show(
     shown = answer(format, output, limit, (TABLE, JSON))
     most = explanation.top(top, relation).to_pylist() if top else []
     sets = explanation.repairs(repairs, relation) if repairs else None
+    if quarantine is not None:
+        import pyarrow.parquet as pq
+
+        pq.write_table(explanation.quarantine(relation), quarantine)
     if shown.format == JSON:
         document: dict[str, Any] = {
             "question": explanation.question,

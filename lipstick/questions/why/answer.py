@@ -164,7 +164,10 @@ class Explanation:
         return top_rows(self._measure, self._source(relation), limit)
 
     def quarantine(self, relation: str | None = None) -> pa.Table:
-        """Return the tuples that the explained rows were made from, to be set aside.
+        """Return the tuples to set aside: of a check the sources of its rows.
+
+        Of a value, a difference or a condition they are the tuples that satisfy some predicate of
+        `causes`.
 
         Returns
         -------

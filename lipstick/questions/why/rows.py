@@ -46,21 +46,28 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     return table.append_column("_effect", pa.array(after - measure.before, pa.float64()))
 
 
+_NO_ROWS = np.zeros(0, dtype=np.int64)
+
+
 def quarantined_rows(
     measure: Measure, source: SourceRows, reasons: Sequence[tuple[str, pa.Table]]
 ) -> pa.Table:
-    """Return the rows that the explained rows of the answer were made from, with reasons.
+    """Return the rows that failing rows were made from, or that explain a value, with reasons.
 
     Parameters
     ----------
     reasons
         Predicates, and the tokens of the rows that satisfy each.
     """
-    positions = measure.positions
-    if positions is None:
-        positions = measure.engine.base(measure.engine.root.name).ordered
-    found = source.find(lineage(measure.engine, positions)[source.name])
-    rows = np.sort(found[found >= 0])
+    if measure.is_check:
+        positions = measure.positions
+        if positions is None:
+            positions = measure.engine.base(measure.engine.root.name).ordered
+        found = source.find(lineage(measure.engine, positions)[source.name])
+    else:
+        # All rows made the value; to be set aside are those that explain it.
+        found = np.concatenate([source.find(tokens) for _, tokens in reasons] or [_NO_ROWS])
+    rows = np.unique(found[found >= 0])
     texts = np.full(len(rows), "", dtype=object)
     for text, tokens in reasons:
         holds = np.isin(rows, source.find(tokens))

@@ -310,8 +310,8 @@ def _subsets(weights: Array, size: int, need: float, *, strict: bool) -> Iterato
 def _rarest(rows: Array, values: Array, bound: float, limit: int) -> _Choices:
     """Return the smallest sets of rows without which so many distinct values are left."""
     known, numbers = np.unique(values[values >= 0], return_counts=True)
-    gone = len(known) - int(bound)
-    if gone < 0 or bound != int(bound):
+    gone = len(known) - math.floor(bound)
+    if gone < 0:
         raise CapabilityError("No deletion raises a number of distinct values.")
     order = np.argsort(numbers, kind="stable")
     if gone == 0:

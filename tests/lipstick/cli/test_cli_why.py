@@ -85,3 +85,29 @@ def test_a_check_over_files(
     text = _said("not", missing, "id=4", "--table", table + ":id", "--format", "json")
     assert [reason["operator"] for reason in json.loads(text)["reasons"]] == ["WHERE"]
     assert "passes" in _said("check", "SELECT id FROM readings WHERE v < 0", "--table", table)
+    limit = {"type": "expect_column_max_to_be_between", "kwargs": {"column": "v", "max_value": 100}}
+    exists = {"type": "expect_column_to_exist", "kwargs": {"column": "v"}}
+    suite = tmp_path / "readings.json"
+    suite.write_text(json.dumps({"name": "readings", "expectations": [limit, exists]}), "utf-8")
+    text = _said("check", "--gx", str(suite), "--table", table + ":id", code=1)
+    assert "expect_column_to_exist(v) is left out: it is about the columns of a table" in text
+    assert "expect_column_max_to_be_between(v) fails: its value is 300, at most 100." in text
+    assert "1. Without the 10 rows of readings where unit = 'K'" in text
+    aside = tmp_path / "aside.parquet"
+    _said(
+        *("check", "max", "--gx", str(suite), "--table", table + ":id"),
+        *("--quarantine", str(aside)),
+        code=1,
+    )
+    assert {"unit = 'K'"} <= {*pq.read_table(aside).column("_reasons").to_pylist()}
+
+
+def test_checks_that_are_not_there(tmp_path: Path) -> None:
+    suite = tmp_path / "s.json"
+    kwargs = {"column": "v"}
+    expectation = {"type": "expect_column_values_to_be_unique", "kwargs": kwargs}
+    suite.write_text(json.dumps({"name": "s", "expectations": [expectation]}), "utf-8")
+    assert "No check is named 'mean'" in _said("check", "mean", "--gx", str(suite), code=2)
+    assert "The checks read s: say where" in _said("check", "--gx", str(suite), code=2)
+    assert "Give a query, or the checks" in _said("check", code=2)
+    assert "is no suite of" in _said("check", "--gx", str(tmp_path / "none.json"), code=2)

@@ -1,0 +1,48 @@
+"""Checks of data as tools write them: tests of dbt, Great Expectations, constraints of Deequ.
+
+`check.py` has a check as a query with bounds, and its result, which explains itself; `dbt.py`,
+`great_expectations.py` and `deequ.py` read the documents of a tool each, behind the Protocol
+`CheckReader`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from lipstick.questions.checks.check import CheckReader, DataCheck
+from lipstick.questions.checks.dbt import DbtTests
+from lipstick.questions.checks.deequ import DeequConstraints
+from lipstick.questions.checks.great_expectations import ExpectationSuite
+
+_READERS: Mapping[str, CheckReader] = {
+    "dbt": DbtTests(),
+    "great_expectations": ExpectationSuite(),
+    "deequ": DeequConstraints(),
+}
+
+
+def read_checks(
+    path: str | os.PathLike[str],
+    tool: Literal["dbt", "great_expectations", "deequ"],
+    relation: str | None = None,
+) -> list[DataCheck]:
+    """Return the checks of a document, which run over tracked relations.
+
+    Parameters
+    ----------
+    path
+        Of dbt the folder ``target`` after ``dbt test``; of Great Expectations the JSON of a suite;
+        of Deequ a file of constraints as calls, or the JSON of results or suggestions.
+    relation
+        The relation that expectations and constraints are about; None: named as the suite is.
+        Tests of dbt name their models.
+
+    Raises
+    ------
+    CaptureError
+        For documents of another form. A check that cannot be asked is refused when it runs.
+    """
+    return list(_READERS[tool].read(Path(path), relation))
