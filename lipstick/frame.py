@@ -28,7 +28,7 @@ from lipstick.display.explorer import explore
 from lipstick.errors import UnsupportedError
 from lipstick.histories import check_unasked, history_of
 from lipstick.pipeline import PreparedQuery
-from lipstick.questions.asking import QuestionCost, question_cost
+from lipstick.questions.asking import QuestionCost, question, question_cost
 from lipstick.questions.deletion import Cascade, resolve_deletion
 from lipstick.questions.methods import Questions
 from lipstick.questions.missing.methods import MissingRowQuestions
@@ -398,6 +398,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         cost = estimate_cost(self._session.spark, self.root)
         return cost if question is None else question_cost(question, cost.members)
 
+    @question("evaluating a deletion")
     def what_if(
         self,
         delete: Mapping[str, Any] | None = None,
@@ -407,12 +408,13 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         strict: bool = False,
         undo: Sequence[str] = (),
         replace: Mapping[str, str] | None = None,
+        budget: float | None = None,
     ) -> WhatIf[DataFrame]:
         """Return what the answer would be had some inputs not been there.
 
         Parameters
         ----------
-        delete, cascade, strict
+        delete, cascade, strict, budget
             See :meth:`lipstick.Capture.what_if`. Relations that the session tracks and the query
             does not read may be named; they change nothing.
         method
@@ -472,6 +474,7 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
     def _ipython_display_(self) -> None:
         display.show_frame(self)
 
+    @question("preparing the explorer")
     def explore(self, to: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Any:
         """Open its capture in a browser or a notebook; see :func:`lipstick.explore`."""
         return explore(self.capture, to, name="query", browser=browser)

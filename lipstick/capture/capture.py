@@ -19,6 +19,7 @@ from lipstick.display.explorer import explore, notebook_bundle
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.engines.protocol import CaptureEngine
 from lipstick.errors import NeedsSparkError
+from lipstick.questions.asking import question
 from lipstick.questions.deletion import Cascade
 from lipstick.questions.methods import Questions
 from lipstick.questions.valuation import compile_valuations, listed, token_weights
@@ -102,6 +103,7 @@ class Capture(Questions[DataFrame | pa.Table]):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any] | None:
         return notebook_bundle(self)
 
+    @question("preparing the explorer")
     def explore(self, to: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Any:
         """Open it in a browser or a notebook; see :func:`lipstick.explore`."""
         return explore(self, to, browser=browser)
@@ -192,12 +194,14 @@ class Capture(Questions[DataFrame | pa.Table]):
 
     # -- hypothetical answers --------------------------------------------------------------
 
+    @question("evaluating a deletion")
     def what_if(
         self,
         delete: Mapping[str, Any],
         cascade: Cascade | None = None,
         *,
         strict: bool = False,
+        budget: float | None = None,
     ) -> WhatIf[DataFrame | pa.Table]:
         """Return what the answer would be had some inputs not been there.
 
@@ -212,6 +216,9 @@ class Capture(Questions[DataFrame | pa.Table]):
             of the parent. Needs Spark.
         strict
             Refuse keys that name no row, and predicates that select none, in place of a warning.
+        budget
+            Seconds, after which the question ends in an error; None: as many as it takes. What is
+            computed when the answer's rows are read is not part of it.
 
         Raises
         ------

@@ -26,6 +26,7 @@ from lipstick.histories.steps import (
     untracked_sources,
 )
 from lipstick.histories.version_views import VersionViews
+from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.tracking.tracker import Tracked
 from lipstick.tracking.unknown_keys import check_deletion
@@ -179,6 +180,7 @@ class TableHistory:
             )
             self._checked = len(self._steps)
 
+    @question("replaying statements")
     def what_if(
         self,
         delete: Mapping[str, Any] | None = None,
@@ -332,6 +334,7 @@ class TableHistory:
 
     # -- questions about rows --------------------------------------------------------------
 
+    @question("finding versions of a row")
     def rows(self, table: str, key: Any) -> list[RowVersion]:
         """Return the versions of a row, each with the statement that made it.
 
@@ -374,6 +377,7 @@ class TableHistory:
         made_by = self._made_by(name)
         return list(changed_versions(found, made_by))
 
+    @question("finding the statements behind a row")
     def blame(self, table: str, key: Any) -> dict[str, CellOrigin]:
         """Return by column the statement that gave a row of the last version its value.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lipstick.errors import NeedsSparkError
@@ -13,7 +12,6 @@ from lipstick.questions.asking import (
     BUDGET,
     Method,
     answer_rows,
-    answered_here,
     check_limit,
     question,
 )
@@ -99,11 +97,7 @@ class Analyses(ABC):
     def _valued(self, column: str, limit: int | None) -> list[tuple[Row, Callable[[], Value]]]:
         """Return rows of the answer, each with a function that makes a column's formal value."""
         check_limit(limit)
-        with answered_here(self._captured.engine):
-            return [
-                (row, partial(_here, self._captured, make))
-                for row, make in self._captured.memory.deferred_values(column, limit)
-            ]
+        return self._captured.memory.deferred_values(column, limit)
 
     @question("computing probabilities")
     def probability(
@@ -368,8 +362,3 @@ def _made(annotation: Annotation) -> Callable[[], Annotation]:
 
 def _same(annotation: Annotation) -> Annotation | None:
     return annotation
-
-
-def _here(capture: Capture, make: Callable[[], Value]) -> Value:
-    with answered_here(capture.engine):
-        return make()

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from lipstick.display.progress_line import progress
 from lipstick.engines.memory.store import OPEN_WITH_SPARK
 from lipstick.errors import NeedsSparkError
 from semiring.budget import call_within, remaining, within
 from semiring.errors import ArgumentError, ExactnessError
-
-if TYPE_CHECKING:
-    from lipstick.engines.protocol import CaptureEngine
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -52,18 +49,22 @@ def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """
 
     def decorate(method: Callable[P, T]) -> Callable[P, T]:
-        has_budget = "budget" in inspect.signature(method).parameters
+        budget = inspect.signature(method).parameters.get("budget")
 
         @wraps(method)
         def asked(*args: P.args, **kwargs: P.kwargs) -> T:
             with progress(after=_SILENT) as line:
                 line(doing)
                 try:
-                    if not has_budget:
+                    if budget is None:
+                        return method(*args, **kwargs)
+                    seconds = _seconds(kwargs.get("budget", budget.default))
+                    if seconds is None:
                         return method(*args, **kwargs)
                     _ = getattr(args[0], "_captured", None)
-                    seconds = _seconds(kwargs.get("budget", BUDGET))
                     return call_within(seconds, partial(method, *args, **kwargs))
+                except NeedsSparkError as error:
+                    raise _answered_here(args[0], error) from None
                 except (KeyboardInterrupt, ExactnessError):  # Ctrl-C, or a budget that is spent
                     forget_connection()
                     raise
@@ -186,26 +187,16 @@ def _answer(
         return sampled(made)
 
 
-@contextmanager
-def answered_here(engine: CaptureEngine) -> Iterator[None]:
-    """Say what is not possible, in place of advice to open with Spark what is open with Spark.
-
-    Raises
-    ------
-    NeedsSparkError
-        Where an answer that is computed in this process needs what only Spark computes.
-    """
-    try:
-        yield
-    except NeedsSparkError as error:
-        if engine.spark is None:
-            raise
-        problem = str(error).removesuffix(OPEN_WITH_SPARK).rstrip()
-        raise NeedsSparkError(
-            f"{problem}\nThis question is answered in the session's process, beside Spark, and "
-            "has no answer here. Spark answers what_if(), for one deletion at a time, lineage() "
-            "and evaluate()."
-        ) from error
+def _answered_here(subject: Any, error: NeedsSparkError) -> NeedsSparkError:
+    """Return the error without advice to open with Spark, where that is open with Spark."""
+    problem = str(error)
+    if OPEN_WITH_SPARK not in problem or subject._captured.engine.spark is None:
+        return error
+    problem = problem.removesuffix(OPEN_WITH_SPARK).rstrip()
+    return NeedsSparkError(
+        f"{problem}\nThis question is answered in the session's process, beside Spark, and "
+        "has no answer here. Spark answers what_if(), what_if_many(), lineage() and evaluate()."
+    )
 
 
 def forget_connection() -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 import pyarrow as pa
 
+from lipstick.errors import NeedsSparkError
 from lipstick.questions.analysis import Analyses
-from lipstick.questions.asking import BUDGET, answered_here, check_limit, question
+from lipstick.questions.asking import BUDGET, check_limit, question
 from lipstick.questions.scenarios import Each, Given, resolve_scenarios
 from lipstick.questions.updates import resolve_update, resolve_updates
 from lipstick.tables.origins import A, expanded
@@ -50,7 +51,12 @@ class Questions(Analyses, Generic[T]):
 
     @question("making annotations")
     def polynomials(
-        self, limit: int | None = 20, *, expand: bool = False, potential: bool = False
+        self,
+        limit: int | None = 20,
+        *,
+        expand: bool = False,
+        potential: bool = False,
+        budget: float | None = None,
     ) -> list[tuple[Row, Polynomial | Expression]]:
         """Return the first rows of the answer, each with its annotation in N[X].
 
@@ -65,6 +71,8 @@ class Questions(Analyses, Generic[T]):
         potential
             Also rows that are in the answer of some world and not in this one, after the others.
             Their columns that differ from world to world are formal values.
+        budget
+            Seconds, after which the question ends in an error; None: as many as it takes.
 
         Raises
         ------
@@ -79,8 +87,7 @@ class Questions(Analyses, Generic[T]):
         check_limit(limit)
         capture = self._captured
         if potential:
-            with answered_here(capture.engine):
-                rows = capture.memory.potential_rows(limit)
+            rows = capture.memory.potential_rows(limit)
             annotated = [
                 (dict(zip(capture.manifest.names, r.shown, strict=True)), r.annotation)
                 for r in rows
@@ -91,14 +98,19 @@ class Questions(Analyses, Generic[T]):
 
     @question("making formal values")
     def tensors(
-        self, column: str, limit: int | None = 20, *, expand: bool = False
+        self,
+        column: str,
+        limit: int | None = 20,
+        *,
+        expand: bool = False,
+        budget: float | None = None,
     ) -> list[tuple[Row, Value]]:
         """Return the first rows of the answer, each with the formal value of a column.
 
         An aggregate has a tensor; arithmetic, CASE and functions over aggregates, windows and
         subqueries have functions of tensors; a value that no deletion changes is 1⊗v. Under a
         valuation by 0 and 1, ``value.evaluate(...)`` is what the column has in that world.
-        ``expand`` as in :meth:`polynomials`.
+        ``expand`` and ``budget`` as in :meth:`polynomials`.
 
         Raises
         ------
@@ -109,12 +121,13 @@ class Questions(Analyses, Generic[T]):
         """
         check_limit(limit)
         capture = self._captured
-        with answered_here(capture.engine):
-            tensors = capture.memory.tensors(column, limit)
+        tensors = capture.memory.tensors(column, limit)
         return _expanded(capture, tensors, values=True) if expand else tensors
 
     @question("finding lineage")
-    def lineage(self, where: str | Column | None = None) -> dict[str, T]:
+    def lineage(
+        self, where: str | Column | None = None, *, budget: float | None = None
+    ) -> dict[str, T]:
         """Return the input rows that the selected rows of the answer were made from, per relation.
 
         They include the input rows that rows of derived relations were made from.
@@ -123,6 +136,8 @@ class Questions(Analyses, Generic[T]):
         ----------
         where
             A predicate over the answer's columns; None selects all. Needs Spark.
+        budget
+            As for :meth:`polynomials`.
         """
         return cast("dict[str, T]", dict(self._captured.engine.lineage(where)))
 
@@ -135,6 +150,7 @@ class Questions(Analyses, Generic[T]):
         *,
         potential: bool = False,
         strict: bool = False,
+        budget: float | None = None,
     ) -> T:
         """Return the answer's columns, then ``_value``: each row's annotation in a semiring.
 
@@ -153,6 +169,8 @@ class Questions(Analyses, Generic[T]):
             Columns have the values of the world of the tuples that are not valued 0.
         strict
             Refuse keys of a mapping or table that name no row, in place of a warning.
+        budget
+            As for :meth:`polynomials`.
 
         Raises
         ------
@@ -178,6 +196,7 @@ class Questions(Analyses, Generic[T]):
         default: Any = None,
         *,
         strict: bool = False,
+        budget: float | None = None,
     ) -> pa.Table:
         """Return the answer as a K-relation: distinct rows with the sums of their annotations.
 
@@ -190,14 +209,15 @@ class Questions(Analyses, Generic[T]):
         """
         capture = self._captured
         valuations = capture._valuations(semiring, valuation, default, strict=strict)
-        with answered_here(capture.engine):
-            return capture.memory.evaluate(semiring, valuations, merged=True)
+        return capture.memory.evaluate(semiring, valuations, merged=True)
 
     # -- hypothetical answers --------------------------------------------------------------
 
     @question("evaluating scenarios")
-    def what_if_many(self, scenarios: Given, *, strict: bool = False) -> WhatIfMany:
-        """Return what the answer would be in each of many scenarios, computed in memory.
+    def what_if_many(
+        self, scenarios: Given, *, strict: bool = False, budget: float | None = None
+    ) -> WhatIfMany:
+        """Return what the answer would be in each of many scenarios.
 
         Parameters
         ----------
@@ -207,26 +227,40 @@ class Questions(Analyses, Generic[T]):
             frame) of its key columns and a column ``scenario``; or :func:`lipstick.each`.
         strict
             As for :meth:`what_if`.
+        budget
+            As for :meth:`polynomials`.
 
         Returns
         -------
         WhatIfMany
-            ``changes`` and ``df`` are Arrow tables whose first column is ``scenario``.
+            ``changes`` and ``df`` are Arrow tables whose first column is ``scenario``. ``method``
+            is ``annotations`` where all scenarios were computed together in memory, and
+            ``repeated`` where Spark computes one after the other.
 
         Raises
         ------
         CaptureError
-            When some scenario needs an expression that only Spark evaluates.
+            Without Spark, when some scenario needs an expression that only Spark evaluates.
 
-        All scenarios are computed together and cost what they touch; a predicate costs a Spark job
-        each, so list keys, or tabulate them, where there are many.
+        In memory scenarios cost what they touch; a predicate costs a Spark job each, so list keys,
+        or tabulate them, where there are many.
         """
-        with answered_here(self._captured.engine):
-            return self._captured.memory.what_if_many(self._scenarios(scenarios, strict=strict))
+        capture, resolved = self._captured, self._scenarios(scenarios, strict=strict)
+        try:
+            return capture.memory.what_if_many(resolved)
+        except NeedsSparkError:
+            if capture.engine.spark is None:
+                raise
+        from lipstick.engines.spark.one_by_one import deletions_one_by_one
+
+        def what_if(deleted: Mapping[str, pa.Table]) -> WhatIf[Any]:
+            return capture.what_if(deleted)
+
+        return deletions_one_by_one(resolved, what_if)
 
     @question("evaluating an update")
     def what_if_updated(
-        self, update: Mapping[str, Any], *, strict: bool = False
+        self, update: Mapping[str, Any], *, strict: bool = False, budget: float | None = None
     ) -> WhatIf[pa.Table]:
         """Return what the answer would be had some inputs had other values, computed in memory.
 
@@ -238,6 +272,8 @@ class Questions(Analyses, Generic[T]):
             relation's columns, in which a tuple is left as it was where the value is the same.
         strict
             As for :meth:`what_if`: of the keys of tables.
+        budget
+            As for :meth:`polynomials`.
 
         Raises
         ------
@@ -247,11 +283,12 @@ class Questions(Analyses, Generic[T]):
         TrackingError
             For relations that the query does not read, and expressions without Spark.
         """
-        with answered_here(self._captured.engine):
-            return self._captured.memory.what_if_updated(self._update(update, strict=strict))
+        return self._captured.memory.what_if_updated(self._update(update, strict=strict))
 
     @question("evaluating updates")
-    def what_if_updated_many(self, scenarios: Given, *, strict: bool = False) -> WhatIfMany:
+    def what_if_updated_many(
+        self, scenarios: Given, *, strict: bool = False, budget: float | None = None
+    ) -> WhatIfMany:
         """Return what the answer would be had inputs had other values, in each of many scenarios.
 
         Parameters
@@ -267,10 +304,7 @@ class Questions(Analyses, Generic[T]):
         CaptureError, TrackingError
             As :meth:`what_if_updated`. All are computed together, and cost what they touch.
         """
-        with answered_here(self._captured.engine):
-            return self._captured.memory.what_if_updated_many(
-                self._updates(scenarios, strict=strict)
-            )
+        return self._captured.memory.what_if_updated_many(self._updates(scenarios, strict=strict))
 
     # -- explanations ----------------------------------------------------------------------
 

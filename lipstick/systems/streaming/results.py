@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from lipstick.capture.capture import Capture
+from lipstick.engines.spark.one_by_one import deletions_one_by_one, joined_answers
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame, Rerunning
 from lipstick.histories import check_unasked
+from lipstick.questions.asking import question
 from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion, without
 from lipstick.questions.scenarios import Given
 from lipstick.questions.updates import updated_view
-from lipstick.questions.what_if import CHANGE, SCENARIO, WhatIf, WhatIfMany
+from lipstick.questions.what_if import WhatIf
 from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.leaves import numbers_of_sources
 from lipstick.systems.streaming.periods import check_computed_alike
@@ -40,26 +41,6 @@ from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.systems.streaming.definition import AnnotatedStream
-
-
-def repeated(labels: pa.Array, answers: Sequence[WhatIf[DataFrame]]) -> WhatIfMany:
-    """Return the answers in scenarios that were asked one by one."""
-
-    def joined(rows_of: Callable[[WhatIf[DataFrame]], DataFrame]) -> pa.Table:
-        tables = []
-        for number, answer in enumerate(answers):
-            table = rows_of(answer).toArrow()
-            label = pa.repeat(labels[number], table.num_rows)
-            tables.append(table.add_column(0, SCENARIO, label))
-        return pa.concat_tables(tables) if tables else pa.table({SCENARIO: labels})
-
-    return WhatIfMany(labels, "repeated", lambda: joined(lambda a: a.df), lambda: joined(_changed))
-
-
-def _changed(answer: WhatIf[DataFrame]) -> DataFrame:
-    row = F.coalesce("new", "old").alias("row")
-    differ = answer.changes.where(F.col(CHANGE) != "unchanged")
-    return differ.select(row, CHANGE).select("row.*", CHANGE)
 
 
 Emitted = Callable[[Sequence[MicroBatch]], Emission]
@@ -124,6 +105,7 @@ class StreamResults(AnnotatedFrame):
 
     # -- what if ---------------------------------------------------------------------------
 
+    @question("evaluating a deletion")
     def what_if(
         self,
         delete: Mapping[str, Any] | None = None,
@@ -133,6 +115,7 @@ class StreamResults(AnnotatedFrame):
         strict: bool = False,
         undo: Sequence[str] = (),
         replace: Mapping[str, str] | None = None,
+        budget: float | None = None,
     ) -> WhatIf[DataFrame]:
         """Return what the stream would have emitted, had some events not been there.
 
@@ -153,7 +136,10 @@ class StreamResults(AnnotatedFrame):
             return super().what_if(delete, cascade, method=method, strict=strict)
         return self._run_again(delete, cascade, batches, strict=strict)
 
-    def what_if_many(self, scenarios: Given, *, strict: bool = False) -> Any:
+    @question("evaluating scenarios")
+    def what_if_many(
+        self, scenarios: Given, *, strict: bool = False, budget: float | None = None
+    ) -> Any:
         """Return what the stream would have emitted in each of many scenarios.
 
         See :meth:`lipstick.Capture.what_if_many`. Where the query depends on watermarks, each is
@@ -161,13 +147,12 @@ class StreamResults(AnnotatedFrame):
         """
         if not self._reading.by_time and not self._reading.ties:
             return super().what_if_many(scenarios, strict=strict)
-        resolved = self._scenarios(scenarios, strict=strict)
-        answers = [
-            self.what_if(_some(resolved.deleted_in(number))) for number in range(len(resolved))
-        ]
-        return repeated(resolved.labels, answers)
+        return deletions_one_by_one(self._scenarios(scenarios, strict=strict), self.what_if)
 
-    def what_if_updated(self, update: Mapping[str, Any], *, strict: bool = False) -> Any:
+    @question("evaluating an update")
+    def what_if_updated(
+        self, update: Mapping[str, Any], *, strict: bool = False, budget: float | None = None
+    ) -> Any:
         """Return what the stream would have emitted, had some events had other values.
 
         See :meth:`lipstick.Capture.what_if_updated`. Where the query depends on watermarks, which
@@ -177,14 +162,17 @@ class StreamResults(AnnotatedFrame):
             return super().what_if_updated(update, strict=strict)
         return self._updated(self._update(update, strict=strict))
 
-    def what_if_updated_many(self, scenarios: Given, *, strict: bool = False) -> Any:
+    @question("evaluating updates")
+    def what_if_updated_many(
+        self, scenarios: Given, *, strict: bool = False, budget: float | None = None
+    ) -> Any:
         """See :meth:`lipstick.Capture.what_if_updated_many`; as :meth:`what_if_updated`."""
         if not self._reading.by_time:
             return super().what_if_updated_many(scenarios, strict=strict)
         updates = self._updates(scenarios, strict=strict)
         numbers = range(len(updates.labels))
         answers = [self._updated(updates.updated_in(number)) for number in numbers]
-        return repeated(updates.labels, answers)
+        return joined_answers(updates.labels, answers)
 
     @cached_property
     def _reruns(self) -> Reruns:

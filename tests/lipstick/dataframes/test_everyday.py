@@ -144,8 +144,15 @@ def test_questions_to_open_sessions_say_what_is_not_possible(ls: Session) -> Non
         "ON r.id = w.id + 1 GROUP BY date_format(r.d, 'yyyy')"
     )
     said = r"DATE_FORMAT(.|\n)*answered in the session's process(.|\n)*Spark answers what_if"
-    for ask in (lambda: query.tensors("n"), lambda: query.what_if_many([{"w": [2]}])):
-        with pytest.raises(NeedsSparkError, match=said) as raised:
-            ask()
-        assert "lipstick.open" not in str(raised.value)
+    with pytest.raises(NeedsSparkError, match=said) as raised:
+        query.tensors("n")
+    assert "lipstick.open" not in str(raised.value)
     assert [tuple(row) for row in query.what_if({"w": [2]}).df.collect()] == [(None, 0)]
+    many = query.what_if_many({"second": {"w": [2]}, "none": {"w": []}})
+    assert many.method == "repeated"
+    shown = [tuple(row.values()) for row in many.df.to_pylist()]
+    assert [row for row in shown if row[0] == "second"] == [("second", None, 0)]
+    assert {row for row in shown if row[0] == "none"} == {
+        ("none", *row) for row in query.df.collect()
+    }
+    assert {row["scenario"] for row in many.changes.to_pylist()} == {"second"}
