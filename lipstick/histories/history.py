@@ -334,7 +334,6 @@ class TableHistory:
 
     # -- questions about rows --------------------------------------------------------------
 
-    @question("finding versions of a row")
     def rows(self, table: str, key: Any) -> list[RowVersion]:
         """Return the versions of a row, each with the statement that made it.
 
