@@ -1,4 +1,4 @@
-"""Hypothetical answers in many scenarios, of which Spark computes one after the other."""
+"""Hypothetical answers in many scenarios that Spark computes one after the other."""
 
 from __future__ import annotations
 
