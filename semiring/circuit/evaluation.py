@@ -24,6 +24,8 @@ from semiring.circuit.gates import (
 from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
 from semiring.comparison import compare_values
+from semiring.exact import sum_segments
+from semiring.monoid import COUNT
 from semiring.segments import bounds
 from semiring.semirings.counting import Counting
 from semiring.token import Token
@@ -216,16 +218,18 @@ class _Evaluation(Generic[V]):
         distinct, which = np.unique(tensors, return_inverse=True)
         edges, offsets = store.edges_of(distinct)
         elements: Any = self.values(store.child[edges])
-        copies = semiring.multiplicity_array(elements).tolist()
+        copies = semiring.multiplicity_array(elements)
         labels, numbers = store.label[edges], store.payload[distinct].tolist()
-        aggregates = []
+        counted = all(circuit.scalars[number].monoid == COUNT for number in set(numbers))
+        aggregates = sum_segments(copies, offsets).tolist() if counted else []
+        copies = copies.tolist()
         for (start, stop), number in zip(pairwise(offsets.tolist()), numbers, strict=True):
             scalars = circuit.scalars[number]
             semiring.require(scalars.monoid.name)
-            values = scalars.values(labels[start:stop])
-            aggregates.append(
-                scalars.monoid.aggregate(zip(copies[start:stop], values, strict=True))
-            )
+            if not counted:
+                values = scalars.values(labels[start:stop])
+                terms = zip(copies[start:stop], values, strict=True)
+                aggregates.append(scalars.monoid.aggregate(terms))
         held = []
         for tensor, number in zip(which.tolist(), store.payload[layer].tolist(), strict=True):
             op, constant = circuit.comparisons[number]

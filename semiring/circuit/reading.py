@@ -415,10 +415,11 @@ class CircuitTensor(Tensor):
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
         gates, places = self._edges()
         store = self._reading.circuit.gates
-        if limit is None or len(gates) <= _SMALL or not store.has(gates, CANONICAL).all():
-            return super().truncated(limit)
         # How many simple tensors there are follows from the sizes of sums.
         sizes = np.where(store.kind[gates] == SUM, store.sizes(gates), 1)
+        small = sizes.sum() <= _SMALL
+        if limit is None or small or not store.has(gates, CANONICAL).all():
+            return super().truncated(limit)
         few = int(np.searchsorted(np.cumsum(sizes), limit)) + 1
         values = self._scalars().values(places[:few])
         terms = zip(self._reading.annotations(gates[:few]), values, strict=True)

@@ -135,7 +135,7 @@ class Expression(Node):
 
     def summands_apart(self, limit: int | None = None) -> list[Expression]:
         """Return the first summands with their multiplicities, each as an expression; None: all."""
-        return [summand * n for summand, n in self._first(limit)]
+        return [summand if n == 1 else summand * n for summand, n in self._first(limit)]
 
 
 Operand: TypeAlias = Expression | Polynomial | Token | int

@@ -26,7 +26,7 @@ from lipstick.engines.memory.formal.domains import Domains
 from lipstick.engines.memory.formal.elements import Elements
 from lipstick.engines.memory.formal.functions import typed_values
 from lipstick.engines.memory.formal.matches import Matches
-from lipstick.engines.memory.formal.possible import is_possible
+from lipstick.engines.memory.formal.possible import SHARES, is_possible
 from lipstick.engines.memory.formal.tensors import column_number
 from lipstick.engines.memory.formal.tokens import Annotation, TokenNumbers, ValuedTokens
 from lipstick.engines.memory.formal.tuples import Tuples
@@ -53,9 +53,8 @@ __all__ = ["Annotation", "Formal", "PotentialRow"]
 _BATCH = 256
 """So many rows are looked at together: few where few are asked for."""
 _FEW = 16
-"""Of fewer rows each is decided by itself whether it is possible."""
-_SHARES = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
-"""The shares of tuples that are there in the worlds in which most rows are."""
+"""Of fewer rows, of fewer gates than `_LARGE`, each is decided by itself whether it is possible."""
+_LARGE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +185,9 @@ class Formal:
                         annotation = self.reading.annotation(gate)
                         if there[number][place]:
                             own_values = next(values[number])
-                        elif is_possible(annotation):
+                        elif is_possible(
+                            annotation, sampled=self._is_large(gates[number][[place]])
+                        ):
                             (own_values,) = self._values(chosen[[place]], matched)
                         else:
                             continue
@@ -198,9 +199,9 @@ class Formal:
         """Boolean array: annotations, of those wanted, that are not 0 in one of a few worlds."""
         found = np.zeros(len(gates), dtype=np.bool_)
         random = np.random.default_rng(0)
-        for share in _SHARES:
+        for share in SHARES:
             rest = np.flatnonzero(wanted & ~found & (gates != 0))
-            if len(rest) < _FEW:
+            if len(rest) < _FEW and not self._is_large(gates[rest]):
                 break
             there = random.random(len(self.tokens)) <= share
             try:
@@ -209,6 +210,9 @@ class Formal:
                 # Only Spark knows a condition.
                 break
         return found
+
+    def _is_large(self, gates: Array) -> bool:
+        return len(self.circuit.gates.reachable(gates)) >= _LARGE
 
     def counts(self, there: Array, gates: Array) -> Array:
         """Return annotations in Counting, in the world of the tokens that are there by number."""

@@ -41,6 +41,8 @@ Key = tuple[Any, ...]
 
 _COUNTS = 64
 """So many COUNTs are taken to have every value up to the largest of them."""
+_COMPARED = 20_000_000
+"""So many keys that a deletion may change are compared with keys of groups."""
 
 
 class Grouped(NamedTuple):
@@ -208,11 +210,6 @@ class _Changing:
         self._rows = rows
         members = formal.domains.members(rows.block.name)
         count = formal.domains.member_count(members)
-        if count * rows.grouping.sets > MOST:
-            raise too_many(
-                f"{count:,} rows are grouped by {_keys_shown(rows)}, of which a deletion may "
-                "change some values"
-            )
         chosen = every(count)
         chosen = chosen[formal.domains.possible(members, chosen)]
         self._members = np.repeat(chosen, rows.grouping.sets)
@@ -255,6 +252,7 @@ class _Changing:
             formal_keys = []
             for value in typed_values(range(most + 1), kinds[0]):
                 possible_keys.setdefault(_normal((value,)), (value,))
+        self._check(len(formal_keys), MOST)
         gates = self._formal.tuples.members(rows.block.name, self._members[formal_keys])
         annotations = self._formal.reading.annotations(gates)
         for index, annotation in zip(formal_keys, annotations, strict=True):
@@ -285,6 +283,7 @@ class _Changing:
     def grouped(self, positions: Array) -> Grouped:
         """See :meth:`Domains.grouped`."""
         rows = self._rows
+        self._check(len(self._formal_keys) * len(positions), _COMPARED)
         columns = [self._formal.domains.keys(rows, name, positions) for name, _ in rows.block.keys]
         circuit = self._formal.circuit
         indices: list[Array] = [NOTHING]
@@ -298,6 +297,13 @@ class _Changing:
             sizes.append(len(plain) + len(places))
         owners = np.repeat(np.arange(len(sizes)), sizes)
         return Grouped(self._members[np.concatenate(indices)], owners, np.concatenate(factors))
+
+    def _check(self, work: int, most: int) -> None:
+        if work > most:
+            raise too_many(
+                f"{len(self._formal_keys):,} rows are grouped by {_keys_shown(self._rows)}, of "
+                "which a deletion may change some values"
+            )
 
     def _equal(self, key: Key) -> tuple[Array, Array]:
         """The members whose keys, which a deletion may change, may be a group's; that they are."""

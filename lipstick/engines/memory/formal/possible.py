@@ -28,6 +28,8 @@ _MANY = 2_000
 """A value may be one of so many, at most."""
 _SUMMED = 24
 """Sums of so many values that may change are bounded by what each of them may be."""
+SHARES = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
+"""The shares of tuples that are there in the worlds in which most rows are."""
 _DRAWN = 40
 _DECISIONS = 300
 """The number of tuples that may be decided to show that no world has a row."""
@@ -140,19 +142,26 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
     return list(distinct_values.values())
 
 
-def is_possible(annotation: Annotation) -> bool:
-    """Return True if an annotation is not 0 in some world, or if that is too hard to decide."""
+def is_possible(annotation: Annotation, *, sampled: bool = False) -> bool:
+    """Return True if an annotation is not 0 in some world, or if that is too hard to decide.
+
+    Parameters
+    ----------
+    sampled
+        It is 0 in worlds in which most annotations are not.
+    """
     if isinstance(annotation, Polynomial):
         return not annotation.is_zero
     tokens = sorted(annotation.tokens)
     if len(tokens) <= _ENUMERATED:
         return bool(PossibleWorlds.every(tokens).holds(annotation).any())
-    # Most are there in one of a few worlds: with all tuples, with some, with hardly any.
-    random = np.random.default_rng(0)
-    shares = np.repeat([1.0, 0.9, 0.7, 0.5, 0.3, 0.1], _DRAWN)
-    there = {token: random.random(len(shares)) <= shares for token in tokens}
-    if PossibleWorlds(there, len(shares)).holds(annotation).any():
-        return True
+    if not sampled:
+        # Most are there in one of a few worlds: with all tuples, with some, with hardly any.
+        random = np.random.default_rng(0)
+        shares = np.repeat(SHARES, _DRAWN)
+        there = {token: random.random(len(shares)) <= shares for token in tokens}
+        if PossibleWorlds(there, len(shares)).holds(annotation).any():
+            return True
     try:
         return bool(probability(annotation, 0.5, _DECISIONS).value > 0)
     except ExactnessError:
