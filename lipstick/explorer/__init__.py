@@ -8,7 +8,7 @@ holds its answers (`saved`).
 from __future__ import annotations
 
 from lipstick.explorer.errors import ExploreError, TooLongError
-from lipstick.explorer.explorer import Explorer, Source
+from lipstick.explorer.explorer import Explorer, ExplorerSource
 from lipstick.explorer.opening import Served, explore
 
-__all__ = ["ExploreError", "Explorer", "Served", "Source", "TooLongError", "explore"]
+__all__ = ["ExploreError", "Explorer", "ExplorerSource", "Served", "TooLongError", "explore"]

@@ -22,7 +22,7 @@ LARGEST = 2_000_000
 View = Callable[[Params, Budget], dict[str, Any]]
 
 
-class Source(Protocol):
+class ExplorerSource(Protocol):
     """Something that is explored.
 
     Attributes
@@ -45,7 +45,7 @@ class Source(Protocol):
 class PageOpener(Protocol):
     """Opens a path or an object of a system for the explorer."""
 
-    def __call__(self, name: str, subject: Any, /) -> Source:
+    def __call__(self, name: str, subject: Any, /) -> ExplorerSource:
         """Return the source that people know by this name."""
 
 
@@ -63,7 +63,7 @@ class Explorer:
         How long an answer may take.
     """
 
-    def __init__(self, sources: Sequence[Source], seconds: float = SECONDS) -> None:
+    def __init__(self, sources: Sequence[ExplorerSource], seconds: float = SECONDS) -> None:
         if not sources:
             raise ExploreError("There is nothing to explore: give a capture or a store.")
         self.sources = tuple(sources)
@@ -130,7 +130,7 @@ class Explorer:
         return json.dumps({"error": {"kind": "refused", "message": told}})
 
 
-def open_source(path: Path) -> Source:
+def open_source(path: Path) -> ExplorerSource:
     """Open what is at a path: a capture, a store, a federation's members, or a script.
 
     Raises

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lipstick.explorer.errors import ExploreError
-from lipstick.explorer.explorer import Explorer, PageOpener, Source, open_source
+from lipstick.explorer.explorer import Explorer, ExplorerSource, PageOpener, open_source
 from lipstick.explorer.server import Serving
 from lipstick.systems import page_of, resolve
 from semiring.door import checked
@@ -55,7 +55,7 @@ class Served:
             self.close()
 
 
-def source_of(subject: Any, name: str | None = None) -> Source:
+def source_of(subject: Any, name: str | None = None) -> ExplorerSource:
     """Return the source that explores a capture, a graph, a federation or a path.
 
     Raises
@@ -82,7 +82,7 @@ def source_of(subject: Any, name: str | None = None) -> Source:
     raise ExploreError(f"A {kind} cannot be explored: give captures, graphs, federations or paths.")
 
 
-def _of_capture(capture: Capture, name: str | None) -> Source:
+def _of_capture(capture: Capture, name: str | None) -> ExplorerSource:
     from lipstick.capture.capture import Capture
     from lipstick.explorer.captures.source import CaptureSource
 

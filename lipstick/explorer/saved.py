@@ -11,7 +11,7 @@ from typing import Any
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.source import CaptureSource
 from lipstick.explorer.errors import ExploreError
-from lipstick.explorer.explorer import Explorer, Source
+from lipstick.explorer.explorer import Explorer, ExplorerSource
 from lipstick.explorer.page import assembled
 from lipstick.explorer.params import Params
 from semiring.budget import call_within
@@ -108,7 +108,7 @@ def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
     return len(data)
 
 
-def _hold(held: Holding, number: int, source: Source, rows: int) -> None:
+def _hold(held: Holding, number: int, source: ExplorerSource, rows: int) -> None:
     match source:
         case CaptureSource():
             _capture(held, number, source, rows)

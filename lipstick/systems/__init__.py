@@ -101,7 +101,7 @@ SYSTEMS = (
         ),
         page=SystemPage(
             "recorded streams",
-            "lipstick.systems.streams.page.source:StreamSource",
+            "lipstick.systems.streams.page.source:RecordingSource",
             record="stream",
         ),
     ),

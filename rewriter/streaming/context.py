@@ -79,7 +79,7 @@ class Reading:
     ties: tuple[tuple[Relation, Scalar], ...] = ()
 
 
-class Context:
+class StreamContext:
     """A streaming query that is read.
 
     Attributes

@@ -18,7 +18,7 @@ from sqlglot import exp
 from rewriter.algebra import Aggregate, Attribute, Filter, FirstRows, Relation, Scalar, Windows
 from rewriter.position import Span
 from rewriter.scalars.windows import CURRENT_ROW, UNBOUNDED
-from rewriter.streaming.context import Context, columns, latest
+from rewriter.streaming.context import StreamContext, columns, latest
 from rewriter.streaming.flow import EventTime, Flow
 
 _SO_FAR = exp.WindowSpec(
@@ -36,7 +36,7 @@ def compared_by(
 
 
 def first_rows(
-    context: Context, first: FirstRows, below: Relation, flow: Flow, needed: frozenset[str]
+    context: StreamContext, first: FirstRows, below: Relation, flow: Flow, needed: frozenset[str]
 ) -> tuple[Relation, Flow]:
     """Return the first row of each key among the rows that are not late.
 
@@ -61,7 +61,7 @@ def first_rows(
     return columns(rows, kept), replace(flow, deduplicated=True, unordered=True)
 
 
-def _check(context: Context, first: FirstRows, flow: Flow, needed: frozenset[str]) -> None:
+def _check(context: StreamContext, first: FirstRows, flow: Flow, needed: frozenset[str]) -> None:
     """Refuse what stands above another operator with state, but for an inner join of streams.
 
     Of its pairs it is known which batch made them, and which are late.
@@ -78,7 +78,11 @@ def _check(context: Context, first: FirstRows, flow: Flow, needed: frozenset[str
 
 
 def _undecided(
-    context: Context, first: FirstRows, below: Relation, flow: Flow, others: Sequence[Attribute]
+    context: StreamContext,
+    first: FirstRows,
+    below: Relation,
+    flow: Flow,
+    others: Sequence[Attribute],
 ) -> Relation:
     """Return groups of different rows of one batch: only Spark knows their first row.
 
@@ -113,7 +117,7 @@ def _different(values: Sequence[Scalar]) -> Scalar:
 
 
 def _first(
-    context: Context,
+    context: StreamContext,
     rows: Relation,
     keys: Sequence[Scalar],
     order: Sequence[Scalar],
@@ -128,7 +132,7 @@ def _first(
 
 
 def _within_watermark(
-    context: Context, first: FirstRows, rows: Relation, flow: Flow, keys: Sequence[Scalar]
+    context: StreamContext, first: FirstRows, rows: Relation, flow: Flow, keys: Sequence[Scalar]
 ) -> Relation:
     """Return the rows that stay, one after the other: of a batch only its first row can."""
     times = [a for a in first.attributes if flow.times.get(a.id) is EventTime.TIME]

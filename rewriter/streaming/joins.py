@@ -37,7 +37,7 @@ from rewriter.algebra import (
     is_known,
     references,
 )
-from rewriter.streaming.context import Context, OutputMode, latest
+from rewriter.streaming.context import OutputMode, StreamContext, latest
 from rewriter.streaming.flow import EventTime, Flow, moment
 
 Times = Mapping[str, EventTime]
@@ -160,7 +160,7 @@ def _millisecond() -> Scalar:
 
 
 def join_of_streams(
-    context: Context,
+    context: StreamContext,
     join: Join,
     left: tuple[Relation, Flow],
     right: tuple[Relation, Flow],
@@ -193,7 +193,7 @@ def join_of_streams(
     return _with_late(context, whole, flows, replace(flow, batches=batches))
 
 
-def _check_below(context: Context, join: Join, flows: Sequence[Flow]) -> None:
+def _check_below(context: StreamContext, join: Join, flows: Sequence[Flow]) -> None:
     if any(flow.grouped for flow in flows):
         raise context.unsupported("a join of streams above a grouping is", join.span)
     joined = [flow for flow in flows if flow.joined]
@@ -207,7 +207,7 @@ def _check_below(context: Context, join: Join, flows: Sequence[Flow]) -> None:
 
 
 def _with_operator_late(
-    context: Context, below: Relation, flow: Flow, flows: Sequence[Flow]
+    context: StreamContext, below: Relation, flow: Flow, flows: Sequence[Flow]
 ) -> tuple[Relation, Flow]:
     """Return the rows of a side with the watermark by which a join above joins drops late ones.
 
@@ -230,7 +230,7 @@ def _least(flows: Sequence[Flow], watermark: Scalar) -> Scalar:
     return exp.Anonymous(this="least", expressions=reached)
 
 
-def check_grouped(context: Context, aggregate: Aggregate, flow: Flow) -> None:
+def check_grouped(context: StreamContext, aggregate: Aggregate, flow: Flow) -> None:
     """Refuse a grouping of joined rows where it is not known which of them are late to it."""
     if context.mode is not OutputMode.APPEND:
         problem = f"a grouping above a join of streams in output mode {context.mode.value} is"
@@ -246,7 +246,7 @@ def check_grouped(context: Context, aggregate: Aggregate, flow: Flow) -> None:
 
 
 def _with_late(
-    context: Context, whole: Relation, flows: Sequence[Flow], flow: Flow
+    context: StreamContext, whole: Relation, flows: Sequence[Flow], flow: Flow
 ) -> tuple[Relation, Flow]:
     """Return pairs with the watermark by which an operator above drops them as late."""
     lates = [each.batch_late or each.late for each in flows]
@@ -285,7 +285,7 @@ def _with_watermark(join: Join, flows: Sequence[Flow], flow: Flow) -> Flow:
 
 
 def _semi_join(
-    context: Context, join: SemiJoin, sides: Sequence[Relation], flows: Sequence[Flow]
+    context: StreamContext, join: SemiJoin, sides: Sequence[Relation], flows: Sequence[Flow]
 ) -> Relation:
     """Return the rows with a partner; for a batch only rows that had none in earlier batches."""
     paired = replace(join, left=sides[0], right=sides[1])
@@ -298,7 +298,7 @@ def _semi_join(
 
 
 def _outer_join(
-    context: Context, join: OuterJoin, sides: Sequence[Relation], flows: Sequence[Flow]
+    context: StreamContext, join: OuterJoin, sides: Sequence[Relation], flows: Sequence[Flow]
 ) -> Relation:
     """Return pairs, and the rows of kept sides whose partner can come no more."""
     marks = [context.attribute("there") for _ in sides]
@@ -328,7 +328,7 @@ def _outer_join(
     return Filter(replace(join, left=left, right=right), emitted)
 
 
-def _given_up(context: Context, join: OuterJoin, kept_side: Flow, other_side: Flow) -> Scalar:
+def _given_up(context: StreamContext, join: OuterJoin, kept_side: Flow, other_side: Flow) -> Scalar:
     """Return the condition that a row is given up; of a batch, that this one does."""
     emission = context.emission
     is_given_up = given_up(join.condition, kept_side.times, other_side.times, emission.watermark)
@@ -345,14 +345,14 @@ def _given_up(context: Context, join: OuterJoin, kept_side: Flow, other_side: Fl
     return exp.and_(is_given_up, exp.or_(kept, *_made_in(context, kept_side.batches)))
 
 
-def _made_in(context: Context, batches: Sequence[Attribute]) -> list[Scalar]:
+def _made_in(context: StreamContext, batches: Sequence[Attribute]) -> list[Scalar]:
     """Return the condition that rows are of the batch that is asked for, if one is."""
     if context.batch is None:
         return []
     return [exp.EQ(this=latest(batches), expression=exp.Literal.number(context.batch))]
 
 
-def _never_paired(context: Context, join: OuterJoin, side: Relation) -> Scalar | None:
+def _never_paired(context: StreamContext, join: OuterJoin, side: Relation) -> Scalar | None:
     """Return the condition that a row is emitted by its own batch, since it meets no condition."""
     side_columns = {attribute.id for attribute in side.attributes}
     parts = [

@@ -60,7 +60,7 @@ from rewriter.scalars.aggregates import (
     sort_keys,
     without_filter,
 )
-from rewriter.streaming.context import Context, Emission, OutputMode, Reading, columns, latest
+from rewriter.streaming.context import Emission, OutputMode, Reading, StreamContext, columns, latest
 from rewriter.streaming.deduplication import compared_by, first_rows
 from rewriter.streaming.flow import (
     STATIC,
@@ -77,14 +77,14 @@ from rewriter.streaming.joins import check_grouped, join_of_streams
 _OF_ORDER = frozenset({"any_value", "first", "first_value", "last", "last_value"})
 
 
-def tied_groups(context: Context, aggregate: Aggregate) -> Iterator[tuple[Relation, Scalar]]:
+def tied_groups(context: StreamContext, aggregate: Aggregate) -> Iterator[tuple[Relation, Scalar]]:
     """Yield, for each aggregate that rows may tie in, a query of such groups, and its call."""
     for call in aggregate.aggregates:
         if chooses(call) or name_of(call) in _OF_ORDER:
             yield _tied(context, aggregate, call), call
 
 
-def _tied(context: Context, aggregate: Aggregate, call: Scalar) -> Relation:
+def _tied(context: StreamContext, aggregate: Aggregate, call: Scalar) -> Relation:
     bare, condition = without_filter(call)
     rows = aggregate.input if condition is None else Filter(aggregate.input, condition)
     keys = aggregate.keys
@@ -111,7 +111,7 @@ def _tied(context: Context, aggregate: Aggregate, call: Scalar) -> Relation:
     return Filter(found, _more_than_one(found.attributes[-1].column()))
 
 
-def _several(context: Context, counts: Aggregate, keys: int, extreme: str) -> Relation:
+def _several(context: StreamContext, counts: Aggregate, keys: int, extreme: str) -> Relation:
     """Return the groups with more than one of the counted values, if these are compared last."""
     columns = [attribute.column() for attribute in counts.attributes]
     *group, compared, number = columns
@@ -121,7 +121,9 @@ def _several(context: Context, counts: Aggregate, keys: int, extreme: str) -> Re
     return Filter(found, _more_than_one(found.attributes[-1].column()))
 
 
-def _grouped(context: Context, rows: Relation, keys: tuple[Scalar, ...], call: Scalar) -> Aggregate:
+def _grouped(
+    context: StreamContext, rows: Relation, keys: tuple[Scalar, ...], call: Scalar
+) -> Aggregate:
     names = tuple(context.attribute("key") for _ in keys)
     scalars = tuple(key.copy() for key in keys)
     return Aggregate(rows, names, scalars, (context.attribute("number"),), (call,))
@@ -141,7 +143,7 @@ def _more_than_one(number: Scalar) -> Scalar:
 
 
 def join_with_relation(
-    context: Context, join: Join, left: tuple[Relation, Flow], right: tuple[Relation, Flow]
+    context: StreamContext, join: Join, left: tuple[Relation, Flow], right: tuple[Relation, Flow]
 ) -> tuple[Relation, Flow]:
     """Return a join with a stream on one side.
 
@@ -160,7 +162,7 @@ def join_with_relation(
 
 
 def union_of_streams(
-    context: Context, union: UnionAll, branches: Sequence[tuple[Relation, Flow]]
+    context: StreamContext, union: UnionAll, branches: Sequence[tuple[Relation, Flow]]
 ) -> tuple[Relation, Flow]:
     """Return the union of several streams, whose recorded rows are ``branches``."""
     late_of = [flow.late for _, flow in branches if flow.late is not None]
@@ -193,7 +195,7 @@ def union_of_streams(
 
 
 def _ordered(
-    context: Context, below: Relation, flow: Flow, number: int
+    context: StreamContext, below: Relation, flow: Flow, number: int
 ) -> tuple[Relation, tuple[Attribute, ...]]:
     """Return the rows of a branch with its number, and what they come by in a batch."""
     branch = context.attribute("branch")
@@ -240,7 +242,7 @@ def as_recorded(
     UnsupportedError
         The query has an operator that is not followed through a stream.
     """
-    context = Context(streams, mode, emission, sql)
+    context = StreamContext(streams, mode, emission, sql)
     ordered = any(isinstance(operator, FirstRows) for operator in walk(root))
     ordered = ordered or any(stream.distinct for stream in streams.values())
     recording = _Recording(context, ordered=ordered)
@@ -266,7 +268,7 @@ def as_recorded(
 class _Recording:
     """One pass over a plan, inputs first; an input that two operators read is read once."""
 
-    def __init__(self, context: Context, *, ordered: bool) -> None:
+    def __init__(self, context: StreamContext, *, ordered: bool) -> None:
         self._context = context
         self._done: dict[tuple[int, frozenset[str], int | None], tuple[Relation, Flow]] = {}
         self.sessions: list[Relation] = []

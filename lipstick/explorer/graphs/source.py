@@ -17,7 +17,7 @@ from graphquery.store import Snapshot, Store
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell, cells, columns
 from lipstick.explorer.errors import ExploreError
-from lipstick.explorer.explorer import PageOpener, Source
+from lipstick.explorer.explorer import ExplorerSource, PageOpener
 from lipstick.explorer.graphs import nodes as node_pictures
 from lipstick.explorer.graphs import picture
 from lipstick.explorer.graphs.boxes import Focus, Marks
@@ -331,7 +331,7 @@ class GraphSource:
         }
 
 
-def open_graph(name: str, path: Path) -> Source:
+def open_graph(name: str, path: Path) -> ExplorerSource:
     """Open a store: by the page of a system if it has its records, else as a graph.
 
     Raises

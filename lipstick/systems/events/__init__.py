@@ -10,7 +10,7 @@ from __future__ import annotations
 from lipstick.systems.events.emit import Emitter, Execution
 from lipstick.systems.events.errors import EventsError, MessageError, ReducedAwayError
 from lipstick.systems.events.files import check_files, reduce_files
-from lipstick.systems.events.follow import Follower, Step
+from lipstick.systems.events.follow import FolderLook, Follower
 from lipstick.systems.events.graph import ReducedGraph
 from lipstick.systems.events.reduction import Outcome
 from lipstick.systems.events.run_settings import Settings
@@ -19,13 +19,13 @@ __all__ = [
     "Emitter",
     "EventsError",
     "Execution",
+    "FolderLook",
     "Follower",
     "MessageError",
     "Outcome",
     "ReducedAwayError",
     "ReducedGraph",
     "Settings",
-    "Step",
     "check_files",
     "reduce_files",
 ]

@@ -29,7 +29,7 @@ _ARRAYS = ("hashes", "seq", "attempt", "messages", "time", "content")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FinishedAttempts:
     """Executions and messages that are over, in the order of their hashes.
 
     Parameters
@@ -64,11 +64,11 @@ class Run:
     def __len__(self) -> int:
         return len(self.hashes)
 
-    def take(self, which: Array) -> Run:
+    def take(self, which: Array) -> FinishedAttempts:
         """Return the rows at some ascending places, or where a Boolean array is True."""
         chosen = np.flatnonzero(which) if which.dtype == np.bool_ else which
         arrays: Any = {name: getattr(self, name)[chosen] for name in _ARRAYS}
-        return Run(execs=self.execs.take(pa.array(chosen)), **arrays)
+        return FinishedAttempts(execs=self.execs.take(pa.array(chosen)), **arrays)
 
     def table(self) -> pa.Table:
         """The run as a table."""
@@ -76,7 +76,7 @@ class Run:
         return pa.table({name: getattr(self, name) for name in names})
 
     @classmethod
-    def of_table(cls, table: pa.Table, name: str | None = None) -> Run:
+    def of_table(cls, table: pa.Table, name: str | None = None) -> FinishedAttempts:
         """The run that a table has, without copying it if it is of one piece."""
         columns = {each: table.column(each).combine_chunks() for each in table.column_names}
         execs = columns.pop("execs")
@@ -92,7 +92,7 @@ class Done:
     Identifiers are compared where hashes are equal, so that two of one hash stay two.
     """
 
-    def __init__(self, runs: Sequence[Run] = ()) -> None:
+    def __init__(self, runs: Sequence[FinishedAttempts] = ()) -> None:
         self.runs = list(runs)
 
     def __len__(self) -> int:
@@ -107,19 +107,21 @@ class Done:
         time: Array,
         content: Array | None = None,
     ) -> None:
-        """Enter what is not there; see `Run`."""
+        """Enter what is not there; see `FinishedAttempts`."""
         if not len(execs):
             return
         hashes = _hashes(execs, seq)
         order = np.argsort(hashes, kind="stable")
         content = np.zeros(len(execs), dtype=np.uint64) if content is None else content
-        self.runs.append(Run(hashes, execs, seq, attempt, messages, time, content).take(order))
+        self.runs.append(
+            FinishedAttempts(hashes, execs, seq, attempt, messages, time, content).take(order)
+        )
         while len(self.runs) > 1 and len(self.runs[-2]) < 2 * len(self.runs[-1]):
             last, before = self.runs.pop(), self.runs.pop()
             self.runs.append(_merged(before, last))
 
     def find(self, execs: pa.Array, seq: Array) -> tuple[Array, Array, Array]:
-        """Return the entry of every execution and message: see `Run`.
+        """Return the entry of every execution and message: see `FinishedAttempts`.
 
         Returns
         -------
@@ -167,13 +169,13 @@ class Done:
         self.runs = kept
 
 
-def _merged(first: Run, second: Run) -> Run:
+def _merged(first: FinishedAttempts, second: FinishedAttempts) -> FinishedAttempts:
     arrays: Any = {
         name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in _ARRAYS
     }
     execs = pa.concat_arrays([first.execs, second.execs])
     order = np.argsort(arrays["hashes"], kind="stable")
-    return Run(execs=execs, **arrays).take(order)
+    return FinishedAttempts(execs=execs, **arrays).take(order)
 
 
 def _hashes(execs: pa.Array, seq: Array) -> Array:

@@ -42,7 +42,7 @@ _NEXT_VALUE = re.compile(r"\n(?=[^ \t\r\n}\],\"])")
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class JsonValue:
     """A JSON value in a file, with the line it begins on, from 1, and its text."""
 
     line: int
@@ -132,7 +132,7 @@ def decode(data: bytes) -> str:
         raise MessageError(what) from error
 
 
-def json_values(data: bytes) -> Iterator[Value | Unreadable]:
+def json_values(data: bytes) -> Iterator[JsonValue | Unreadable]:
     """Split a file into its JSON values; the elements of an array are values of their own.
 
     Raises
@@ -151,7 +151,7 @@ class _Scanner:
         self._decoder = json.JSONDecoder(object_pairs_hook=_object)
         self._counted, self._line = 0, 1
 
-    def values(self) -> Iterator[Value | Unreadable]:
+    def values(self) -> Iterator[JsonValue | Unreadable]:
         text, place = self._text, self._skip(0)
         in_array = was_array = False
         while place < len(text):
@@ -164,7 +164,7 @@ class _Scanner:
                 in_array, place = in_array and text[place] == ",", self._skip(place + 1)
                 continue
             found, end = self._value(place)
-            if in_array and isinstance(found, Value):
+            if in_array and isinstance(found, JsonValue):
                 end = self._skip(end)
                 if text[end : end + 1] not in {",", "]"}:
                     yield found
@@ -178,7 +178,7 @@ class _Scanner:
         if in_array:
             yield self._unreadable(len(text), "the array has no end")
 
-    def _value(self, place: int) -> tuple[Value | Unreadable, int]:
+    def _value(self, place: int) -> tuple[JsonValue | Unreadable, int]:
         try:
             value, end = self._decoder.raw_decode(self._text, place)
         except RecursionError:
@@ -186,7 +186,7 @@ class _Scanner:
         except (ValueError, MessageError) as error:
             reason = str(error)
         else:
-            return Value(self._line_of(place), value, self._text[place:end]), end
+            return JsonValue(self._line_of(place), value, self._text[place:end]), end
         return self._unreadable(place, reason), place
 
     def _unreadable(self, place: int, reason: str) -> Unreadable:

@@ -29,7 +29,7 @@ from semiring.door import checked
 
 @checked
 @dataclass(frozen=True, slots=True)
-class Step:
+class FolderLook:
     """The result of one look at the folder.
 
     Parameters
@@ -108,14 +108,14 @@ class Follower:
     ) -> None:
         self._writer.close()
 
-    def step(self) -> Step:
+    def step(self) -> FolderLook:
         """Read the files that are new, and commit what is final of them."""
         new = [file for file in self._listed() if self._name(file) not in self._seen]
         oldest = min((file.stat().st_mtime for file in new), default=time.time())
         self._read(new)
-        return Step(len(new), self.topics, max(0.0, time.time() - oldest) if new else 0.0)
+        return FolderLook(len(new), self.topics, max(0.0, time.time() - oldest) if new else 0.0)
 
-    def steps(self, interval: float) -> Iterator[Step]:
+    def steps(self, interval: float) -> Iterator[FolderLook]:
         """Look at the folder again and again, with seconds between."""
         while True:
             yield self.step()

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.systems.events.decoding import (
+    JsonValue,
     Unreadable,
-    Value,
     check_identifier,
     json_values,
     read_bytes,
@@ -33,9 +33,9 @@ from lipstick.systems.events.openlineage_versions import (
     Column,
     Dataset,
     Edge,
-    Output,
-    Run,
-    Versions,
+    RunVersions,
+    VersionedOutput,
+    VersionedRun,
     escaped,
     is_static,
     named,
@@ -69,7 +69,7 @@ class Lineage:
     running: tuple[str, ...]
 
 
-def events_in(data: bytes) -> Iterator[Value | Unreadable]:
+def events_in(data: bytes) -> Iterator[JsonValue | Unreadable]:
     """Return the events in the content of a file: one, an array, or several behind each other."""
     try:
         yield from json_values(data)
@@ -77,7 +77,7 @@ def events_in(data: bytes) -> Iterator[Value | Unreadable]:
         yield Unreadable(1, str(error), "")
 
 
-def read_events(path: Path) -> Iterator[Value | Unreadable]:
+def read_events(path: Path) -> Iterator[JsonValue | Unreadable]:
     """Return the events of a file; see `events_in`."""
     try:
         data = read_bytes(path)
@@ -99,13 +99,13 @@ class Collector:
 
     def __init__(
         self,
-        runs: Mapping[str, Run] | None = None,
+        runs: Mapping[str, VersionedRun] | None = None,
         symlinks: Iterable[tuple[Dataset, Dataset]] = (),
     ) -> None:
         self.runs = dict(runs or {})
         self.symlinks = set(symlinks)
 
-    def take(self, found: Value | Unreadable) -> Unreadable | None:
+    def take(self, found: JsonValue | Unreadable) -> Unreadable | None:
         """Take an event of a file in; return it with the reason if it is refused."""
         if isinstance(found, Unreadable):
             return found
@@ -128,7 +128,7 @@ class Collector:
         activity, end = _activity(event, time)
         symlinks: set[tuple[Dataset, Dataset]] = set()
         inputs: dict[Dataset, set[str]] = {}
-        outputs: dict[Dataset, Output] = {}
+        outputs: dict[Dataset, VersionedOutput] = {}
         if activity.startswith("dataset:"):
             event = {"outputs": [event["dataset"]]}
         for each in _list(event.get("inputs"), "inputs"):
@@ -136,21 +136,21 @@ class Collector:
             inputs.setdefault(dataset, set()).update(_versions(each))
         for each in _list(event.get("outputs"), "outputs"):
             dataset = _linked(_object(each, "outputs"), symlinks)
-            outputs.setdefault(dataset, Output()).add(_output(each))
+            outputs.setdefault(dataset, VersionedOutput()).add(_output(each))
         self.symlinks |= symlinks
         if activity.startswith("dataset:"):
             # It is written where its lifecycle changed; other facets say nothing of its content.
             outputs = {name: each for name, each in outputs.items() if each.changes}
             activity += "".join(f"|{named(name)}" for name in outputs).replace("/", "%2F")
         if inputs or outputs or "run" in event:
-            said = Run(time, time, end, inputs, outputs)
+            said = VersionedRun(time, time, end, inputs, outputs)
             if activity in self.runs:
                 self.runs[activity].add(said)
             else:
                 self.runs[activity] = said
 
     @property
-    def done(self) -> dict[str, Run]:
+    def done(self) -> dict[str, VersionedRun]:
         """The runs that completed, and jobs that runs are of."""
         return {n: run for n, run in self.runs.items() if run.completed or is_static(n)}
 
@@ -169,7 +169,7 @@ class Collector:
         """Return the edges of all runs that completed."""
         done = self.done
         running = self.running
-        versions = Versions(done, self.symlinks)
+        versions = RunVersions(done, self.symlinks)
         edges: dict[Edge, None] = {}
         for name in done:
             edges.update(dict.fromkeys(versions.edges(name)))
@@ -208,9 +208,9 @@ def _linked(document: Mapping[str, Any], symlinks: set[tuple[Dataset, Dataset]])
     return dataset
 
 
-def _output(document: Mapping[str, Any]) -> Output:
+def _output(document: Mapping[str, Any]) -> VersionedOutput:
     facets = _facets(document)
-    output = Output(_versions(document))
+    output = VersionedOutput(_versions(document))
     change = _object(facets.get("lifecycleStateChange") or {}, "lifecycleStateChange")
     kind = change.get("lifecycleStateChange")
     if kind is not None:

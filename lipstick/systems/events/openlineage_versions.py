@@ -24,7 +24,7 @@ _AUTHORITY = re.compile(r"[^/]+://[^/]*")
 
 
 @dataclass(slots=True)
-class Output:
+class VersionedOutput:
     """A dataset that a run wrote, as the events of the run describe it.
 
     Parameters
@@ -47,7 +47,7 @@ class Output:
     columns: dict[str, set[Column]] = field(default_factory=dict)
     sources: set[Column] = field(default_factory=set)
 
-    def add(self, other: Output) -> None:
+    def add(self, other: VersionedOutput) -> None:
         """Take in the description in another event."""
         self.versions |= other.versions
         self.changes |= other.changes
@@ -58,7 +58,7 @@ class Output:
 
 
 @dataclass(slots=True)
-class Run:
+class VersionedRun:
     """A run, as all its events together describe it.
 
     Parameters
@@ -77,7 +77,7 @@ class Run:
     last: datetime
     end: tuple[datetime, str] | None = None
     inputs: dict[Dataset, set[str]] = field(default_factory=dict)
-    outputs: dict[Dataset, Output] = field(default_factory=dict)
+    outputs: dict[Dataset, VersionedOutput] = field(default_factory=dict)
 
     @property
     def completed(self) -> bool:
@@ -89,7 +89,7 @@ class Run:
         """The time of its end, or else of its last event."""
         return self.last if self.end is None else self.end[0]
 
-    def add(self, other: Run) -> None:
+    def add(self, other: VersionedRun) -> None:
         """Take in the description in another event; the order of events makes no difference."""
         self.start, self.last = min(self.start, other.start), max(self.last, other.last)
         ends = [end for end in (self.end, other.end) if end is not None]
@@ -97,11 +97,11 @@ class Run:
         for dataset, versions in other.inputs.items():
             self.inputs.setdefault(dataset, set()).update(versions)
         for dataset, output in other.outputs.items():
-            self.outputs.setdefault(dataset, Output()).add(output)
+            self.outputs.setdefault(dataset, VersionedOutput()).add(output)
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class VersionWrite:
     """A version of a dataset: what one run made of it.
 
     Parameters
@@ -120,10 +120,10 @@ class Write:
     run: str
     dataset: str
     entity: str
-    output: Output
+    output: VersionedOutput
 
 
-class Versions:
+class RunVersions:
     """The versions of datasets that each run read and wrote.
 
     Parameters
@@ -135,23 +135,23 @@ class Versions:
     """
 
     def __init__(
-        self, runs: Mapping[str, Run], symlinks: Iterable[tuple[Dataset, Dataset]]
+        self, runs: Mapping[str, VersionedRun], symlinks: Iterable[tuple[Dataset, Dataset]]
     ) -> None:
         self._runs = runs
         self._names = _representatives(symlinks)
-        self._writes: dict[str, list[Write]] = {}
+        self._writes: dict[str, list[VersionWrite]] = {}
         self._times: dict[str, list[datetime]] = {}
-        self._static: dict[str, list[Write]] = {}
-        self._stated: dict[tuple[str, str], list[Write]] = {}
-        self._of_run: dict[str, list[Write]] = {}
+        self._static: dict[str, list[VersionWrite]] = {}
+        self._stated: dict[tuple[str, str], list[VersionWrite]] = {}
+        self._of_run: dict[str, list[VersionWrite]] = {}
         self._read: set[tuple[str, str]] = set()
-        self._waiting: list[tuple[Write, str]] = []
+        self._waiting: list[tuple[VersionWrite, str]] = []
         for run, said in runs.items():
-            outputs: dict[str, Output] = {}
+            outputs: dict[str, VersionedOutput] = {}
             for dataset, output in said.outputs.items():
-                outputs.setdefault(self._named(dataset), Output()).add(output)
+                outputs.setdefault(self._named(dataset), VersionedOutput()).add(output)
             for name, output in outputs.items():
-                write = Write(said.until, run, name, _entity(name, run), output)
+                write = VersionWrite(said.until, run, name, _entity(name, run), output)
                 self._of_run.setdefault(run, []).append(write)
                 where = self._static if is_static(run) else self._writes
                 where.setdefault(name, []).append(write)
@@ -188,7 +188,7 @@ class Versions:
                 yield f"{write.entity}#{column}", write.run, EdgeType.GENERATED
                 yield from self._column(write, column)
 
-    def _column(self, write: Write, column: str) -> Iterator[Edge]:
+    def _column(self, write: VersionWrite, column: str) -> Iterator[Edge]:
         """Return what a column of a version was derived from, as far as facets and versions say."""
         entity = f"{write.entity}#{column}"
         sources = write.output.columns.get(column, set()) | write.output.sources
@@ -206,7 +206,7 @@ class Versions:
         for write in self._reads(self._named((namespace, name)), None, run):
             yield entity, self._column_of(write, column), EdgeType.DERIVED
 
-    def _column_of(self, write: Write | str, column: str) -> str:
+    def _column_of(self, write: VersionWrite | str, column: str) -> str:
         if isinstance(write, str):
             return f"{write}#{column}"
         if (write.entity, column) not in self._read:
@@ -214,9 +214,9 @@ class Versions:
             self._waiting.append((write, column))
         return f"{write.entity}#{column}"
 
-    def _before(self, write: Write) -> list[Write | str]:
+    def _before(self, write: VersionWrite) -> list[VersionWrite | str]:
         """Return the version that a version was made of, beside what its run read."""
-        before: list[Write | str] = []
+        before: list[VersionWrite | str] = []
         if is_static(write.run):
             return before
         if not write.output.changes & REPLACES:
@@ -224,20 +224,20 @@ class Versions:
         for dataset in sorted(write.output.previous):
             name = self._named(dataset)
             if name != write.dataset:
-                written: Sequence[Write | str] = self._last_before(write, name)
+                written: Sequence[VersionWrite | str] = self._last_before(write, name)
                 before += written or self._static.get(name) or [name]
             elif write.output.changes & REPLACES:
                 before += self._last_before(write, name)
         return before
 
-    def _last_before(self, write: Write, name: str) -> list[Write]:
+    def _last_before(self, write: VersionWrite, name: str) -> list[VersionWrite]:
         writes = self._writes.get(name, [])
         place = bisect_right(self._times.get(name, []), write.time)
         while place and (writes[place - 1].time, writes[place - 1].run) >= (write.time, write.run):
             place -= 1
         return writes[place - 1 : place] if place else []
 
-    def _reads(self, name: str, version: str | None, run: str) -> Sequence[Write | str]:
+    def _reads(self, name: str, version: str | None, run: str) -> Sequence[VersionWrite | str]:
         """Return the versions of a dataset that a run read; the dataset itself if there is none."""
         start = self._runs[run].start
         # What a run itself wrote is not what it read, whenever it ended.
@@ -274,7 +274,7 @@ def _representatives(symlinks: Iterable[tuple[Dataset, Dataset]]) -> dict[Datase
     return {dataset: root(dataset) for dataset in list(parent)}
 
 
-def _entity_of(version: Write | str) -> str:
+def _entity_of(version: VersionWrite | str) -> str:
     return version if isinstance(version, str) else version.entity
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from lipstick.systems.scripts.answers import Line
-from lipstick.systems.scripts.model import Node
+from lipstick.systems.scripts.model import ScriptNode
 from lipstick.systems.scripts.provenance import ScriptProvenance
 
 
@@ -56,7 +56,7 @@ def script_difference(old: ScriptProvenance, new: ScriptProvenance) -> ScriptDif
     )
 
 
-def _what_it_does(node: Node) -> str:
+def _what_it_does(node: ScriptNode) -> str:
     """Return a text of the node's own properties, without its inputs."""
     facts = (node.name, node.operation, node.views, node.constants, node.reads, node.writes)
     return repr((*facts, node.window, node.trigger, node.unknown))
@@ -91,16 +91,16 @@ def _results(script: ScriptProvenance, signatures: dict[int, str]) -> dict[str, 
     return results
 
 
-def _steps(script: ScriptProvenance) -> dict[tuple[str, tuple[str, ...]], list[Node]]:
+def _steps(script: ScriptProvenance) -> dict[tuple[str, tuple[str, ...]], list[ScriptNode]]:
     graph = script.final
-    steps: dict[tuple[str, tuple[str, ...]], list[Node]] = {}
+    steps: dict[tuple[str, tuple[str, ...]], list[ScriptNode]] = {}
     for node in graph.nodes.values():
         behind = sorted(_called(graph.nodes[n]) for n in graph.predecessors(node.id))
         steps.setdefault((_what_it_does(node), tuple(behind)), []).append(node)
     return steps
 
 
-def _called(node: Node) -> str:
+def _called(node: ScriptNode) -> str:
     return node.views[0] if node.views else node.name
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from lipstick.systems.scripts.model import DOUBT, Instance, Key, Node, NodeKind, Place, Role
+from lipstick.systems.scripts.model import DOUBT, Instance, Key, NodeKind, Place, Role, ScriptNode
 
 Reference: TypeAlias = tuple[int, Key | None]
 """A node, and which variable of it where it is a block."""
 
 
-class Edge(NamedTuple):
+class ScriptEdge(NamedTuple):
     """An edge.
 
     Attributes
@@ -52,9 +52,9 @@ class ScriptGraph:
         Where rules have put what a reader of a node, or of a variable of a block, depends on.
     """
 
-    nodes: dict[int, Node] = field(default_factory=dict)
-    outgoing: dict[int, dict[Edge, str | None]] = field(default_factory=dict)
-    incoming: dict[int, dict[Edge, str | None]] = field(default_factory=dict)
+    nodes: dict[int, ScriptNode] = field(default_factory=dict)
+    outgoing: dict[int, dict[ScriptEdge, str | None]] = field(default_factory=dict)
+    incoming: dict[int, dict[ScriptEdge, str | None]] = field(default_factory=dict)
     names: dict[Key, str] = field(default_factory=dict)
     instances: list[Instance] = field(default_factory=list)
     moved: dict[Reference, list[Reference]] = field(default_factory=dict)
@@ -66,20 +66,20 @@ class ScriptGraph:
 
     def add(
         self, kind: NodeKind, name: str, operation: str, place: Place, **properties: Any
-    ) -> Node:
+    ) -> ScriptNode:
         """Add a node."""
         counter = "H" if kind is NodeKind.VIEW and name.startswith("<") else kind
         counter = DOUBT if operation == DOUBT else counter
         number = self.numbers.get(counter, 0) + 1
         self.numbers[counter] = number
-        node = Node(self.next_id, number, kind, name, operation, place, **properties)
+        node = ScriptNode(self.next_id, number, kind, name, operation, place, **properties)
         self.next_id += 1
         self.nodes[node.id] = node
         self.outgoing[node.id] = {}
         self.incoming[node.id] = {}
         return node
 
-    def link(self, edge: Edge, reason: str | None = None) -> None:
+    def link(self, edge: ScriptEdge, reason: str | None = None) -> None:
         """Add an edge; of two that are equal, a certain one stays."""
         known = self.outgoing[edge.source]
         if edge in known and known[edge] is None:
@@ -87,7 +87,7 @@ class ScriptGraph:
         known[edge] = reason
         self.incoming[edge.target][edge] = reason
 
-    def unlink(self, edge: Edge) -> str | None:
+    def unlink(self, edge: ScriptEdge) -> str | None:
         """Take an edge away, and return its reason."""
         del self.incoming[edge.target][edge]
         return self.outgoing[edge.source].pop(edge)
@@ -115,7 +115,7 @@ class ScriptGraph:
         for edge, reason in edges.items():
             _, target, role, variable, key = edge
             del self.incoming[target][edge]
-            self.link(Edge(to, target, role, variable, key), reason)
+            self.link(ScriptEdge(to, target, role, variable, key), reason)
 
     def resolve(self, references: Iterable[Reference]) -> list[int]:
         """The nodes that stand now for what some readers depend on."""
@@ -132,7 +132,7 @@ class ScriptGraph:
                 numbers[reference[0]] = None
         return list(numbers)
 
-    def places(self, node: Node) -> set[Place]:
+    def places(self, node: ScriptNode) -> set[Place]:
         """Return the places of a node: its lines, and the calls by which it is reached."""
         places_of_node = set(node.lines)
         if node.operation not in ("union", "selection", DOUBT):
@@ -146,11 +146,11 @@ class ScriptGraph:
             instance = instance_of.outer
         return places_of_node
 
-    def of_kind(self, *kinds: NodeKind) -> list[Node]:
+    def of_kind(self, *kinds: NodeKind) -> list[ScriptNode]:
         """The nodes of some kinds, in the order they were added; safe while the graph changes."""
         return [node for node in self.nodes.values() if node.kind in kinds]
 
-    def of_operation(self, *operations: str) -> list[Node]:
+    def of_operation(self, *operations: str) -> list[ScriptNode]:
         """The PEs with operations of some types, in the order they were added."""
         return [node for node in self.nodes.values() if node.operation in operations]
 
@@ -162,7 +162,7 @@ class ScriptGraph:
         """The nodes at the other ends of the edges that leave a node."""
         return (edge.target for edge in self.outgoing[node])
 
-    def edges(self) -> Iterator[tuple[Edge, str | None]]:
+    def edges(self) -> Iterator[tuple[ScriptEdge, str | None]]:
         """All edges with the reason why each is assumed."""
         for edges in self.outgoing.values():
             yield from edges.items()

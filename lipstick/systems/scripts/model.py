@@ -74,7 +74,7 @@ class Window:
 
 
 @dataclass(slots=True)
-class Node:
+class ScriptNode:
     """A node of a script's graph.
 
     Parameters

@@ -17,8 +17,8 @@ from lipstick.systems.scripts.answers import Assumption, Dependence, Line
 from lipstick.systems.scripts.errors import ScriptNameError, ScriptSyntaxError
 from lipstick.systems.scripts.facts import catalogue
 from lipstick.systems.scripts.graph import ScriptGraph
-from lipstick.systems.scripts.model import DOUBT, Node, Place
-from lipstick.systems.scripts.reading.read import Reading, read
+from lipstick.systems.scripts.model import DOUBT, Place, ScriptNode
+from lipstick.systems.scripts.reading.read import ScriptReading, read
 from lipstick.systems.scripts.reading.values import Reference
 from lipstick.systems.scripts.rules import rewrite
 from lipstick.systems.scripts.script_text import (
@@ -28,7 +28,7 @@ from lipstick.systems.scripts.script_text import (
     read_script,
     script_of,
 )
-from lipstick.systems.scripts.store import Stored, stored
+from lipstick.systems.scripts.store import StoredProvenance, stored
 from lipstick.systems.scripts.structure import Structure, program, structure
 
 Criterion: TypeAlias = str | int
@@ -39,8 +39,8 @@ _LINE = re.compile(r"(?:(?P<file>.+):)?(?P<line>\d+)")
 
 
 def resolve(
-    script: Script, reading: Reading, graph: ScriptGraph, criterion: Criterion
-) -> list[Node]:
+    script: Script, reading: ScriptReading, graph: ScriptGraph, criterion: Criterion
+) -> list[ScriptNode]:
     """The nodes that a criterion means.
 
     Raises
@@ -76,7 +76,7 @@ def resolve(
     )
 
 
-def _open(reading: Reading, graph: ScriptGraph) -> list[Node]:
+def _open(reading: ScriptReading, graph: ScriptGraph) -> list[ScriptNode]:
     """Return the nodes that stand for what the text leaves open about the files of a script."""
     refs = [(node, key) for node, key, _ in reading.open_files]
     return [graph.nodes[number] for number in graph.resolve(refs) if number in graph.doubts]
@@ -94,7 +94,7 @@ def _file(script: Script, name: str | None, text: str) -> int:
 
 def _version(
     script: Script, graph: ScriptGraph, text: str, variable: str, file: str | None, line: int
-) -> list[Node]:
+) -> list[ScriptNode]:
     number = _file(script, file, text)
     versions = [
         node
@@ -116,7 +116,9 @@ def _version(
     )
 
 
-def _line(script: Script, graph: ScriptGraph, text: str, file: str | None, line: int) -> list[Node]:
+def _line(
+    script: Script, graph: ScriptGraph, text: str, file: str | None, line: int
+) -> list[ScriptNode]:
     number = _file(script, file, text)
     nodes = [
         node
@@ -160,15 +162,15 @@ class ScriptProvenance:
     """
 
     script: Script
-    reading: Reading
+    reading: ScriptReading
     final: ScriptGraph
     applied: dict[str, int]
     initial_size: int = 0
     _structure: Structure = field(default_factory=Structure)
-    _stored: Stored | None = None
+    _stored: StoredProvenance | None = None
 
     @property
-    def stored(self) -> Stored:
+    def stored(self) -> StoredProvenance:
         """The final graph as segments and edges, and which of its nodes is which; built once."""
         if self._stored is None:
             self._stored = stored(self.final, self.script)
@@ -211,7 +213,7 @@ class ScriptProvenance:
 
     # -- questions -----------------------------------------------------------------------------
 
-    def nodes(self, criterion: Criterion) -> list[Node]:
+    def nodes(self, criterion: Criterion) -> list[ScriptNode]:
         """The nodes that a criterion means; see :meth:`depends`.
 
         Raises
@@ -301,7 +303,7 @@ class ScriptProvenance:
             self._opaque(nodes),
         )
 
-    def _lines(self, nodes: Iterable[Node]) -> tuple[Line, ...]:
+    def _lines(self, nodes: Iterable[ScriptNode]) -> tuple[Line, ...]:
         places = {place for node in nodes for place in self.final.places(node)}
         lines = self._structure.closed(places)
         files = self.script.files
@@ -310,7 +312,9 @@ class ScriptProvenance:
             for f, number in sorted(lines)
         )
 
-    def _files(self, nodes: Iterable[Node], reached: set[int], forwards: bool) -> tuple[str, ...]:
+    def _files(
+        self, nodes: Iterable[ScriptNode], reached: set[int], forwards: bool
+    ) -> tuple[str, ...]:
         names = {n for node in nodes for n in (node.writes if forwards else node.reads)}
         if forwards:
             # Whether something is written may depend on it where what is written does not.
@@ -339,7 +343,7 @@ class ScriptProvenance:
             assumed[Assumption(self.line(place), why)] = None
         return tuple(assumed)
 
-    def _opaque(self, followed: Iterable[Node]) -> tuple[Assumption, ...]:
+    def _opaque(self, followed: Iterable[ScriptNode]) -> tuple[Assumption, ...]:
         entries: dict[Assumption, None] = {}
         for node in followed:
             why = node.value if node.operation == DOUBT else node.unknown

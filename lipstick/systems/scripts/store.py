@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from graphquery import EdgeSet, Kind, Ordinals, ProvenanceGraph, Segment
 from lipstick.systems.scripts.graph import ScriptGraph
-from lipstick.systems.scripts.model import Node
+from lipstick.systems.scripts.model import ScriptNode
 from lipstick.systems.scripts.script_text import Script
 from semiring.base import Array
 
@@ -25,7 +25,7 @@ _EDGES = "edges"
 
 
 @dataclass(slots=True)
-class Stored:
+class StoredProvenance:
     """A graph, and which of its nodes are which of the script's.
 
     Attributes
@@ -102,7 +102,7 @@ class _Builder:
         self.edges: dict[tuple[str, str], dict[_Pair, None]] = {}
         self.names: dict[tuple[str, str], int] = {}
 
-    def build(self) -> Stored:
+    def build(self) -> StoredProvenance:
         tokens: dict[str, _Place] = {}
         outer = [0, *(_outermost(self.source, n) for n in range(1, len(self.source.instances) + 1))]
         for node in self.source.nodes.values():
@@ -124,7 +124,7 @@ class _Builder:
         return self._stored()
 
     def _into(
-        self, instance: int, name: str, node: Node, outer: list[int], token: _Place
+        self, instance: int, name: str, node: ScriptNode, outer: list[int], token: _Place
     ) -> _Place:
         inside = outer[node.instance]
         if inside:
@@ -132,7 +132,7 @@ class _Builder:
             return self.crossing[inside, token[0], token[1]]
         return self.places[node.id]
 
-    def _node(self, node: Node, instance: int) -> _Place:
+    def _node(self, node: ScriptNode, instance: int) -> _Place:
         file = self.script.files[node.place.file]
         variable = next((view for view in node.views if not view.startswith("<")), None)
         where = file.where(node.place.line) if file.cells else str(node.place.line)
@@ -222,7 +222,7 @@ class _Builder:
             edges = self.edges.setdefault((source[0], target[0]), {})
             edges[source[1], target[1]] = None
 
-    def _stored(self) -> Stored:
+    def _stored(self) -> StoredProvenance:
         segments: list[Segment] = []
         names: list[str] = []
         properties: list[_Properties] = []
@@ -254,7 +254,7 @@ class _Builder:
         }
         graph = ProvenanceGraph.build(segments, sets, lambda file, name: tables[file][name])
         ids = {number: index for index, number in enumerate(numbers) if number}
-        return Stored(
+        return StoredProvenance(
             graph, ids, np.array(numbers, dtype=np.int64), tuple(segments), tuple(sets), tables
         )
 
@@ -304,6 +304,6 @@ def _outermost(graph: ScriptGraph, instance: int) -> int:
     return instance
 
 
-def stored(graph: ScriptGraph, script: Script) -> Stored:
+def stored(graph: ScriptGraph, script: Script) -> StoredProvenance:
     """Store a final graph. O(nodes + edges)."""
     return _Builder(graph, script).build()

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from lipstick.systems.errors import StreamError
 from lipstick.systems.streaming.errors import DamagedRecordWarning
 from lipstick.systems.streaming.kept import OFFSETS, Kept, numbered, read_checksums, read_kept
-from lipstick.systems.streaming.sources.replayed import Span
+from lipstick.systems.streaming.sources.replayed import OffsetSpan
 from lipstick.systems.streaming.starts import Start, read_starts
 from lipstick.tracking.states import local_path
 
@@ -89,7 +89,7 @@ class MicroBatch:
     watermark: int
     late: int
     policy: str = "min"
-    spans: tuple[Span | None, ...] = ()
+    spans: tuple[OffsetSpan | None, ...] = ()
     restarted: bool | None = None
 
     @property
@@ -273,7 +273,7 @@ class _SourceLog:
         self._end: Any = None
         self._files: dict[int, list[FileRead]] | None = None
 
-    def until(self, end: Any) -> tuple[tuple[FileRead, ...], Span | None]:
+    def until(self, end: Any) -> tuple[tuple[FileRead, ...], OffsetSpan | None]:
         """Return the files that a batch read up to an offset, or the offsets that it read between.
 
         ``end`` None: the source has no offset yet.
@@ -283,7 +283,7 @@ class _SourceLog:
             return (), None
         self._end = end
         if not isinstance(end, dict) or set(end) != {_LISTED}:
-            return (), Span(before, end, self._folder)
+            return (), OffsetSpan(before, end, self._folder)
         if self._files is None:
             self._files = _source_files(self._folder, self._checksums)
         after = -1 if before is None else int(before[_LISTED])

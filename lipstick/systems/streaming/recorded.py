@@ -21,7 +21,7 @@ from lipstick.errors import SourceChangedError, SourceError
 from lipstick.systems.streaming.checkpoint import CheckpointError, FileRead, MicroBatch
 from lipstick.systems.streaming.kept import checksum
 from lipstick.systems.streaming.source import StreamSource
-from lipstick.systems.streaming.sources.replayed import BATCH, Batched, Span
+from lipstick.systems.streaming.sources.replayed import BATCH, Batched, OffsetSpan
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source, fingerprint
 from lipstick.tracking.states import local_state
@@ -117,7 +117,7 @@ def _check_read_once(read_by_source: Sequence[Sequence[tuple[object, ...]]], nam
 
 def spans_of(
     batches: Sequence[MicroBatch], sources: Sequence[int], name: str
-) -> list[tuple[int, Span]]:
+) -> list[tuple[int, OffsetSpan]]:
     """Return the spans that batches read of a stream that is none of files.
 
     ``sources`` are the numbers that it has in the checkpoint.

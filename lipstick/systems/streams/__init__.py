@@ -54,7 +54,7 @@ from lipstick.systems.streams.properties import (
 )
 from lipstick.systems.streams.provenance import provenance_graph, trace
 from lipstick.systems.streams.recording import InMemory, Recording
-from lipstick.systems.streams.replay import Replayed, replay
+from lipstick.systems.streams.replay import ReplayOutcome, replay
 from lipstick.systems.streams.stored import Stored
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ __all__ = [
     "Pushed",
     "Recording",
     "ReplayError",
-    "Replayed",
+    "ReplayOutcome",
     "Runner",
     "RunningGraph",
     "SourceSet",

@@ -29,7 +29,7 @@ from semiring.door import checked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ranges:
+class EventRanges:
     """Ranges of events of a stream, by time: each has an owner, the question that it answers.
 
     Parameters
@@ -48,10 +48,10 @@ class Ranges:
     high: Array
 
     @staticmethod
-    def of(keys: Keys, owner: Array | None = None) -> Ranges:
+    def of(keys: Keys, owner: Array | None = None) -> EventRanges:
         """A range for each key; without owners all are of one question."""
         owner = np.zeros(len(keys), dtype=np.int64) if owner is None else owner
-        return Ranges(owner, keys.code, keys.t, keys.t)
+        return EventRanges(owner, keys.code, keys.t, keys.t)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +80,7 @@ class Visited:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Link:
+class StreamLink:
     """Direct dependencies between two streams: output i was made of the positions of range i."""
 
     sid: str
@@ -113,7 +113,7 @@ def ancestors(recording: Recording, events: Events, within: Iterable[str] | None
     which may be more than the events that matched. O((r + e) log n) for e events of r ranges.
     """
     keys = resolve(recording, events)
-    streams, _ = walk_back(recording, events.sid, Ranges.of(keys), within)
+    streams, _ = walk_back(recording, events.sid, EventRanges.of(keys), within)
     return Found(recording, streams, recording.notes())
 
 
@@ -130,7 +130,7 @@ def ancestors_of_each(
         `keys` of the event that it is an ancestor of.
     """
     keys = resolve(recording, events)
-    ranges = Ranges.of(keys, np.arange(len(keys), dtype=np.int64))
+    ranges = EventRanges.of(keys, np.arange(len(keys), dtype=np.int64))
     _, visited = walk_back(recording, events.sid, ranges, within)
     return keys, {sid: visited_stream.events() for sid, visited_stream in visited.items()}
 
@@ -138,9 +138,9 @@ def ancestors_of_each(
 def walk_back(
     recording: Recording,
     sid: str,
-    ranges_asked: Ranges,
+    ranges_asked: EventRanges,
     within: Iterable[str] | None = None,
-    links: list[Link] | None = None,
+    links: list[StreamLink] | None = None,
 ) -> tuple[dict[str, Keys], dict[str, Visited]]:
     """Walk from events to their ancestors.
 
@@ -153,7 +153,7 @@ def walk_back(
     start = graph.original(sid)
     targets = _targets(recording, within)
     above = _with_targets_above(graph, targets)
-    waiting: dict[str, list[Ranges]] = {start: [ranges_asked]}
+    waiting: dict[str, list[EventRanges]] = {start: [ranges_asked]}
     visited: dict[str, Visited] = {}
     for name in reversed(list(graph.nodes)):
         if name not in waiting:
@@ -203,7 +203,7 @@ def _with_targets_above(graph: Graph, targets: frozenset[str]) -> set[str]:
     return above
 
 
-def _located(recording: Recording, sid: str, ranges: list[Ranges]) -> Visited:
+def _located(recording: Recording, sid: str, ranges: list[EventRanges]) -> Visited:
     """Ranges by time as disjoint ranges of positions among the keys that are loaded for them."""
     owner = np.concatenate([each.owner for each in ranges])
     low = np.concatenate([each.low for each in ranges])
@@ -217,8 +217,8 @@ def _located(recording: Recording, sid: str, ranges: list[Ranges]) -> Visited:
 
 
 def step_back(
-    recording: Recording, node: Node, here: Visited, links: list[Link] | None
-) -> list[tuple[str, Ranges]]:
+    recording: Recording, node: Node, here: Visited, links: list[StreamLink] | None
+) -> list[tuple[str, EventRanges]]:
     """From outputs of an operator to ranges of its inputs.
 
     Parameters
@@ -247,12 +247,12 @@ def step_back(
         keys = inputs[which]
         low, high = operator.spans(outputs, inputs, which, rank)
         if links is not None:
-            links.append(Link(node.sid, source, which, outputs, keys, low, high))
+            links.append(StreamLink(node.sid, source, which, outputs, keys, low, high))
         if whole:
             low, high = low[0::2], high[1::2]
         there = low < high
         codes = None if keys.code is None else keys.code[low[there]]
         result.append(
-            (source, Ranges(owner[there], codes, keys.t[low[there]], keys.t[high[there] - 1]))
+            (source, EventRanges(owner[there], codes, keys.t[low[there]], keys.t[high[there] - 1]))
         )
     return result

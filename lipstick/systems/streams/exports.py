@@ -19,9 +19,9 @@ from graphquery.federation import export_dataset
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store import Store, StoreDamagedError, Transaction, Writer
 from lipstick.systems.errors import StreamError
-from lipstick.systems.streams.ancestors import Link, Visited, step_back
+from lipstick.systems.streams.ancestors import StreamLink, Visited, step_back
 from lipstick.systems.streams.keys import Keys
-from lipstick.systems.streams.provenance import Nodes, Piece
+from lipstick.systems.streams.provenance import Piece, StreamNodes
 from lipstick.systems.streams.stored import Stored
 from lipstick.tracking.naming import free_name
 from semiring.base import Array
@@ -101,7 +101,7 @@ class _Known:
     Parameters
     ----------
     invocations
-        As of `Nodes`.
+        As of `StreamNodes`.
     pieces
         By stream, how many of its recorded parts each piece has, how many events, its segments.
     exported
@@ -166,7 +166,7 @@ def _add(
         raise StreamError(f"The stream {sid} has no events that were not exported as {name}.")
     with writer.transaction() as transaction:
         sink = _Added(transaction, set(writer.snapshot().segments))
-        nodes = Nodes(recording, sink, dict(known.invocations), _pieces(recording, known))
+        nodes = StreamNodes(recording, sink, dict(known.invocations), _pieces(recording, known))
         for each in _upstream(recording, sid):
             _grow(nodes, known, each, outward=each == sid)
         if nodes.pieces[sid][0].outside is None:
@@ -216,7 +216,7 @@ def _pieces(recording: Stored, known: _Known) -> dict[str, list[Piece]]:
     return pieces
 
 
-def _grow(nodes: Nodes, known: _Known, sid: str, *, outward: bool) -> None:
+def _grow(nodes: StreamNodes, known: _Known, sid: str, *, outward: bool) -> None:
     """Make nodes of the events of a stream that are none."""
     recording = nodes.recording
     first, last = known.parts(sid), len(recording.parts(sid))
@@ -226,7 +226,7 @@ def _grow(nodes: Nodes, known: _Known, sid: str, *, outward: bool) -> None:
         return
     keys = recording.load(sid, np.arange(first, last))
     node = recording.graph.node(sid)
-    links: list[Link] = []
+    links: list[StreamLink] = []
     if node.inputs:
         owner = np.zeros(1, dtype=np.int64)
         step_back(recording, node, Visited(keys, owner, owner, owner + len(keys)), links)
@@ -242,7 +242,7 @@ def _grow(nodes: Nodes, known: _Known, sid: str, *, outward: bool) -> None:
     )
 
 
-def _add_version(nodes: Nodes, sid: str, keys: Keys, segment: str) -> None:
+def _add_version(nodes: StreamNodes, sid: str, keys: Keys, segment: str) -> None:
     """Add the segment that is exported: a node for each of some events."""
     names = pa.table(_names(nodes.recording, keys))
     key = (KEY, NUMBER) if keys.code is not None else (NUMBER,)

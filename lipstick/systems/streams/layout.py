@@ -61,7 +61,7 @@ def keys_of(table: pa.Table, first_t: int, first_n: int, d: int | None, codes: i
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class EventBlock:
     """Consecutive events of a batch, and what they are found by.
 
     Parameters
@@ -77,18 +77,18 @@ class Block:
     ranges: dict[str, Any]
 
 
-def blocks(keys: Keys, size: int) -> Iterator[Block]:
+def blocks(keys: Keys, size: int) -> Iterator[EventBlock]:
     """Cut a batch into blocks of about so many events."""
     # Outputs of one trigger are told apart by their order: they stay together.
     groups = first_of_time(keys.code, keys.trigger)
     places = np.arange(0, len(keys), size)
     starts = np.unique(groups[np.searchsorted(groups, places, "right") - 1]).tolist()
     for start, stop in zip(starts, [*starts[1:], len(keys)], strict=True):
-        yield Block(start, ranges_of(keys.slice(start, stop)))
+        yield EventBlock(start, ranges_of(keys.slice(start, stop)))
 
 
 def ranges_of(keys: Keys) -> dict[str, Any]:
-    """The ranges of a `Block`; keys are not empty."""
+    """The ranges of a `EventBlock`; keys are not empty."""
     ranges: dict[str, Any] = {"rows": len(keys)}
     for name, values in (("t", keys.t), ("trigger", keys.trigger), ("n", keys.n)):
         ranges |= {f"first_{name}": int(values.min()), f"last_{name}": int(values.max())}

@@ -18,7 +18,7 @@ from lipstick.systems.streams.keys import Keys, expand
 from lipstick.systems.streams.operators.base import Fired
 from lipstick.systems.streams.prefix import prefix_of
 from lipstick.systems.streams.recording import InMemory, Recording
-from lipstick.systems.streams.replay import Span, run
+from lipstick.systems.streams.replay import ReplayedSpan, run
 from semiring.base import Array
 from semiring.door import checked
 
@@ -64,7 +64,9 @@ def matched_pairs(graph: Graph, recording: Recording, events: Events) -> pa.Tabl
         return _table(recording, sid, keys_asked, np.zeros((4, 0), dtype=np.int64), keys_asked.n)
     prefix = prefix_of(recording, {sid: int(keys_asked.t.min())}, counted=True)
     fired: dict[str, Fired] = {}
-    results = run(graph, recording, Span(prefix, int(keys_asked.t.max())), None, fired=fired)
+    results = run(
+        graph, recording, ReplayedSpan(prefix, int(keys_asked.t.max())), None, fired=fired
+    )
     rerun = results.whole(sid)
     index, there = matched(keys_asked, rerun)
     if not bool(there.all()) or bool((rerun.t[index] != keys_asked.t).any()):

@@ -64,7 +64,7 @@ def storage(events: int, sources: int, derived: int, key: float, content: float)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class StreamSpace:
     """The space that a stream takes in a store.
 
     Parameters
@@ -89,7 +89,7 @@ class Measured:
         return round(events * self.rate * (self.bytes_per_event or 0.0))
 
 
-def measured(recording: Stored) -> list[Measured]:
+def measured(recording: Stored) -> list[StreamSpace]:
     """Return the space that every recorded stream takes, in the order of the graph."""
     graph = recording.graph
     counts = {sid: int(recording.parts(sid).rows.sum()) for sid in graph.recorded}
@@ -98,7 +98,7 @@ def measured(recording: Stored) -> list[Measured]:
     for sid, count in counts.items():
         size = recording.bytes_of(sid)
         rate = count / total if total else 0.0
-        result.append(Measured(sid, count, size / count if count else None, rate))
+        result.append(StreamSpace(sid, count, size / count if count else None, rate))
     return result
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from graphquery import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
-from lipstick.systems.streams.ancestors import Link, Ranges, walk_back
+from lipstick.systems.streams.ancestors import EventRanges, StreamLink, walk_back
 from lipstick.systems.streams.events import Events, key_table, resolve
 from lipstick.systems.streams.keys import Keys, distinct_keys, expand, search
 from lipstick.systems.streams.node import Node
@@ -63,7 +63,7 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Nodes:
+class StreamNodes:
     """Adds the nodes of events, stream by stream along the graph.
 
     Parameters
@@ -79,7 +79,7 @@ class Nodes:
     invocations: dict[str, str] = field(default_factory=dict)
     pieces: dict[str, list[Piece]] = field(default_factory=dict)
 
-    def add(self, node: Node, keys: Keys, links: Sequence[Link], *, outward: bool) -> Piece:
+    def add(self, node: Node, keys: Keys, links: Sequence[StreamLink], *, outward: bool) -> Piece:
         """Add events of a stream, and what they were made of directly.
 
         Parameters
@@ -93,7 +93,7 @@ class Nodes:
         self.pieces.setdefault(node.sid, []).append(piece)
         return piece
 
-    def _piece(self, node: Node, keys: Keys, links: Sequence[Link], outward: bool) -> Piece:
+    def _piece(self, node: Node, keys: Keys, links: Sequence[StreamLink], outward: bool) -> Piece:
         sid = node.sid
         if node.operator is None:
             name = self._segment(sid, Kind.TOKEN, "", keys, sid, None)
@@ -116,7 +116,7 @@ class Nodes:
         self._whole(invocation, name, len(keys), Ordinals.ONE)
         return Piece(keys, derived, name)
 
-    def _operands(self, node: Node, links: Sequence[Link], derived: str) -> None:
+    def _operands(self, node: Node, links: Sequence[StreamLink], derived: str) -> None:
         operator = node.operator
         assert operator is not None
         if operator.kind in _WINDOWS:
@@ -134,14 +134,14 @@ class Nodes:
             for link in links:
                 self._edges(node, link, (link.low, link.high), derived)
 
-    def _delta(self, node: Node, link: Link, derived: str) -> None:
+    def _delta(self, node: Node, link: StreamLink, derived: str) -> None:
         """δ of the sum of a window's events, as a factor of its output."""
         count = len(link.outputs)
         name = self._derived(f"{derived}.δ{link.which}", "δ", count, node.module)
         self._edges(node, link, (link.low, link.high), name)
         self._whole(name, derived, count)
 
-    def _edges(self, node: Node, link: Link, spans: Spans, target: str) -> None:
+    def _edges(self, node: Node, link: StreamLink, spans: Spans, target: str) -> None:
         places, targets = expand(*spans)
         code = None if link.inputs.code is None else link.inputs.code[places]
         for piece, ordinals, chosen in self.located(link.source, code, link.inputs.t[places]):
@@ -235,13 +235,13 @@ def trace(recording: Recording, events: Events, within: Sequence[str] | None = N
     return pa.concat_tables(tables)
 
 
-def _links(recording: Recording, events: Events, within: Sequence[str] | None) -> list[Link]:
-    links: list[Link] = []
-    walk_back(recording, events.sid, Ranges.of(resolve(recording, events)), within, links)
+def _links(recording: Recording, events: Events, within: Sequence[str] | None) -> list[StreamLink]:
+    links: list[StreamLink] = []
+    walk_back(recording, events.sid, EventRanges.of(resolve(recording, events)), within, links)
     return links
 
 
-def _steps(recording: Recording, link: Link) -> pa.Table:
+def _steps(recording: Recording, link: StreamLink) -> pa.Table:
     places, owners = expand(link.low, link.high)
     causes = key_table(recording, link.source, _rows(link.inputs, places))
     effects = key_table(recording, link.sid, _rows(link.outputs, owners))
@@ -274,8 +274,8 @@ def provenance_graph(recording: Recording, events: Events) -> ProvenanceGraph:
     """
     graph = recording.graph
     keys = resolve(recording, events)
-    links: list[Link] = []
-    walk_back(recording, events.sid, Ranges.of(keys), None, links)
+    links: list[StreamLink] = []
+    walk_back(recording, events.sid, EventRanges.of(keys), None, links)
     parts: dict[str, list[Keys]] = {}
     for link in links:
         places = np.unique(expand(link.low, link.high)[0])
@@ -284,7 +284,7 @@ def provenance_graph(recording: Recording, events: Events) -> ProvenanceGraph:
     start = graph.original(events.sid)
     met[start] = keys
     built = _Built()
-    nodes = Nodes(recording, built)
+    nodes = StreamNodes(recording, built)
     for sid, node in graph.nodes.items():
         if sid in met:
             links_of_node = [link for link in links if link.sid == sid]

@@ -49,7 +49,7 @@ class _RecordedSource(SourceStage):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ReplayedSpan:
     """The span of a replay: from the beginning of a prefix up to a time."""
 
     prefix: Prefix
@@ -93,7 +93,7 @@ class Replayer(Runner):
         self,
         graph: Graph,
         recording: Recording,
-        span: Span,
+        span: ReplayedSpan,
         results: InMemory,
         kept: dict[str, Fired] | None,
     ) -> None:
@@ -126,7 +126,7 @@ class Replayer(Runner):
         return fired
 
 
-def read_sources(graph: Graph, recording: Recording, span: Span) -> dict[str, Batch]:
+def read_sources(graph: Graph, recording: Recording, span: ReplayedSpan) -> dict[str, Batch]:
     """Return what was recorded of the sources in a span."""
     sources = {}
     for sid in graph.sources:
@@ -144,7 +144,7 @@ def read_sources(graph: Graph, recording: Recording, span: Span) -> dict[str, Ba
 def run(
     graph: Graph,
     recording: Recording,
-    span: Span,
+    span: ReplayedSpan,
     changes: Changes | None,
     read: Mapping[str, Batch] | None = None,
     fired: dict[str, Fired] | None = None,
@@ -171,7 +171,7 @@ def run(
 
 @checked
 @dataclass(frozen=True, slots=True, eq=False)
-class Replayed:
+class ReplayOutcome:
     """The result of a replay, by stream.
 
     Parameters
@@ -208,7 +208,7 @@ def replay(
     events: Events | None = None,
     period: tuple[int, int] | None = None,
     changes: Changes | None = None,
-) -> Replayed:
+) -> ReplayOutcome:
     """Run a graph again over what was recorded of its sources, and compare.
 
     Parameters
@@ -245,7 +245,7 @@ def replay(
         until = period[1]
     elif events is None:
         until = INFINITE
-    span = Span(_prefix(recording, keys_asked, period, events, changes), until)
+    span = ReplayedSpan(_prefix(recording, keys_asked, period, events, changes), until)
     read = read_sources(graph, recording, span)
     before = run(graph, recording, span, None, read)
     again = recording if _has_all(recording) else run(graph, recording, span, None, read)
@@ -260,7 +260,7 @@ def replay(
     else:
         appeared = {}
     same, changed, gone = ({sid: each[i] for sid, each in compared.items()} for i in range(3))
-    return Replayed(
+    return ReplayOutcome(
         Found(recording, same),
         Found(recording, changed),
         Found(recording, gone),
@@ -336,7 +336,11 @@ def _compare(
 
 
 def _appeared(
-    recording: Recording, after: InMemory, sid: str, span: Span, period: tuple[int, int] | None
+    recording: Recording,
+    after: InMemory,
+    sid: str,
+    span: ReplayedSpan,
+    period: tuple[int, int] | None,
 ) -> Keys:
     replayed_keys = after.whole(sid)
     _, there = matched(replayed_keys, span.keys(recording, sid))
@@ -347,7 +351,7 @@ def _appeared(
 
 
 def _not_deterministic(
-    graph: Graph, recording: Recording, replayed: InMemory, other: Recording, span: Span
+    graph: Graph, recording: Recording, replayed: InMemory, other: Recording, span: ReplayedSpan
 ) -> tuple[str, ...]:
     """The streams that differ between runs or from the recording, while their inputs do not."""
     differing: set[str] = set()
@@ -366,7 +370,9 @@ def _not_deterministic(
     return tuple(causes)
 
 
-def _differs(replayed: InMemory, other: Recording, sid: str, span: Span, content: bool) -> bool:
+def _differs(
+    replayed: InMemory, other: Recording, sid: str, span: ReplayedSpan, content: bool
+) -> bool:
     # What has its trigger in the span was fed all that it was made of.
     keys, other_keys = span.replayed(replayed, sid), span.replayed(other, sid)
     pairs: Iterable[tuple[Any, Any]] = (

@@ -26,7 +26,7 @@ from rewriter.dialect import emit
 from rewriter.frames.catalyst.outputs import needed
 from rewriter.frames.catalyst.plans import CatalystPlans
 from rewriter.frames.catalyst.scalars import CatalystScalars
-from rewriter.frames.catalyst.tree import Node, tree
+from rewriter.frames.catalyst.tree import PlanNode, tree
 from rewriter.frames.writing.rows import relations_read
 from rewriter.frames.writing.selects import Steps
 
@@ -54,7 +54,7 @@ def query_text(plan: Sequence[dict[str, Any]], *, literal: bool = False) -> str:
     return emit(steps.query(CatalystPlans(steps, CatalystScalars({}), literal=literal).rows(root)))
 
 
-def _taken(root: Node) -> Iterator[str]:
+def _taken(root: PlanNode) -> Iterator[str]:
     """Yield the names that no step may have."""
     for node in root.walk():
         if "tracked" in node.fields:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from rewriter.dialect import AGGREGATES
-from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.catalyst.tree import PlanNode
 from rewriter.frames.writing.selects import call, unsupported
 from rewriter.scalars.aggregates import called
 from rewriter.scalars.functions import DRAWN, OF_FILES, SCALAR_FUNCTIONS, WINDOW_FUNCTIONS
@@ -55,12 +55,12 @@ def has_own_class(kind: str) -> bool:
     return kind.lower() in _BY_CLASS
 
 
-def draws(node: Node) -> bool:
+def draws(node: PlanNode) -> bool:
     """Return True if chance decides the value of an expression."""
     return any(function_name(part) in DRAWN for part in node.walk())
 
 
-def function_name(node: Node) -> str | None:
+def function_name(node: PlanNode) -> str | None:
     """Return the function that an expression calls, by its name or its class; None if unknown."""
     shown = node.fields.get("shown")
     if isinstance(shown, str) and shown in _KNOWN:
@@ -69,7 +69,7 @@ def function_name(node: Node) -> str | None:
     return name if name in _KNOWN else None
 
 
-Write = Callable[[Node], exp.Expr]
+Write = Callable[[PlanNode], exp.Expr]
 
 _FRAMED_BY_ITSELF = {
     "CumeDist",
@@ -91,7 +91,7 @@ _SIDES = {
 }
 
 
-def ordered(write: Write, node: Node) -> exp.Ordered:
+def ordered(write: Write, node: PlanNode) -> exp.Ordered:
     """Return a sort order, with the place of its NULLs."""
     return exp.Ordered(
         this=write(node.children[0]),
@@ -100,7 +100,7 @@ def ordered(write: Write, node: Node) -> exp.Ordered:
     )
 
 
-def over(write: Write, node: Node) -> exp.Window:
+def over(write: Write, node: PlanNode) -> exp.Window:
     """Return a function with its window."""
     function, specification = node.children
     keys = specification.many("orderSpec")
@@ -121,7 +121,7 @@ def over(write: Write, node: Node) -> exp.Window:
     return window
 
 
-def _usual(frame: Node, ordered: bool) -> bool:
+def _usual(frame: PlanNode, ordered: bool) -> bool:
     """Return True if a frame is the default frame of a window."""
     ends = tuple(child.kind for child in frame.children)
     if not ordered:
@@ -131,7 +131,7 @@ def _usual(frame: Node, ordered: bool) -> bool:
     )
 
 
-def _frame(write: Write, frame: Node) -> exp.WindowSpec:
+def _frame(write: Write, frame: PlanNode) -> exp.WindowSpec:
     if frame.kind != "SpecifiedWindowFrame":
         raise unsupported(f"the window frame {frame.kind} has no rule")
     lower, upper = frame.children
@@ -146,7 +146,7 @@ def _frame(write: Write, frame: Node) -> exp.WindowSpec:
     )
 
 
-def _boundary(write: Write, node: Node) -> tuple[exp.Expr | str, str | None]:
+def _boundary(write: Write, node: PlanNode) -> tuple[exp.Expr | str, str | None]:
     if node.kind in _SIDES:
         return _SIDES[node.kind]
     value = write(node)
@@ -155,7 +155,7 @@ def _boundary(write: Write, node: Node) -> tuple[exp.Expr | str, str | None]:
     return value, "FOLLOWING"
 
 
-def aggregate(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def aggregate(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write an aggregate with its DISTINCT and FILTER."""
     aggregate = scalars.write(node.required("aggregateFunction"))
     if node.fields.get("isDistinct"):
@@ -167,14 +167,14 @@ def aggregate(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return exp.Filter(this=aggregate, expression=exp.Where(this=scalars.write(condition)))
 
 
-def first_value(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def first_value(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write FIRST or LAST, which may pass over NULLs."""
     name = function_name(node) or node.kind
     ignored = [exp.Boolean(this=True)] if node.fields.get("ignoreNulls") else []
     return call(name, scalars.write(node.children[0]), *ignored)
 
 
-def listed(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def listed(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write LISTAGG with its delimiter and order."""
     value, delimiter, *keys = node.children
     given = [] if delimiter.fields.get("value") is None else [scalars.write(delimiter)]
@@ -182,7 +182,7 @@ def listed(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return _within(listed, [ordered(scalars.write, key) for key in keys]) if keys else listed
 
 
-def mode(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def mode(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write MODE, of equally frequent values the least or the greatest."""
     value, least = scalars.write(node.children[0]), node.fields.get("reverseOpt")
     if least is None:
@@ -190,7 +190,7 @@ def mode(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return _within(call("mode"), [exp.Ordered(this=value, desc=not least, nulls_first=bool(least))])
 
 
-def percentile(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def percentile(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write PERCENTILE_CONT or PERCENTILE_DISC."""
     value, share = (scalars.write(child) for child in node.children[:2])
     name = function_name(node) or node.kind

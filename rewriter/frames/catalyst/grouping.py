@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from rewriter.frames.catalyst.outputs import references
 from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
-from rewriter.frames.catalyst.tree import Node, tree
+from rewriter.frames.catalyst.tree import PlanNode, tree
 from rewriter.frames.writing.clauses import grouped, ready
 from rewriter.frames.writing.literals import literal
 from rewriter.frames.writing.pivot import (
@@ -29,7 +29,7 @@ from rewriter.frames.writing.pivot import (
     pivot_value,
     unpivoted,
 )
-from rewriter.frames.writing.selects import Column, Rows, Stage, call, unsupported
+from rewriter.frames.writing.selects import Column, FromRows, Stage, call, unsupported
 
 if TYPE_CHECKING:
     from rewriter.frames.catalyst.plans import CatalystPlans
@@ -44,7 +44,7 @@ class ExpandedSets:
     expression id of the number of the set.
     """
 
-    keys: tuple[Node, ...]
+    keys: tuple[PlanNode, ...]
     sets: tuple[tuple[int, ...], ...]
     outputs: tuple[int, ...]
     grouping_id: int
@@ -64,7 +64,7 @@ class ExpandedSets:
         return exp.Group(expressions=[exp.GroupingSets(expressions=sets)])
 
 
-def aggregate(plans: CatalystPlans, node: Node) -> Rows:
+def aggregate(plans: CatalystPlans, node: PlanNode) -> FromRows:
     """Return the groups of an operator's rows, by keys or by grouping sets."""
     keys, items = node.many("groupingExpressions"), node.many("aggregateExpressions")
     below = node.children[0]
@@ -81,19 +81,19 @@ def aggregate(plans: CatalystPlans, node: Node) -> Rows:
     return grouped(rows, group, plans.items(rows, items))
 
 
-def _is_of_sets(expand: Node) -> bool:
+def _is_of_sets(expand: PlanNode) -> bool:
     """Return True if copies of rows are made for grouping sets, not for UNPIVOT."""
     outputs, below = _outputs(expand), expand.children[0]
     return outputs[-1].name == "spark_grouping_id" and below.kind == "Project"
 
 
-def _outputs(expand: Node) -> tuple[Node, ...]:
+def _outputs(expand: PlanNode) -> tuple[PlanNode, ...]:
     """Return the columns of copied rows, without the place of a set among equal ones."""
     outputs = expand.many("output")
     return outputs[:-1] if outputs[-1].name == "_gen_grouping_pos" else outputs
 
 
-def grouping_sets(expand: Node) -> ExpandedSets:
+def grouping_sets(expand: PlanNode) -> ExpandedSets:
     """Return the grouping sets that an ``Expand`` over its projection is made of."""
     project, outputs = expand.children[0], _outputs(expand)
     items = project.many("projectList")
@@ -118,16 +118,16 @@ _ALIAS = "p"
 class Pivot:
     """The parts of a PIVOT: its aggregates, its keys, and the columns read from it."""
 
-    source: Node
-    made: tuple[Node, ...]
+    source: PlanNode
+    made: tuple[PlanNode, ...]
     """Keys, and the pivot column, that are expressions: columns before, as a text has them."""
-    aggregates: tuple[Node, ...]
+    aggregates: tuple[PlanNode, ...]
     keys: frozenset[int]
-    of: Node
+    of: PlanNode
     values: tuple[str | None, ...]
     arrays: dict[int, int]
     """The number of the aggregate by the attribute of its array."""
-    items: tuple[Node, ...]
+    items: tuple[PlanNode, ...]
 
     @property
     def used(self) -> frozenset[int]:
@@ -135,7 +135,7 @@ class Pivot:
         return self.keys.union(*map(references, (self.of, *self.aggregates)))
 
 
-def pivot_of(project: Node) -> Pivot | None:
+def pivot_of(project: PlanNode) -> Pivot | None:
     """Return the PIVOT that a projection ends; None if it is another projection."""
     outer = project.children[0]
     if outer.kind != "Aggregate" or outer.children[0].kind != "Aggregate":
@@ -166,7 +166,7 @@ def pivot_of(project: Node) -> Pivot | None:
     )
 
 
-def pivoted(plans: CatalystPlans, pivot: Pivot) -> Rows:
+def pivoted(plans: CatalystPlans, pivot: Pivot) -> FromRows:
     """Return the rows of a PIVOT."""
     rows = ready(plans.close, plans.rows(pivot.source), Stage.ORDER, ())
     if pivot.made:
@@ -179,10 +179,10 @@ def pivoted(plans: CatalystPlans, pivot: Pivot) -> Rows:
     aggregates = [scalars.write(item) for item in pivot.aggregates]
     keys = [column.scalar for column in rows.columns if column.id in pivot.keys]
     select = pivot_select(rows, keys, aggregates, scalars.write(pivot.of), values)
-    return Rows(tuple(_column(item, pivot, rows) for item in pivot.items), select, Stage.ITEMS)
+    return FromRows(tuple(_column(item, pivot, rows) for item in pivot.items), select, Stage.ITEMS)
 
 
-def _column(item: Node, pivot: Pivot, rows: Rows) -> Column:
+def _column(item: PlanNode, pivot: Pivot, rows: FromRows) -> Column:
     if item.kind == "AttributeReference":
         key = next(column for column in rows.columns if column.id == attribute_id(item))
         return Column(key.id, item.name, pivot_key(key.scalar))
@@ -193,13 +193,13 @@ def _column(item: Node, pivot: Pivot, rows: Rows) -> Column:
     return Column(attribute_id(item), item.name, scalar)
 
 
-def expand(plans: CatalystPlans, node: Node) -> Rows:
+def expand(plans: CatalystPlans, node: PlanNode) -> FromRows:
     """Return the copies of rows that an operator makes, as the UNPIVOT that they are."""
     unpivot = unpivot_of(node)
     return unpivoted(plans.close, unpivot, plans.rows(node.children[0]))
 
 
-def unpivot_of(expand: Node) -> Unpivot:
+def unpivot_of(expand: PlanNode) -> Unpivot:
     """Return the UNPIVOT that an ``Expand`` is.
 
     Raises
@@ -223,7 +223,7 @@ def unpivot_of(expand: Node) -> Unpivot:
     return Unpivot(kept, names, values, added)
 
 
-def _attribute(value: Node) -> int:
+def _attribute(value: PlanNode) -> int:
     """Return the attribute that a value is; UNPIVOT itself casts values to one type."""
     inner = value.child if value.kind in ("Alias", "Cast") else value
     if inner.kind != "AttributeReference":
@@ -237,20 +237,20 @@ _ADDED = ("TimeAdd", "TimestampAddInterval")
 
 
 @dataclass(frozen=True, slots=True)
-class TimeWindow:
+class PlanWindow:
     """The rows of an operator, each with a window that its time is in; lengths in microseconds.
 
     Sessions have a gap instead of lengths.
     """
 
-    input: Node
-    attribute: Node
-    time: Node
+    input: PlanNode
+    attribute: PlanNode
+    time: PlanNode
     lengths: tuple[int, ...] = ()
-    gap: Node | None = None
+    gap: PlanNode | None = None
 
     @property
-    def used(self) -> tuple[Node, ...]:
+    def used(self) -> tuple[PlanNode, ...]:
         """The expressions over the operator's rows."""
         return (self.time,) if self.gap is None else (self.time, self.gap)
 
@@ -264,7 +264,7 @@ class TimeWindow:
         return Column(attribute_id(self.attribute), self.attribute.name, scalar)
 
 
-def windowed(plans: CatalystPlans, window: TimeWindow) -> Rows:
+def windowed(plans: CatalystPlans, window: PlanWindow) -> FromRows:
     """Return a step with the window, which is kept where nothing reads it: it repeats rows."""
     used = frozenset[int]().union(*map(references, window.used))
     rows = ready(plans.close, plans.rows(window.input), Stage.WHERE, used)
@@ -273,7 +273,7 @@ def windowed(plans: CatalystPlans, window: TimeWindow) -> Rows:
     return plans.close(replace(rows, columns=(time_column, *rows.columns), stage=Stage.ITEMS))
 
 
-def time_window_of(node: Node) -> TimeWindow | None:
+def time_window_of(node: PlanNode) -> PlanWindow | None:
     """Return the time window that an operator makes with the one below it; None if it does not.
 
     It is a projection of rows that have a time where the windows do not overlap, and else a filter
@@ -303,27 +303,27 @@ def time_window_of(node: Node) -> TimeWindow | None:
         if within is not None or added is None:
             return None
         time, gap = added.children
-        return TimeWindow(below.children[0], attribute, time, gap=_without_conversion(gap))
+        return PlanWindow(below.children[0], attribute, time, gap=_without_conversion(gap))
     if within is None:
         return None
-    return TimeWindow(below.children[0], attribute, times[0], _lengths(struct, within))
+    return PlanWindow(below.children[0], attribute, times[0], _lengths(struct, within))
 
 
-def _without_conversion(gap: Node) -> Node:
+def _without_conversion(gap: PlanNode) -> PlanNode:
     """Return a length without its conversion, which Spark adds to a text."""
     return gap.child if gap.kind == "Cast" else gap
 
 
-def _is_long(conversion: Node) -> bool:
+def _is_long(conversion: PlanNode) -> bool:
     return conversion.fields.get("toType") == "long"
 
 
-def _lengths(struct: Node, within: Node) -> tuple[int, int, int]:
+def _lengths(struct: PlanNode, within: PlanNode) -> tuple[int, int, int]:
     """Return width, slide and start, of ``... + width`` and ``(time - start) % slide``."""
     end = next(part for part in struct.children[3].walk() if part.kind == "Add")
     width, slide = _number(end.children[1]), _number(within.children[1])
     return width, slide, _number(within.children[0].children[1])
 
 
-def _number(literal: Node) -> int:
+def _number(literal: PlanNode) -> int:
     return int(literal.fields["value"])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rewriter.frames.catalyst.scalars import attribute_id
-from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.catalyst.tree import PlanNode
 
 _SEMI = ("LeftSemi", "LeftAnti")
 _COMPARED = ("CTERelationDef", "Deduplicate", "Distinct", "Except", "Intersect", "Union")
 """Operators to which every column matters."""
 
 
-def output(node: Node) -> tuple[int, ...]:
+def output(node: PlanNode) -> tuple[int, ...]:
     """Return the expression ids of an operator's columns, in order."""
     known = node.fields.get("tracked") or node.fields.get("stated")
     if known is not None:
@@ -39,7 +39,7 @@ def output(node: Node) -> tuple[int, ...]:
     return tuple(map(attribute_id, node.many("output")))
 
 
-def needed(root: Node) -> frozenset[int]:
+def needed(root: PlanNode) -> frozenset[int]:
     """Return the attributes that any expression of a plan uses, or its answer."""
     used_ids = set(output(root))
     todo = [root]
@@ -63,7 +63,7 @@ def needed(root: Node) -> frozenset[int]:
     return frozenset(used_ids)
 
 
-def references(expression: Node) -> frozenset[int]:
+def references(expression: PlanNode) -> frozenset[int]:
     """Return the attributes that an expression uses."""
     return frozenset(
         attribute_id(node) for node in expression.walk() if node.kind == "AttributeReference"

@@ -20,12 +20,12 @@ from rewriter.frames.catalyst.grouping import (
 from rewriter.frames.catalyst.outputs import needed, output, references
 from rewriter.frames.catalyst.refusals import is_local_sort, is_placement, refusal
 from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
-from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.catalyst.tree import PlanNode
 from rewriter.frames.writing import clauses, joins
 from rewriter.frames.writing.rows import deduplicated, sampled, stated
 from rewriter.frames.writing.selects import (
     Column,
-    Rows,
+    FromRows,
     Stage,
     Steps,
     beside,
@@ -49,7 +49,7 @@ _GENERATORS = {
 }
 
 
-def generator_name(generator: Node) -> str:
+def generator_name(generator: PlanNode) -> str:
     """Return the table function that a generator is.
 
     Raises
@@ -67,8 +67,8 @@ def generator_name(generator: Node) -> str:
 class LateralCall:
     """The call of a table function beside a relation: its columns are taken of the generator's."""
 
-    generate: Node
-    items: tuple[Node, ...]
+    generate: PlanNode
+    items: tuple[PlanNode, ...]
 
     def columns(self, names: Sequence[str]) -> tuple[Column, ...]:
         """Return its columns, given the names of the generator's columns."""
@@ -82,7 +82,7 @@ class LateralCall:
         return tuple(columns)
 
 
-def generate(plans: CatalystPlans, node: Node) -> Rows:
+def generate(plans: CatalystPlans, node: PlanNode) -> FromRows:
     """Return rows joined with the rows that a generator makes of each."""
     generator = node.required("generator")
     name = generator_name(generator)
@@ -96,14 +96,14 @@ def generate(plans: CatalystPlans, node: Node) -> Rows:
     return replace(rows, columns=rows.columns + added)
 
 
-def called(plans: CatalystPlans, generate: Node, rows: Rows) -> exp.Expr:
+def called(plans: CatalystPlans, generate: PlanNode, rows: FromRows) -> exp.Expr:
     """Write the call of a generator over rows, an outer one where it makes a row of NULLs."""
     generator = generate.required("generator")
     name = generator_name(generator) + ("_outer" if generate.fields.get("outer") else "")
     return call(name, *map(plans.scope(rows).write, generator.children))
 
 
-def lateral_call(plan: Node) -> LateralCall | None:
+def lateral_call(plan: PlanNode) -> LateralCall | None:
     """Return the call that the plan of a LATERAL is; None if it is a subquery."""
     plan = _unnamed(plan)
     items = None
@@ -118,13 +118,13 @@ def lateral_call(plan: Node) -> LateralCall | None:
     return LateralCall(plan, items)
 
 
-def _unnamed(plan: Node) -> Node:
+def _unnamed(plan: PlanNode) -> PlanNode:
     while plan.kind == "SubqueryAlias":
         plan = plan.child
     return plan
 
 
-def join(plans: CatalystPlans, node: Node) -> Rows:
+def join(plans: CatalystPlans, node: PlanNode) -> FromRows:
     """Return a join, by a condition or without one."""
     side, kind = _side_and_kind(node, "a join")
     left, right = joins.join_inputs(plans.close, *map(plans.rows, node.children))
@@ -133,7 +133,7 @@ def join(plans: CatalystPlans, node: Node) -> Rows:
     return joins.joined(left, right, side, kind, written)
 
 
-def lateral_join(plans: CatalystPlans, node: Node) -> Rows:
+def lateral_join(plans: CatalystPlans, node: PlanNode) -> FromRows:
     """Return a join with a subquery, or with a table function, of the columns of the left side."""
     side, kind = _side_and_kind(node, "a lateral join")
     left = joins.left_input(plans.close, plans.rows(node.children[0]))
@@ -153,7 +153,7 @@ def lateral_join(plans: CatalystPlans, node: Node) -> Rows:
     return rows
 
 
-def set_operation(plans: CatalystPlans, node: Node) -> Rows:
+def set_operation(plans: CatalystPlans, node: PlanNode) -> FromRows:
     """Return a union, an intersection or a difference."""
     distinct = node.kind != "Union" and not node.fields.get("isAll")
     inputs = [joins.operand(plans.close, plans.rows(child)) for child in node.children]
@@ -161,7 +161,7 @@ def set_operation(plans: CatalystPlans, node: Node) -> Rows:
     return joins.combined(operator, inputs, distinct=distinct)
 
 
-def _side_and_kind(node: Node, operator: str) -> tuple[str | None, str | None]:
+def _side_and_kind(node: PlanNode, operator: str) -> tuple[str | None, str | None]:
     type_ = node.option("joinType")
     if type_.lower() not in joins.JOINS:
         raise unsupported(f"{operator} of type {type_} has no rule")
@@ -187,9 +187,9 @@ class CatalystPlans:
         self._around = around
         self._literal = literal
         self._scalars = replace(scalars, subquery=self._subquery)
-        self._named: dict[int, Node] = {}
+        self._named: dict[int, PlanNode] = {}
 
-    def rows(self, node: Node) -> Rows:
+    def rows(self, node: PlanNode) -> FromRows:
         """Return the rows of an operator.
 
         Raises
@@ -214,18 +214,18 @@ class CatalystPlans:
 
     # -- what operators share --------------------------------------------------------------
 
-    def scope(self, *rows: Rows) -> CatalystScalars:
+    def scope(self, *rows: FromRows) -> CatalystScalars:
         """Return the writer of expressions over these rows, and those around a subquery."""
         columns = dict(self._scalars.columns)
         for each in rows:
             columns |= each.scalars
         return replace(self._scalars, columns=columns)
 
-    def close(self, rows: Rows) -> Rows:
+    def close(self, rows: FromRows) -> FromRows:
         """Return the rows as rows of a step."""
         return beside(self.steps.close(rows), self._around)
 
-    def input_of(self, node: Node, stage: Stage, used: Sequence[Node] = ()) -> Rows:
+    def input_of(self, node: PlanNode, stage: Stage, used: Sequence[PlanNode] = ()) -> FromRows:
         """Return the input of an operator whose clause comes after the clauses of a stage.
 
         The attributes that its expressions use are columns of FROM.
@@ -233,7 +233,7 @@ class CatalystPlans:
         return clauses.ready(self.close, self.rows(node.children[0]), stage, _used(used))
 
     def items(
-        self, rows: Rows, items: Sequence[Node], scope: CatalystScalars | None = None
+        self, rows: FromRows, items: Sequence[PlanNode], scope: CatalystScalars | None = None
     ) -> tuple[Column, ...]:
         """Return the columns that a select list makes of rows."""
         scope = scope or self.scope(rows)
@@ -251,23 +251,23 @@ class CatalystPlans:
             columns.append(Column(attribute_id(item), item.name, scalar, weight + size - 1))
         return tuple(columns)
 
-    def _range(self, node: Node) -> Rows:
+    def _range(self, node: PlanNode) -> FromRows:
         (number,) = output(node)
         start, end, step = (node.fields[name] for name in ("start", "end", "step"))
         rows = counted(number, start, end, step, node.fields.get("numSlices"))
         return beside(rows, self._around)
 
-    def _values(self, node: Node) -> Rows:
+    def _values(self, node: PlanNode) -> FromRows:
         if "values" not in node.fields:
             raise refusal(node)
         return beside(constants(node.fields["values"], output(node)), self._around)
 
     # -- operators of one input ------------------------------------------------------------
 
-    def _passed(self, node: Node) -> Rows:
+    def _passed(self, node: PlanNode) -> FromRows:
         return self.rows(node.children[0])
 
-    def _project(self, node: Node) -> Rows:
+    def _project(self, node: PlanNode) -> FromRows:
         window = time_window_of(node)
         if window is not None:
             return windowed(self, window)
@@ -288,7 +288,7 @@ class CatalystPlans:
             columns = self.items(rows, items)
         return replace(rows, columns=columns)
 
-    def _drawn_from(self, node: Node) -> Rows:
+    def _drawn_from(self, node: PlanNode) -> FromRows:
         """Return the input of an operator in which chance decides, as its tasks have sorted it."""
         (below,) = node.children
         if not is_local_sort(below.kind, below.fields):
@@ -298,7 +298,7 @@ class CatalystPlans:
             self.close, self.rows(below.children[0]), lambda rows: self._order(rows, keys)
         )
 
-    def _filter(self, node: Node) -> Rows:
+    def _filter(self, node: PlanNode) -> FromRows:
         window = time_window_of(node)
         if window is not None:
             return windowed(self, window)
@@ -312,13 +312,13 @@ class CatalystPlans:
         condition = self.scope(rows).write(node.required("condition"))
         return clauses.restricted(rows, clause, condition, stage)
 
-    def _window(self, node: Node) -> Rows:
+    def _window(self, node: PlanNode) -> FromRows:
         items = node.many("windowExpressions")
         rows = self.input_of(node, Stage.WHERE, items)
         columns = rows.columns + self.items(rows, items)
         return replace(rows, columns=columns, stage=Stage.ITEMS)
 
-    def _sample(self, node: Node) -> Rows:
+    def _sample(self, node: PlanNode) -> FromRows:
         return sampled(
             self.close,
             self.rows(node.children[0]),
@@ -327,48 +327,48 @@ class CatalystPlans:
             with_replacement=node.fields["withReplacement"],
         )
 
-    def _sort(self, node: Node) -> Rows:
+    def _sort(self, node: PlanNode) -> FromRows:
         keys = node.many("order")
         rows = clauses.sortable(self.close, self.rows(node.children[0]), _used(keys))
         return clauses.ordered(rows, exp.Order(expressions=self._order(rows, keys)))
 
-    def _order(self, rows: Rows, keys: Sequence[Node]) -> list[exp.Ordered]:
+    def _order(self, rows: FromRows, keys: Sequence[PlanNode]) -> list[exp.Ordered]:
         scope = self.scope(rows)
         return [ordered(scope.write, key) for key in keys]
 
-    def _limit(self, node: Node) -> Rows:
+    def _limit(self, node: PlanNode) -> FromRows:
         local = node.children[0]
         if local.kind != "LocalLimit":
             raise unsupported("a limit that is not LIMIT has no rule")
         rows = self.input_of(local, Stage.OFFSET)
         return clauses.limited(rows, self.scope(rows).write(node.required("limitExpr")))
 
-    def _offset(self, node: Node) -> Rows:
+    def _offset(self, node: PlanNode) -> FromRows:
         rows = self.input_of(node, Stage.ITEMS)
         return clauses.offset(rows, self.scope(rows).write(node.required("offsetExpr")))
 
-    def _distinct(self, node: Node) -> Rows:
+    def _distinct(self, node: PlanNode) -> FromRows:
         rows = self.input_of(node, Stage.WHERE)
         return rows.having("distinct", exp.Distinct(), Stage.ITEMS)
 
-    def _deduplicate(self, node: Node) -> Rows:
+    def _deduplicate(self, node: PlanNode) -> FromRows:
         keys = {attribute_id(key) for key in node.many("keys")}
         return deduplicated(self.close, self.input_of(node, Stage.WHERE), keys)
 
     # -- named queries and subqueries ------------------------------------------------------
 
-    def _with(self, node: Node) -> Rows:
+    def _with(self, node: PlanNode) -> FromRows:
         plan, definitions = node.required("plan"), node.many("cteDefs")
         self._named |= {definition.fields["id"]: definition for definition in definitions}
         return self.rows(plan)
 
-    def _named_query(self, node: Node) -> Rows:
+    def _named_query(self, node: PlanNode) -> FromRows:
         rows = self.rows(self._named[node.fields["cteId"]].children[0])
         pairs = zip(rows.columns, node.many("output"), strict=True)
         renamed = (replace(c, id=attribute_id(item), name=item.name) for c, item in pairs)
         return replace(rows, columns=tuple(renamed))
 
-    def _subquery(self, node: Node, around: CatalystScalars) -> exp.Expr:
+    def _subquery(self, node: PlanNode, around: CatalystScalars) -> exp.Expr:
         """Write EXISTS, IN or a scalar subquery; its plan may refer to the columns around it."""
         if node.kind == "InSubquery":
             *values, query = node.children
@@ -376,10 +376,10 @@ class CatalystPlans:
         inner = self._inner(node, around)
         return exp.Exists(this=inner) if node.kind == "Exists" else exp.Subquery(this=inner)
 
-    def _inner(self, node: Node, around: CatalystScalars) -> exp.Query:
+    def _inner(self, node: PlanNode, around: CatalystScalars) -> exp.Query:
         return self.inner_rows(node.required("plan"), around).written()
 
-    def inner_rows(self, plan: Node, around: CatalystScalars) -> Rows:
+    def inner_rows(self, plan: PlanNode, around: CatalystScalars) -> FromRows:
         """Return the rows of a plan that may refer to the columns around it."""
         self.steps.need(needed(plan))
         outer = {
@@ -390,21 +390,21 @@ class CatalystPlans:
         return self.steps.finished(inner.rows(plan))
 
 
-def _used(expressions: Iterable[Node]) -> frozenset[int]:
+def _used(expressions: Iterable[PlanNode]) -> frozenset[int]:
     """Return the attributes that expressions use."""
     return frozenset[int]().union(*map(references, expressions))
 
 
-def _is_attribute(node: Node) -> bool:
+def _is_attribute(node: PlanNode) -> bool:
     return node.kind == "AttributeReference"
 
 
-def _renames(item: Node) -> bool:
+def _renames(item: PlanNode) -> bool:
     renamed = item.kind == "Alias" and not item.fields.get("unmarked")
     return _is_attribute(item) or (renamed and _is_attribute(item.child))
 
 
-def _is_grouped(rows: Rows) -> bool:
+def _is_grouped(rows: FromRows) -> bool:
     """Return True if rows are groups, and nothing has been done with them."""
     select = rows.select
     return (
@@ -414,7 +414,7 @@ def _is_grouped(rows: Rows) -> bool:
     )
 
 
-def _fits(rows: Rows, items: Sequence[Node]) -> bool:
+def _fits(rows: FromRows, items: Sequence[PlanNode]) -> bool:
     """Return True if a select list goes into the SELECT that its rows are."""
     if rows.query is not None or rows.stage >= Stage.OFFSET or rows.select.args.get("distinct"):
         return [column.id for column in rows.columns] == [*map(attribute_id, items)]
@@ -423,7 +423,7 @@ def _fits(rows: Rows, items: Sequence[Node]) -> bool:
     return rows.stage < Stage.ITEMS or all(map(_renames, items))
 
 
-_RULES: Mapping[str, Callable[[CatalystPlans, Node], Rows]] = {
+_RULES: Mapping[str, Callable[[CatalystPlans, PlanNode], FromRows]] = {
     "Aggregate": aggregate,
     "CTERelationDef": CatalystPlans._passed,
     "CTERelationRef": CatalystPlans._named_query,

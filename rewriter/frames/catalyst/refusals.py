@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rewriter.errors import QueryError
-from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.catalyst.tree import PlanNode
 from rewriter.frames.writing.refusals import rows_of_python, rows_of_state, untracked
 from rewriter.frames.writing.selects import unsupported
 
@@ -62,7 +62,7 @@ def is_local_sort(kind: str, fields: Mapping[str, Any]) -> bool:
     return kind == "Sort" and not fields.get("global")
 
 
-def refusal(node: Node) -> QueryError:
+def refusal(node: PlanNode) -> QueryError:
     """Return the error of an operator without a rule."""
     if node.kind in _UNTRACKED:
         return untracked(node.kind)

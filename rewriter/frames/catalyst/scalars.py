@@ -20,7 +20,7 @@ from rewriter.frames.catalyst.calls import (
     over,
     percentile,
 )
-from rewriter.frames.catalyst.tree import Node, tree
+from rewriter.frames.catalyst.tree import PlanNode, tree
 from rewriter.frames.writing.literals import cast, has_required_parts, literal, sql_type, text
 from rewriter.frames.writing.selects import ADVICE, call, identifier, unsupported
 
@@ -62,7 +62,7 @@ _BINARY: dict[str, type[exp.Binary]] = {
     "TimestampAddYMInterval": exp.Add,
 }
 
-Subquery = Callable[[Node, "CatalystScalars"], exp.Expr]
+Subquery = Callable[[PlanNode, "CatalystScalars"], exp.Expr]
 """Writes a subquery expression, whose plan may refer to the columns around it."""
 
 
@@ -78,7 +78,7 @@ class CatalystScalars:
     functions: Mapping[str, str] = field(default_factory=dict)
     subquery: Subquery | None = None
 
-    def write(self, node: Node) -> exp.Expr:
+    def write(self, node: PlanNode) -> exp.Expr:
         """Return the text's tree of an expression.
 
         Raises
@@ -97,7 +97,7 @@ class CatalystScalars:
             raise without_text(node)
         return call(name, *map(self.write, arguments(node)))
 
-    def attribute(self, node: Node) -> exp.Expr:
+    def attribute(self, node: PlanNode) -> exp.Expr:
         """Return what stands for an attribute."""
         scalar = self.columns.get(attribute_id(node))
         if scalar is None:
@@ -106,17 +106,17 @@ class CatalystScalars:
         return scalar.copy()
 
 
-def arguments(node: Node) -> tuple[Node, ...]:
+def arguments(node: PlanNode) -> tuple[PlanNode, ...]:
     """Return what a function was called with; its ``replacement`` is made of these."""
     return node.nested if "replacement" in node.fields else node.children
 
 
-def attribute_id(node: Node) -> int:
+def attribute_id(node: PlanNode) -> int:
     """Return the expression id of a named expression."""
     return int(node.fields["exprId"]["id"])
 
 
-def _named(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _named(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write what a name is given to; a call of it has not the marks of a column."""
     scalar = scalars.write(node.child)
     return call("coalesce", scalar) if node.fields.get("unmarked") else scalar
@@ -140,7 +140,7 @@ def has_rule(kind: str) -> bool:
     return kind in _RULES or kind in _BINARY
 
 
-def without_text(node: Node) -> UnsupportedError:
+def without_text(node: PlanNode) -> UnsupportedError:
     """Return the refusal of an expression that no text is known of."""
     shown = node.fields.get("shown")
     if node.kind in _NOT_IN_SQL:
@@ -152,7 +152,7 @@ def without_text(node: Node) -> UnsupportedError:
     return unsupported(f"{name} has no rule")
 
 
-def _cast(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _cast(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     if has_required_parts(node.fields["dataType"]):
         # An argument that Spark casts itself: no text says that the parts are never NULL.
         return scalars.write(node.child)
@@ -160,14 +160,14 @@ def _cast(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return cast(scalars.write(node.child), sql_type(node.fields["dataType"]), tried=tried)
 
 
-def _not(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _not(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     inner = scalars.write(node.child)
     if type(inner) is exp.EQ:
         return exp.NEQ(this=inner.this, expression=inner.expression)
     return exp.Not(this=bracketed(inner))
 
 
-def _date_add(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _date_add(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write a date moved by days: an interval, or a number."""
     date, days = node.children
     back = days.kind == "UnaryMinus"
@@ -178,33 +178,33 @@ def _date_add(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return (exp.Sub if back else exp.Add)(this=left, expression=right)
 
 
-def _is_null(scalars: CatalystScalars, value: Node) -> exp.Is:
+def _is_null(scalars: CatalystScalars, value: PlanNode) -> exp.Is:
     return exp.Is(this=bracketed(scalars.write(value)), expression=exp.Null())
 
 
-def _in(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _in(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     value, *choices = (scalars.write(child) for child in node.children)
     return exp.In(this=bracketed(value), expressions=choices)
 
 
-def _case(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _case(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     parts = [scalars.write(child) for child in node.children]
     pairs = zip(parts[::2], parts[1::2], strict=False)
     branches = [exp.If(this=condition, true=value) for condition, value in pairs]
     return exp.Case(ifs=branches, default=parts[-1] if len(parts) % 2 else None)
 
 
-def _if(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _if(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     condition, true, false = (scalars.write(child) for child in node.children)
     return exp.If(this=condition, true=true, false=false)
 
 
-def _between(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _between(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     value, low, high = (bracketed(scalars.write(argument)) for argument in arguments(node))
     return exp.Between(this=value, low=low, high=high)
 
 
-def _like(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _like(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     left, right = (bracketed(scalars.write(argument)) for argument in arguments(node))
     kind = exp.ILike if node.kind == "ILike" else exp.Like
     like = kind(this=left, expression=right)
@@ -214,7 +214,7 @@ def _like(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return exp.Escape(this=like, expression=exp.Literal.string(escape))
 
 
-def _window_time(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _window_time(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write the last moment of a time window: its end less one."""
     ends = [part for part in node.walk() if part.kind == "GetStructField"]
     if node.child.kind != "Subtract" or len(ends) != 1:
@@ -222,7 +222,7 @@ def _window_time(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return call("window_time", scalars.write(ends[0].children[0]))
 
 
-def _struct_field(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _struct_field(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     child, name = node.children[0], node.fields.get("name")
     if isinstance(name, list):
         name = name[0] if name else None
@@ -233,13 +233,13 @@ def _struct_field(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True))
 
 
-def _field_at(struct: Node, ordinal: int) -> str | None:
+def _field_at(struct: PlanNode, ordinal: int) -> str | None:
     """Return the name of a field of a struct that is a column; None of others."""
     kind = struct.fields.get("dataType")
     return str(kind["fields"][ordinal]["name"]) if isinstance(kind, dict) else None
 
 
-def struct_field_name(node: Node) -> str:
+def struct_field_name(node: PlanNode) -> str:
     """Return the name of the field that is taken of an array of structs."""
     named_field = node.fields.get("field")
     if isinstance(named_field, dict) and "name" in named_field:
@@ -247,29 +247,29 @@ def struct_field_name(node: Node) -> str:
     raise unsupported("a field without a name is taken of a struct")
 
 
-def _item(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _item(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     value, index = (scalars.write(child) for child in node.children)
     if not isinstance(value, exp.Column | exp.Dot | exp.Paren):
         value = exp.Paren(this=value)
     return exp.Bracket(this=value, expressions=[index])
 
 
-def _trim(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _trim(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     text, *what = (scalars.write(child) for child in node.children)
     if not what:
         return exp.Trim(this=text)
     return exp.Trim(this=text, expression=what[0], position="BOTH")
 
 
-def _trim_side(name: str) -> Callable[[CatalystScalars, Node], exp.Expr]:
-    def write(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _trim_side(name: str) -> Callable[[CatalystScalars, PlanNode], exp.Expr]:
+    def write(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
         text, *what = (scalars.write(child) for child in node.children)
         return call(name, *what, text)
 
     return write
 
 
-def _lambda(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _lambda(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     body, *variables = node.children
     names = {attribute_id(var): f"{var.fields['name']}_{attribute_id(var)}" for var in variables}
     inner = {**scalars.columns}
@@ -279,7 +279,7 @@ def _lambda(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return exp.Lambda(this=written, expressions=[identifier(name) for name in names.values()])
 
 
-def _python_function(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _python_function(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     name = node.fields.get("registered")
     if not name:
         raise unsupported(
@@ -289,7 +289,7 @@ def _python_function(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return call(name, *map(scalars.write, node.children))
 
 
-def _java_function(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _java_function(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     name = node.fields.get("udfName")
     if any(part.kind == "Rand" for part in node.children):
         raise unsupported(
@@ -305,13 +305,13 @@ def _java_function(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return call(str(name), *map(scalars.write, node.children))
 
 
-def _subquery(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _subquery(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     if scalars.subquery is None:
         raise unsupported("a subquery stands where none has a rule", ADVICE)
     return scalars.subquery(node, scalars)
 
 
-def _not_missing(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _not_missing(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write what ``dropna`` keeps: values that are neither NULL nor NaN, as many as it wants."""
     wanted, values = node.fields["n"], node.children
     kept: list[exp.Expr] = []
@@ -328,7 +328,7 @@ def _not_missing(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return combine(*kept, copy=False)
 
 
-def _random(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _random(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write a draw by its seed; Spark has given one to a text that has none."""
     if node.fields.get("hideSeed"):
         raise unsupported(
@@ -338,14 +338,14 @@ def _random(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return call(function_name(node) or node.kind, *map(scalars.write, node.children))
 
 
-def _seeded(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _seeded(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write a function of chance whose seed is none of its arguments."""
     name = function_name(node) or node.kind
     seed = exp.Literal.number(f"{node.fields['randomSeed']}L")
     return call(name, *map(scalars.write, node.children), seed)
 
 
-def _literal(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _literal(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     shown = node.fields.get("shown")
     if shown is None:
         return literal(node.fields.get("value"), node.fields["dataType"])
@@ -358,7 +358,7 @@ def _literal(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return written
 
 
-def _changed_fields(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _changed_fields(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write the struct that ``withField`` and ``dropFields`` make, field by field."""
     shown = node.fields.get("shown")
     if shown is None:
@@ -366,13 +366,13 @@ def _changed_fields(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return scalars.write(tree(shown))
 
 
-def _collated(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _collated(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     value, collation = node.children
     name = exp.Literal.string(str(collation.fields["collationName"]))
     return call("collate", scalars.write(value), name)
 
 
-def _converted(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _converted(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write a function of JSON, CSV or XML, with the type and the options that it was given."""
     given = [scalars.write(argument) for argument in arguments(node)]
     if "schema" in node.fields:
@@ -384,7 +384,7 @@ def _converted(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return call(function_name(node) or node.kind, *given)
 
 
-def _of_moment(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _of_moment(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write a function whose name depends on its type of timestamps, and on whether it may fail."""
     name = {"MakeTimestamp": "make_timestamp", "ParseToTimestamp": "to_timestamp"}[node.kind]
     if node.fields["dataType"] == "timestamp_ntz":
@@ -393,26 +393,26 @@ def _of_moment(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return call(name if fails else f"try_{name}", *map(scalars.write, arguments(node)))
 
 
-def _tried(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _tried(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     """Write a function that is NULL where it fails, under its name of these."""
     written = scalars.write(node.child)
     return call(f"try_{written.name}", *written.expressions)
 
 
-def _in_units(name: str) -> Callable[[CatalystScalars, Node], exp.Expr]:
-    def write(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _in_units(name: str) -> Callable[[CatalystScalars, PlanNode], exp.Expr]:
+    def write(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
         return call(name, exp.var(node.fields["unit"]), *map(scalars.write, node.children))
 
     return write
 
 
-def _variant_part(scalars: CatalystScalars, node: Node) -> exp.Expr:
+def _variant_part(scalars: CatalystScalars, node: PlanNode) -> exp.Expr:
     name = "variant_get" if node.fields.get("failOnError", True) else "try_variant_get"
     kind = exp.Literal.string(text(node.fields["targetType"]))
     return call(name, *map(scalars.write, node.children), kind)
 
 
-_RULES: dict[str, Callable[[CatalystScalars, Node], exp.Expr]] = {
+_RULES: dict[str, Callable[[CatalystScalars, PlanNode], exp.Expr]] = {
     "AggregateExpression": aggregate,
     "Alias": _named,
     "AnyValue": first_value,

@@ -14,13 +14,13 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Node:
+class PlanNode:
     """An operator or an expression."""
 
     kind: str
     """The name of its class, without the package."""
     fields: dict[str, Any]
-    children: tuple[Node, ...]
+    children: tuple[PlanNode, ...]
 
     @property
     def name(self) -> str:
@@ -28,25 +28,25 @@ class Node:
         return str(self.fields["name"])
 
     @property
-    def child(self) -> Node:
+    def child(self) -> PlanNode:
         """The only child."""
         (child,) = self.children
         return child
 
-    def one(self, name: str) -> Node | None:
+    def one(self, name: str) -> PlanNode | None:
         """Return a parameter that is a node, or None if it has none."""
         value = self.fields.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
             return self.children[value]
         return tree(value) if isinstance(value, list) and is_tree(value) else None
 
-    def required(self, name: str) -> Node:
+    def required(self, name: str) -> PlanNode:
         """Return a parameter that is a node."""
         child = self.one(name)
         assert child is not None, f"{self.kind} has no {name}"
         return child
 
-    def many(self, name: str) -> tuple[Node, ...]:
+    def many(self, name: str) -> tuple[PlanNode, ...]:
         """Return a parameter that is a sequence of nodes."""
         values = self.fields.get(name) or []
         return tuple(self.children[v] if isinstance(v, int) else tree(v) for v in values)
@@ -60,11 +60,11 @@ class Node:
         return class_name(option_name or "")
 
     @cached_property
-    def nested(self) -> tuple[Node, ...]:
+    def nested(self) -> tuple[PlanNode, ...]:
         """The trees among the parameters, in order, without the children."""
         return tuple(_nested(list(self.fields.values())))
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[PlanNode]:
         """Yield this node and every node below, also of nested trees."""
         todo = [self]
         while todo:
@@ -73,14 +73,14 @@ class Node:
             todo += [*node.children, *node.nested]
 
 
-def tree(nodes: Sequence[dict[str, Any]]) -> Node:
+def tree(nodes: Sequence[dict[str, Any]]) -> PlanNode:
     """Return the tree of nodes in pre-order."""
-    waiting: list[Node] = []
+    waiting: list[PlanNode] = []
     for document in reversed(nodes):
         fields = dict(document)
         count = fields.pop("num-children")
         children = tuple(waiting.pop() for _ in range(count))
-        waiting.append(Node(class_name(fields.pop("class")), fields, children))
+        waiting.append(PlanNode(class_name(fields.pop("class")), fields, children))
     (root,) = waiting
     return root
 
@@ -95,7 +95,7 @@ def class_name(name: str) -> str:
     return name.rstrip("$").rpartition(".")[2].rpartition("$")[2]
 
 
-def _nested(values: Sequence[Any]) -> Iterator[Node]:
+def _nested(values: Sequence[Any]) -> Iterator[PlanNode]:
     for value in values:
         if isinstance(value, list):
             if is_tree(value):

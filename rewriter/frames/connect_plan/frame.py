@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from rewriter.bind.catalog import SESSION, WINDOW
 from rewriter.dialect import parse, tokenize
-from rewriter.frames.writing.selects import Column, Rows, unsupported
+from rewriter.frames.writing.selects import Column, FromRows, unsupported
 from rewriter.scalars.functions import DRAWN, is_drawn
 
 
@@ -27,7 +27,7 @@ class ConnectFrame:
     means may be one of its.
     """
 
-    rows: Rows
+    rows: FromRows
     qualifiers: Mapping[int, str] = field(default_factory=dict)
     plans: Mapping[int, frozenset[int]] = field(default_factory=dict)
     around: ConnectFrame | None = None
@@ -37,7 +37,7 @@ class ConnectFrame:
         """The columns, in order."""
         return self.rows.columns
 
-    def over(self, rows: Rows) -> ConnectFrame:
+    def over(self, rows: FromRows) -> ConnectFrame:
         """Return other rows with the same names for what they still have."""
         return replace(self, rows=rows)
 
@@ -50,7 +50,7 @@ class ConnectFrame:
         ids = frozenset(column.id for column in self.columns) | self.plans.get(number, frozenset())
         return replace(self, plans={**self.plans, number: ids})
 
-    def beside(self, other: ConnectFrame, rows: Rows) -> ConnectFrame:
+    def beside(self, other: ConnectFrame, rows: FromRows) -> ConnectFrame:
         """Return the rows of a join of this frame and another."""
         plans = dict(self.plans)
         for number, ids in other.plans.items():

@@ -12,7 +12,7 @@ from rewriter.dialect import AGGREGATES, GENERATORS
 from rewriter.frames.connect_plan.frame import ConnectFrame
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of, name_of
 from rewriter.frames.writing import clauses
-from rewriter.frames.writing.selects import Column, Rows, Stage, call, is_long, lateral_view
+from rewriter.frames.writing.selects import Column, FromRows, Stage, call, is_long, lateral_view
 
 if TYPE_CHECKING:
     from rewriter.frames.connect_plan.plans import ConnectPlans
@@ -25,7 +25,7 @@ NamesOf: TypeAlias = Callable[[Sequence[Message]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PlanItem:
     """An item of a select list: a column as it is, or an expression; a generator may have names.
 
     ``made`` is what becomes of the column, if it is not taken as it is.
@@ -37,16 +37,18 @@ class Item:
     made: Made | None = None
 
 
-def select_list(frame: ConnectFrame, messages: Sequence[Message], names_of: NamesOf) -> list[Item]:
+def select_list(
+    frame: ConnectFrame, messages: Sequence[Message], names_of: NamesOf
+) -> list[PlanItem]:
     """Return the items of a select list; Spark is asked for names that are not written."""
-    items: list[Item] = []
+    items: list[PlanItem] = []
     for message in map(_star_in_text, messages):
         kind = kind_of(message)
         if kind == "unresolved_star":
             items += _starred(frame, message, names_of)
             continue
         names = message[kind]["name"] if kind == "alias" else [name_of(message) or ""]
-        items.append(Item(tuple(names), message, kept_column(frame, message)))
+        items.append(PlanItem(tuple(names), message, kept_column(frame, message)))
     if any("" in item.names for item in items):
         return _called(items, names_of(messages))
     return items
@@ -88,7 +90,7 @@ def has_window(value: Any) -> bool:
     return isinstance(value, list) and any(map(has_window, value))
 
 
-def _called(items: Sequence[Item], names: Sequence[str]) -> list[Item]:
+def _called(items: Sequence[PlanItem], names: Sequence[str]) -> list[PlanItem]:
     """Return items under Spark's names; a generator has as many as are left."""
     more = len(names) - sum(len(item.names) for item in items)
     rest = iter(names)
@@ -109,7 +111,7 @@ def _star_in_text(message: Message) -> Message:
     return {"unresolved_star": {"unparsed_target": text}} if text.endswith(".*") else message
 
 
-def _starred(frame: ConnectFrame, message: Message, names_of: NamesOf) -> list[Item]:
+def _starred(frame: ConnectFrame, message: Message, names_of: NamesOf) -> list[PlanItem]:
     """Return the items that a star means: columns, or the fields of a struct."""
     star = message["unresolved_star"]
     columns = frame.columns
@@ -123,8 +125,8 @@ def _starred(frame: ConnectFrame, message: Message, names_of: NamesOf) -> list[I
         )
         if not columns:
             struct = {"unresolved_attribute": {"unparsed_identifier": target}}
-            return [Item((name,), _field(struct, name)) for name in names_of([message])]
-    return [Item((column.name,), None, column) for column in columns]
+            return [PlanItem((name,), _field(struct, name)) for name in names_of([message])]
+    return [PlanItem((column.name,), None, column) for column in columns]
 
 
 def _field(struct: Message, name: str) -> Message:
@@ -134,7 +136,7 @@ def _field(struct: Message, name: str) -> Message:
     }
 
 
-def select(plans: ConnectPlans, frame: ConnectFrame, items: Sequence[Item]) -> ConnectFrame:
+def select(plans: ConnectPlans, frame: ConnectFrame, items: Sequence[PlanItem]) -> ConnectFrame:
     """Return the frame with the columns of a select list."""
     items, frame = _generated(plans, items, frame)
     if any(aggregates(item.message) for item in items if item.message):
@@ -151,13 +153,13 @@ def select(plans: ConnectPlans, frame: ConnectFrame, items: Sequence[Item]) -> C
 
 
 def grouped(
-    plans: ConnectPlans, frame: ConnectFrame, items: Sequence[Item], group: exp.Group | None
+    plans: ConnectPlans, frame: ConnectFrame, items: Sequence[PlanItem], group: exp.Group | None
 ) -> ConnectFrame:
     """Return the columns that a select list makes of groups; None: all rows are one group."""
     return frame.over(clauses.grouped(frame.rows, group, _columns(plans, frame, items)))
 
 
-def _columns(plans: ConnectPlans, frame: ConnectFrame, items: Sequence[Item]) -> list[Column]:
+def _columns(plans: ConnectPlans, frame: ConnectFrame, items: Sequence[PlanItem]) -> list[Column]:
     """Return the columns that a select list makes of a frame."""
     known = {column.id: column for column in frame.columns}
     scalars = plans.scalars(frame)
@@ -176,8 +178,8 @@ def _columns(plans: ConnectPlans, frame: ConnectFrame, items: Sequence[Item]) ->
 
 
 def _generated(
-    plans: ConnectPlans, items: Sequence[Item], frame: ConnectFrame
-) -> tuple[Sequence[Item], ConnectFrame]:
+    plans: ConnectPlans, items: Sequence[PlanItem], frame: ConnectFrame
+) -> tuple[Sequence[PlanItem], ConnectFrame]:
     """Make a lateral view of a generator among the items."""
     for index, item in enumerate(items):
         function = generator(item.message)
@@ -195,12 +197,12 @@ def _generated(
         pairs = zip(item.names, generated, strict=True)
         added = [plans.column(name, scalar) for name, scalar in pairs]
         frame = frame.over(replace(rows, columns=(*rows.columns, *added)))
-        kept = [Item((column.name,), None, column) for column in added]
+        kept = [PlanItem((column.name,), None, column) for column in added]
         return [*items[:index], *kept, *items[index + 1 :]], frame
     return items, frame
 
 
-def _fits(rows: Rows, columns: Sequence[Column]) -> bool:
+def _fits(rows: FromRows, columns: Sequence[Column]) -> bool:
     """Return True if a select list goes into the SELECT that its rows are."""
     if rows.query is not None or rows.stage >= Stage.OFFSET or rows.select.args.get("distinct"):
         return list(columns) == list(rows.columns)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from rewriter.frames.connect_plan.frame import ConnectFrame
-from rewriter.frames.connect_plan.items import Item, grouped, kept_column, select, select_list
+from rewriter.frames.connect_plan.items import PlanItem, grouped, kept_column, select, select_list
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, name_of
 from rewriter.frames.writing import joins
 from rewriter.frames.writing.literals import cast, sql_type
@@ -23,7 +23,7 @@ from rewriter.frames.writing.pivot import (
     pivot_value,
     unpivoted,
 )
-from rewriter.frames.writing.selects import Column, Rows, Stage, call, unsupported
+from rewriter.frames.writing.selects import Column, FromRows, Stage, call, unsupported
 
 if TYPE_CHECKING:
     from rewriter.frames.connect_plan.plans import ConnectPlans
@@ -105,7 +105,7 @@ def set_operation(plans: ConnectPlans, message: Message, relation: Message) -> C
             )
             left, right = completed
         order = [right.only(column.name) for column in left.columns]
-        right = select(plans, right, [Item((column.name,), None, column) for column in order])
+        right = select(plans, right, [PlanItem((column.name,), None, column) for column in order])
     inputs = [joins.operand(plans.close, frame.rows) for frame in (left, right)]
     operator = joins.SET_OPERATIONS[message["set_op_type"].removeprefix("SET_OP_TYPE_").lower()]
     return plans.made(joins.combined(operator, inputs, distinct=not message.get("is_all")))
@@ -115,10 +115,10 @@ def _completed(
     plans: ConnectPlans, frame: ConnectFrame, other: ConnectFrame, schema: Sequence[tuple[str, Any]]
 ) -> ConnectFrame:
     """Return a frame with the columns that only the other has, as NULLs of their types."""
-    items = [Item((column.name,), None, column) for column in frame.columns]
+    items = [PlanItem((column.name,), None, column) for column in frame.columns]
     for missing, (_, type_) in zip(other.columns, schema, strict=True):
         if not frame.named(missing.name):
-            items.append(Item((missing.name,), None, frame.columns[0], partial(_null, type_)))
+            items.append(PlanItem((missing.name,), None, frame.columns[0], partial(_null, type_)))
     return select(plans, frame, items)
 
 
@@ -155,7 +155,7 @@ def pivot(
         written += [pivot_value(value, n, len(calls)) for n in range(len(calls))]
     pairs = zip(plans.names_of(relation), written, strict=True)
     columns = tuple(plans.column(name, scalar) for name, scalar in pairs)
-    return plans.made(Rows(columns, select, Stage.ITEMS))
+    return plans.made(FromRows(columns, select, Stage.ITEMS))
 
 
 def unpivot(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from rewriter.algebra import bracketed
 from rewriter.frames.connect_plan.frame import ConnectFrame, name_parts
-from rewriter.frames.connect_plan.items import Item, Made, select
+from rewriter.frames.connect_plan.items import Made, PlanItem, select
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message
 from rewriter.frames.writing.literals import cast, literal, sql_type
 from rewriter.frames.writing.selects import call, unsupported
@@ -130,8 +130,10 @@ def _named(frame: ConnectFrame, message: Message) -> list[int]:
     return [frame.resolve(name_parts(name))[0].id for name in names]
 
 
-def _items(frame: ConnectFrame, makers: Mapping[int, Made]) -> list[Item]:
-    return [Item((column.name,), None, column, makers.get(column.id)) for column in frame.columns]
+def _items(frame: ConnectFrame, makers: Mapping[int, Made]) -> list[PlanItem]:
+    return [
+        PlanItem((column.name,), None, column, makers.get(column.id)) for column in frame.columns
+    ]
 
 
 def _kind(type_: Any) -> str:

@@ -19,23 +19,31 @@ from rewriter.frames.connect_plan.frame import (
     is_local_sort,
     sorted_before_draws,
 )
-from rewriter.frames.connect_plan.items import Item, kept_column, select, select_list
+from rewriter.frames.connect_plan.items import PlanItem, kept_column, select, select_list
 from rewriter.frames.connect_plan.joins import aggregate, join, lateral_join, set_operation, unpivot
 from rewriter.frames.connect_plan.missing import filled, present, replaced
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of
 from rewriter.frames.writing import clauses
 from rewriter.frames.writing.refusals import rows_of_state, untracked
 from rewriter.frames.writing.rows import deduplicated, sampled, stated, with_step
-from rewriter.frames.writing.selects import Column, Rows, Stage, Steps, beside, counted, unsupported
+from rewriter.frames.writing.selects import (
+    Column,
+    FromRows,
+    Stage,
+    Steps,
+    beside,
+    counted,
+    unsupported,
+)
 
 
 def with_columns(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a frame with columns added, or replaced where they have the name of one."""
     frame = plans.input_of(message, relation)
-    items = [Item((column.name,), None, column) for column in frame.columns]
+    items = [PlanItem((column.name,), None, column) for column in frame.columns]
     for alias in message["aliases"]:
         (name,) = alias["name"]
-        item = Item((name,), alias["expr"])
+        item = PlanItem((name,), alias["expr"])
         same = [n for n, item in enumerate(items) if item.names[0].lower() == name.lower()]
         for number in same:
             items[number] = item
@@ -60,7 +68,7 @@ def to_df(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFr
 
 def _with_names(plans: ConnectPlans, frame: ConnectFrame, names: Sequence[str]) -> ConnectFrame:
     pairs = zip(frame.columns, names, strict=True)
-    return select(plans, frame, [Item((name,), None, column) for column, name in pairs])
+    return select(plans, frame, [PlanItem((name,), None, column) for column, name in pairs])
 
 
 def dropped(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
@@ -69,7 +77,7 @@ def dropped(plans: ConnectPlans, message: Message, relation: Message) -> Connect
     names = {name.lower() for name in message.get("column_names", [])}
     gone = [kept_column(frame, part) for part in message.get("columns", [])]
     kept = [c for c in frame.columns if c.name.lower() not in names and c not in gone]
-    return select(plans, frame, [Item((column.name,), None, column) for column in kept])
+    return select(plans, frame, [PlanItem((column.name,), None, column) for column in kept])
 
 
 def text(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
@@ -97,7 +105,7 @@ def with_relations(plans: ConnectPlans, message: Message, relation: Message) -> 
 
 
 def _stated(
-    plans: ConnectPlans, message: Message, relation: Message, named: Mapping[str, Rows]
+    plans: ConnectPlans, message: Message, relation: Message, named: Mapping[str, FromRows]
 ) -> ConnectFrame:
     """Write a text as it is; ``named`` are the rows of other frames that it reads by names."""
     names = plans.names_of(relation)
@@ -125,7 +133,7 @@ def _argument(message: Message) -> exp.Expr:
     number = message.get("literal", {}).get("decimal")
     if number is not None:
         message = {"literal": {"decimal": {"value": number["value"]}}}
-    return ConnectScalars(ConnectFrame(Rows((), exp.Select()))).write(message)
+    return ConnectScalars(ConnectFrame(FromRows((), exp.Select()))).write(message)
 
 
 _UNTRACKED = (
@@ -260,11 +268,11 @@ class ConnectPlans:
         inner = self.inside(around).frame(self._subqueries[number])
         return self.steps.finished(inner.rows).written()
 
-    def made(self, rows: Rows) -> ConnectFrame:
+    def made(self, rows: FromRows) -> ConnectFrame:
         """Return the frame of rows that no other frame has."""
         return ConnectFrame(rows, around=self._around)
 
-    def close(self, rows: Rows) -> Rows:
+    def close(self, rows: FromRows) -> FromRows:
         """Return rows as rows of a step.
 
         Raises
@@ -291,7 +299,7 @@ class ConnectPlans:
         """Return a new column."""
         return Column(next(self._ids), name, scalar)
 
-    def _beside_around(self, rows: Rows) -> Rows:
+    def _beside_around(self, rows: FromRows) -> FromRows:
         return rows if self._around is None else beside(rows, self._around.rows.tables)
 
     def numbered(self, names: Iterable[str]) -> list[tuple[int, str]]:
@@ -326,7 +334,7 @@ class ConnectPlans:
             return self.frame(message["input"])
         frame, order = self.frame(below["sort"]["input"]), below["sort"]["order"]
 
-        def keys(rows: Rows) -> Sequence[exp.Expr]:
+        def keys(rows: FromRows) -> Sequence[exp.Expr]:
             return self.scalars(frame.over(rows)).order(order).expressions
 
         return frame.over(clauses.sorted_in_tasks(self.close, frame.rows, keys))

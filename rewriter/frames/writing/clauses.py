@@ -10,13 +10,15 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.frames.writing.selects import Column, Rows, Stage
+from rewriter.frames.writing.selects import Column, FromRows, Stage
 
-Close = Callable[[Rows], Rows]
+Close = Callable[[FromRows], FromRows]
 """Makes a step of rows."""
 
 
-def ready(close: Close, rows: Rows, stage: Stage, used: Collection[int] | None = None) -> Rows:
+def ready(
+    close: Close, rows: FromRows, stage: Stage, used: Collection[int] | None = None
+) -> FromRows:
     """Return rows whose SELECT can take a clause that comes after the clauses of a stage.
 
     Parameters
@@ -29,7 +31,7 @@ def ready(close: Close, rows: Rows, stage: Stage, used: Collection[int] | None =
     return rows
 
 
-def sortable(close: Close, rows: Rows, used: Collection[int] | None = None) -> Rows:
+def sortable(close: Close, rows: FromRows, used: Collection[int] | None = None) -> FromRows:
     """Return rows as ORDER BY can be over: it knows columns by the names that they have in FROM."""
     rows = ready(close, rows, Stage.ORDER, used)
     if all(column.kept for column in rows.columns if used is None or column.id in used):
@@ -37,7 +39,9 @@ def sortable(close: Close, rows: Rows, used: Collection[int] | None = None) -> R
     return close(rows)
 
 
-def sorted_in_tasks(close: Close, rows: Rows, keys: Callable[[Rows], Sequence[exp.Expr]]) -> Rows:
+def sorted_in_tasks(
+    close: Close, rows: FromRows, keys: Callable[[FromRows], Sequence[exp.Expr]]
+) -> FromRows:
     """Return a step of rows that each task sorts, for an operator in which chance decides.
 
     Parameters
@@ -50,7 +54,7 @@ def sorted_in_tasks(close: Close, rows: Rows, keys: Callable[[Rows], Sequence[ex
     return close(rows.having("sort", exp.Sort(expressions=[*keys(rows)]), Stage.ITEMS))
 
 
-def restricted(rows: Rows, clause: str, condition: exp.Expr, stage: Stage) -> Rows:
+def restricted(rows: FromRows, clause: str, condition: exp.Expr, stage: Stage) -> FromRows:
     """Return the rows with one more condition in WHERE or HAVING."""
     before = rows.select.args.get(clause)
     if before is not None:
@@ -59,21 +63,21 @@ def restricted(rows: Rows, clause: str, condition: exp.Expr, stage: Stage) -> Ro
     return rows.having(clause, added, stage)
 
 
-def grouped(rows: Rows, group: exp.Group | None, columns: Sequence[Column]) -> Rows:
+def grouped(rows: FromRows, group: exp.Group | None, columns: Sequence[Column]) -> FromRows:
     """Return groups of rows; None: all of them are one."""
     return replace(rows.having("group", group, Stage.ITEMS), columns=tuple(columns))
 
 
-def ordered(rows: Rows, order: exp.Order) -> Rows:
+def ordered(rows: FromRows, order: exp.Order) -> FromRows:
     """Return the rows in an order."""
     return rows.having("order", order, Stage.ORDER)
 
 
-def offset(rows: Rows, count: exp.Expr) -> Rows:
+def offset(rows: FromRows, count: exp.Expr) -> FromRows:
     """Return the rows without the first."""
     return rows.having("offset", exp.Offset(expression=count), Stage.OFFSET)
 
 
-def limited(rows: Rows, count: exp.Expr) -> Rows:
+def limited(rows: FromRows, count: exp.Expr) -> FromRows:
     """Return the first rows."""
     return rows.having("limit", exp.Limit(expression=count), Stage.LIMIT)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from rewriter.frames.writing.clauses import Close
 from rewriter.frames.writing.selects import (
     Column,
-    Rows,
+    FromRows,
     Stage,
     beside,
     column,
@@ -39,7 +39,7 @@ SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
 _TRAILING = ("order", "limit", "offset")
 
 
-def join_inputs(close: Close, left: Rows, right: Rows) -> tuple[Rows, Rows]:
+def join_inputs(close: Close, left: FromRows, right: FromRows) -> tuple[FromRows, FromRows]:
     """Return the sides of a join as they can stand in one FROM."""
     left = left_input(close, left)
     if not right.single:
@@ -47,15 +47,15 @@ def join_inputs(close: Close, left: Rows, right: Rows) -> tuple[Rows, Rows]:
     return left, beside(right, left.tables)
 
 
-def left_input(close: Close, left: Rows) -> Rows:
+def left_input(close: Close, left: FromRows) -> FromRows:
     """Return the left side of a join as it can stand in a FROM."""
     joinable = left.stage is Stage.FROM and not left.select.args.get("laterals")
     return left if joinable and left.is_plain() else close(left)
 
 
 def joined(
-    left: Rows, right: Rows, side: str | None, kind: str | None, condition: exp.Expr | None
-) -> Rows:
+    left: FromRows, right: FromRows, side: str | None, kind: str | None, condition: exp.Expr | None
+) -> FromRows:
     """Return the join of two sides; a semi or anti join has the columns of the left alone."""
     join = exp.Join(this=right.select.args["from_"].this, side=side, kind=kind, on=condition)
     joins = [*left.select.args.get("joins", ()), join]
@@ -63,13 +63,15 @@ def joined(
     return replace(left.having("joins", joins, Stage.FROM), columns=columns)
 
 
-def operand(close: Close, rows: Rows) -> Rows:
+def operand(close: Close, rows: FromRows) -> FromRows:
     """Return rows as they can stand beside others in a set operation."""
     simple = rows.query is None and not any(rows.select.args.get(c) for c in _TRAILING)
     return rows if simple else close(rows)
 
 
-def combined(operator: type[exp.SetOperation], inputs: Sequence[Rows], *, distinct: bool) -> Rows:
+def combined(
+    operator: type[exp.SetOperation], inputs: Sequence[FromRows], *, distinct: bool
+) -> FromRows:
     """Return a set operation of operands; its columns are the first's."""
     names = unique(output.name for output in inputs[0].columns)
     query = inputs[0].written(names)
@@ -77,12 +79,12 @@ def combined(operator: type[exp.SetOperation], inputs: Sequence[Rows], *, distin
         query = operator(this=query, expression=branch.written(), distinct=distinct)
     pairs = zip(inputs[0].columns, names, strict=True)
     columns = (Column(c.id, c.name, exp.Column(this=identifier(n))) for c, n in pairs)
-    return Rows(tuple(columns), exp.Select(), Stage.LIMIT, query)
+    return FromRows(tuple(columns), exp.Select(), Stage.LIMIT, query)
 
 
 def lateral_join(
-    left: Rows, lateral: exp.Lateral, columns: Sequence[Column], join: exp.Join
-) -> Rows:
+    left: FromRows, lateral: exp.Lateral, columns: Sequence[Column], join: exp.Join
+) -> FromRows:
     """Return the join of rows with a lateral relation, whose columns are names of its own."""
     alias = fresh("l", left.tables)
     lateral = lateral.copy()
@@ -93,7 +95,7 @@ def lateral_join(
     return replace(left.having("joins", joins, Stage.FROM), columns=left.columns + added)
 
 
-def subquery_lateral(inner: Rows) -> tuple[exp.Lateral, tuple[Column, ...]]:
+def subquery_lateral(inner: FromRows) -> tuple[exp.Lateral, tuple[Column, ...]]:
     """Return a LATERAL subquery and its columns."""
     if inner.query is None:
         names = unique([output.name for output in inner.columns])

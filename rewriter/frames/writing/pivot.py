@@ -11,7 +11,7 @@ from rewriter.errors import UnsupportedError
 from rewriter.frames.writing.clauses import Close, ready
 from rewriter.frames.writing.selects import (
     Column,
-    Rows,
+    FromRows,
     Stage,
     column,
     identifier,
@@ -22,7 +22,7 @@ from rewriter.frames.writing.selects import (
 _ALIAS = "p"
 
 
-def pivot_input(close: Close, rows: Rows, used: Collection[int]) -> Rows:
+def pivot_input(close: Close, rows: FromRows, used: Collection[int]) -> FromRows:
     """Return rows as one relation that has the columns PIVOT reads: others would be keys too."""
     columns = tuple(output for output in rows.columns if output.id in used)
     if rows.single and columns == rows.columns:
@@ -31,7 +31,7 @@ def pivot_input(close: Close, rows: Rows, used: Collection[int]) -> Rows:
 
 
 def pivot_select(
-    rows: Rows,
+    rows: FromRows,
     keys: Sequence[exp.Expr],
     aggregates: Sequence[exp.Expr],
     of: exp.Expr,
@@ -112,7 +112,7 @@ class Unpivot:
         )
 
 
-def unpivoted(close: Close, unpivot: Unpivot, rows: Rows) -> Rows:
+def unpivoted(close: Close, unpivot: Unpivot, rows: FromRows) -> FromRows:
     """Return the UNPIVOT of rows: of a step that has the columns it uses and no others.
 
     Raises
@@ -156,7 +156,7 @@ def unpivoted(close: Close, unpivot: Unpivot, rows: Rows) -> Rows:
     pairs = zip(unpivot.outputs, (name, *value_names), strict=True)
     added = [Column(id_, named, column(_ALIAS, label)) for (id_, named), label in pairs]
     select = exp.Select(from_=exp.From(this=table))
-    return Rows((*kept, *added), select, Stage.WHERE)
+    return FromRows((*kept, *added), select, Stage.WHERE)
 
 
 def _grouped(names: Sequence[str]) -> exp.Expr:

@@ -16,10 +16,10 @@ from sqlglot import exp
 from rewriter.dialect import parse
 from rewriter.errors import QueryError
 from rewriter.frames.writing.clauses import Close
-from rewriter.frames.writing.selects import Column, Rows, Stage, call, identifier, unsupported
+from rewriter.frames.writing.selects import Column, FromRows, Stage, call, identifier, unsupported
 
 
-def deduplicated(close: Close, rows: Rows, keys: AbstractSet[int]) -> Rows:
+def deduplicated(close: Close, rows: FromRows, keys: AbstractSet[int]) -> FromRows:
     """Return a row for each combination of values of the columns with these ids.
 
     By other columns than all it is planned as GROUP BY with ``first`` of every other column.
@@ -40,12 +40,12 @@ def deduplicated(close: Close, rows: Rows, keys: AbstractSet[int]) -> Rows:
 
 def sampled(
     close: Close,
-    rows: Rows,
+    rows: FromRows,
     bounds: tuple[float, float],
     seed: int,
     *,
     with_replacement: bool,
-) -> Rows:
+) -> FromRows:
     """Return a sample of rows: those whose drawn number is in the bounds.
 
     Raises
@@ -113,10 +113,10 @@ def relations_read(text: str) -> frozenset[str] | None:
     return frozenset(read - own_queries)
 
 
-def stated(query: exp.Query, columns: Iterable[tuple[int, str]]) -> Rows:
+def stated(query: exp.Query, columns: Iterable[tuple[int, str]]) -> FromRows:
     """Return the rows of a query, whose columns have different names."""
     known = (Column(id_, name, exp.Column(this=identifier(name))) for id_, name in columns)
-    return Rows(tuple(known), exp.Select(), Stage.LIMIT, query)
+    return FromRows(tuple(known), exp.Select(), Stage.LIMIT, query)
 
 
 def with_step(query: exp.Query, name: str, step: exp.Query) -> exp.Query:

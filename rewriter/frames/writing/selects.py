@@ -106,7 +106,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Rows:
+class FromRows:
     """A SELECT without its items, and the columns that it can have.
 
     ``query`` is a query that is no SELECT: a set operation of the columns' names.
@@ -149,7 +149,9 @@ class Rows:
         """Return True if these columns, or all, are columns of FROM."""
         return all(output.plain for output in self.columns if ids is None or output.id in ids)
 
-    def having(self, clause: str, value: exp.Expr | list[exp.Expr] | None, stage: Stage) -> Rows:
+    def having(
+        self, clause: str, value: exp.Expr | list[exp.Expr] | None, stage: Stage
+    ) -> FromRows:
         """Return the rows with one more clause."""
         select = self.select.copy()
         select.set(clause, value)
@@ -182,14 +184,14 @@ class Steps:
         self._names: dict[str, str] = {}
         self._definitions: list[exp.CTE] = []
 
-    def relation(self, name: str, columns: Iterable[tuple[int, str]]) -> Rows:
+    def relation(self, name: str, columns: Iterable[tuple[int, str]]) -> FromRows:
         """Return the rows of a named relation."""
         parts = name.split(".")
         keys = ("this", "db", "catalog")
         table = exp.Table(**dict(zip(keys, map(identifier, reversed(parts)), strict=False)))
         return _over(table, columns)
 
-    def close(self, rows: Rows) -> Rows:
+    def close(self, rows: FromRows) -> FromRows:
         """Return the rows as rows of a named step; equal steps are one."""
         if rows.query is None:
             rows = self._pruned(rows)
@@ -202,7 +204,7 @@ class Steps:
         renamed = tuple(replace(new, name=old.name, weight=old.weight) for new, old in pairs)
         return replace(step, columns=renamed)
 
-    def _step(self, body: exp.Query, columns: Iterable[tuple[int, str]]) -> Rows:
+    def _step(self, body: exp.Query, columns: Iterable[tuple[int, str]]) -> FromRows:
         """Return the rows of a step that has this body."""
         text = f"{len(self._names)}" if self._nested else emit(body)
         known = text in self._names
@@ -217,7 +219,7 @@ class Steps:
             self._definitions.append(exp.CTE(this=body, alias=alias))
         return self.relation(name, columns)
 
-    def _pruned(self, rows: Rows) -> Rows:
+    def _pruned(self, rows: FromRows) -> FromRows:
         kept = tuple(output for output in rows.columns if self.needs(output.id))
         return replace(rows, columns=kept or rows.columns[:1])
 
@@ -230,7 +232,7 @@ class Steps:
         if self._needed is not None:
             self._needed.update(attributes)
 
-    def finished(self, rows: Rows) -> Rows:
+    def finished(self, rows: FromRows) -> FromRows:
         """Return the rows with their columns under their own names."""
         if rows.query is not None and any(
             output.name != output.scalar.name for output in rows.columns
@@ -238,7 +240,7 @@ class Steps:
             return self.close(rows)
         return rows
 
-    def query(self, rows: Rows) -> exp.Query:
+    def query(self, rows: FromRows) -> exp.Query:
         """Return the whole query, with its steps before it."""
         query = self.finished(rows).written()
         if self._definitions:
@@ -246,16 +248,16 @@ class Steps:
         return query
 
 
-def _over(source: exp.Table | exp.Subquery, columns: Iterable[tuple[int, str]]) -> Rows:
+def _over(source: exp.Table | exp.Subquery, columns: Iterable[tuple[int, str]]) -> FromRows:
     """Return the rows of one relation of FROM, whose columns have these names."""
     name = source.alias_or_name
     known = tuple(Column(number, label, column(name, label)) for number, label in columns)
-    return Rows(known, exp.Select(from_=exp.From(this=source)))
+    return FromRows(known, exp.Select(from_=exp.From(this=source)))
 
 
 def lateral_view(
-    rows: Rows, generator: exp.Expr, names: Iterable[str], *, outer: bool
-) -> tuple[Rows, list[exp.Column]]:
+    rows: FromRows, generator: exp.Expr, names: Iterable[str], *, outer: bool
+) -> tuple[FromRows, list[exp.Column]]:
     """Return the rows joined with the rows that a generator makes of each, and its columns."""
     alias = fresh("g", rows.tables)
     view_columns = unique(names)
@@ -286,7 +288,7 @@ def unique(names: Iterable[str]) -> list[str]:
     return unique_names
 
 
-def counted(number: int, start: int, end: int, step: int, slices: int | None) -> Rows:
+def counted(number: int, start: int, end: int, step: int, slices: int | None) -> FromRows:
     """Return the rows of ``range``: one column, ``id``."""
     values = [start, end, step, *([] if slices is None else [slices])]
     literals = [exp.Literal.number(value) for value in values]
@@ -294,20 +296,22 @@ def counted(number: int, start: int, end: int, step: int, slices: int | None) ->
         this=exp.Anonymous(this="range", expressions=literals),
         alias=exp.TableAlias(this=identifier("n")),
     )
-    return Rows((Column(number, "id", column("n", "id")),), exp.Select(from_=exp.From(this=table)))
+    return FromRows(
+        (Column(number, "id", column("n", "id")),), exp.Select(from_=exp.From(this=table))
+    )
 
 
-def constants(values: str, ids: Iterable[int]) -> Rows:
+def constants(values: str, ids: Iterable[int]) -> FromRows:
     """Return the rows of a text ``VALUES ... AS v(...)``; its columns have different names."""
     source = parse(f"SELECT * FROM {values}").args["from_"]
     names = [part.name for part in source.this.args["alias"].args["columns"]]
     alias = source.this.alias
     pairs = zip(ids, names, strict=True)
     columns = tuple(Column(number, name, column(alias, name)) for number, name in pairs)
-    return Rows(columns, exp.Select(from_=source.copy()))
+    return FromRows(columns, exp.Select(from_=source.copy()))
 
 
-def beside(rows: Rows, taken: Collection[str]) -> Rows:
+def beside(rows: FromRows, taken: Collection[str]) -> FromRows:
     """Return the rows of one relation under a free name."""
     table = rows.select.args["from_"].this
     name = table.alias_or_name

@@ -17,7 +17,7 @@ from benchmark_workflowgen.generated_graphs import generate
 from lipstick.capture.capture import Capture
 from lipstick.demo.scenes import KEYS, Q3
 from lipstick.explorer import Explorer, Served
-from lipstick.explorer.explorer import Source, open_source
+from lipstick.explorer.explorer import ExplorerSource, open_source
 from tests.graphquery.dealership import dealership
 from tests.lipstick.explorer.stores import store_generated
 from tests.lipstick.stored import store_graph
@@ -182,7 +182,7 @@ def opened(browser: Any, url: str, **options: Any) -> Iterator[Page]:
     context.close()
 
 
-def ask(source: Source, view: str, **params: Any) -> Any:
+def ask(source: ExplorerSource, view: str, **params: Any) -> Any:
     """The answer of a source, which must be one."""
     reply = Explorer([source]).ask({"source": 0, "view": view, "params": params})
     assert "error" not in reply, reply

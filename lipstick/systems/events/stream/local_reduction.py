@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from graphquery.reduction import Reducer, ReductionCycleError, Report
 from graphquery.reduction.shares import split
-from lipstick.systems.events.attempts import Attempts, Done, Run
+from lipstick.systems.events.attempts import Attempts, Done, FinishedAttempts
 from lipstick.systems.events.dead_letters import differing_letters
 from lipstick.systems.events.message import EDGES, SCHEMA, SEALED
 from lipstick.systems.events.partials import partial_of
@@ -45,7 +45,9 @@ def decide(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
 def _decided(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) -> Iterator[Row]:
     known = plan.topic(topic)
     held = known.held.get(partition)
-    runs = [Run.of_table(table_of(plan.read(n)), n) for n in known.done.get(partition, ())]
+    runs = [
+        FinishedAttempts.of_table(table_of(plan.read(n)), n) for n in known.done.get(partition, ())
+    ]
     attempts = Attempts(
         None if held is None else table_of(plan.read(held)), Done(runs), plan.overlap
     )

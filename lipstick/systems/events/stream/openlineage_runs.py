@@ -15,7 +15,7 @@ from typing import Any
 from graphquery.reduction import EdgeType
 from lipstick.systems.events.errors import EventsError, MessageError
 from lipstick.systems.events.openlineage import Collector
-from lipstick.systems.events.openlineage_versions import Output, Run, Versions
+from lipstick.systems.events.openlineage_versions import RunVersions, VersionedOutput, VersionedRun
 from lipstick.systems.events.parse import DeadLetter
 from lipstick.systems.events.prov import Document
 from lipstick.systems.events.stream.gathered import Gathered, added
@@ -64,7 +64,7 @@ class StreamedRuns:
             otherwise, before other events of them came.
         """
         done = self.collector.done
-        versions = Versions(done, self.collector.symlinks)
+        versions = RunVersions(done, self.collector.symlinks)
         late = []
         for name in [name for name in self.told if name in done]:
             digest = _digest(versions.edges(name))
@@ -176,7 +176,7 @@ def _digest(edges: Iterable[Edge]) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
-def _run_document(run: Run) -> dict[str, Any]:
+def _run_document(run: VersionedRun) -> dict[str, Any]:
     return {
         "start": run.start.isoformat(),
         "last": run.last.isoformat(),
@@ -186,15 +186,15 @@ def _run_document(run: Run) -> dict[str, Any]:
     }
 
 
-def _output_document(output: Output) -> dict[str, Any]:
+def _output_document(output: VersionedOutput) -> dict[str, Any]:
     columns = {column: sorted(sources) for column, sources in output.columns.items()}
     sets = {name: sorted(getattr(output, name)) for name in _SETS}
     return {name: each for name, each in sets.items() if each} | {"columns": columns}
 
 
-def _run_of(document: Mapping[str, Any]) -> Run:
+def _run_of(document: Mapping[str, Any]) -> VersionedRun:
     end = document["end"]
-    return Run(
+    return VersionedRun(
         datetime.fromisoformat(document["start"]),
         datetime.fromisoformat(document["last"]),
         None if end is None else (datetime.fromisoformat(end[0]), end[1]),
@@ -203,10 +203,10 @@ def _run_of(document: Mapping[str, Any]) -> Run:
     )
 
 
-def _output_of(document: Mapping[str, Any]) -> Output:
+def _output_of(document: Mapping[str, Any]) -> VersionedOutput:
     pairs: Any = {name: set(map(tuple, document.get(name, ()))) for name in ("previous", "sources")}
     texts = {name: set(document.get(name, ())) for name in ("versions", "changes")}
     columns: Any = {
         column: set(map(tuple, sources)) for column, sources in document["columns"].items()
     }
-    return Output(**texts, **pairs, columns=columns)
+    return VersionedOutput(**texts, **pairs, columns=columns)

@@ -42,7 +42,7 @@ _NAMES = {kind: name for name, kind in TYPES.items()}
 
 
 @dataclass(slots=True)
-class Part:
+class ParsedRows:
     """The parsed content of some rows.
 
     Parameters
@@ -68,7 +68,7 @@ class Part:
 
 def parts_of(
     form: str, topic: str, batch: pa.RecordBatch, semiring: Semiring[Any] | None = None
-) -> Iterator[Part]:
+) -> Iterator[ParsedRows]:
     """Yield the parsed content of rows in a format; the topic is for documents of PROV."""
     if form == MESSAGES:
         for block in blocks_in(batch):
@@ -85,18 +85,18 @@ def parts_of(
             yield _events(data, origin, line)
 
 
-def _messages(block: Block, semiring: Semiring[Any] | None) -> Part:
+def _messages(block: LineBlock, semiring: Semiring[Any] | None) -> ParsedRows:
     if block.damage:
         letter = DeadLetter(block.origins[0], block.lines[0], block.damage, "")
-        return Part(len(block.data), letters=[letter], partition=block.partition)
+        return ParsedRows(len(block.data), letters=[letter], partition=block.partition)
     parsed = parse(block.data, block.origins[0], block.lines[0], semiring)
     letters = [_placed(letter, block) for letter in parsed.dead]
-    return Part(len(block.data), parsed.messages, letters, partition=block.partition)
+    return ParsedRows(len(block.data), parsed.messages, letters, partition=block.partition)
 
 
-def _documents(topic: str, data: bytes, origin: str, first: int, time: int) -> Part:
+def _documents(topic: str, data: bytes, origin: str, first: int, time: int) -> ParsedRows:
     """Return the documents of a file as messages; unreadable or cyclic ones are refused alone."""
-    part = Part(len(data))
+    part = ParsedRows(len(data))
     lines: list[str] = []
     for found in documents_in(data, origin):
         line = first + found.line - 1
@@ -130,8 +130,8 @@ def _lines(document: Document, topic: str, name: str, time: int) -> Iterator[str
         ).line()
 
 
-def _events(data: bytes, origin: str, first: int) -> Part:
-    part = Part(len(data))
+def _events(data: bytes, origin: str, first: int) -> ParsedRows:
+    part = ParsedRows(len(data))
     for found in events_in(data):
         refused = Collector().take(found)
         if refused is None:
@@ -143,7 +143,7 @@ def _events(data: bytes, origin: str, first: int) -> Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LineBlock:
     """Whole lines of one partition of the source.
 
     Parameters
@@ -165,7 +165,7 @@ class Block:
     damage: str = ""
 
 
-def blocks_in(batch: pa.RecordBatch) -> Iterator[Block]:
+def blocks_in(batch: pa.RecordBatch) -> Iterator[LineBlock]:
     """The lines in some rows of the stream; small rows of one partition together."""
     names = batch.schema.names
     columns = {name: batch.column(name) for name in names}
@@ -187,7 +187,7 @@ def blocks_in(batch: pa.RecordBatch) -> Iterator[Block]:
         if several.max() > 1:
             origins = [origin for origin, n in zip(origins, several, strict=True) for _ in range(n)]
             lines = [line + i for line, n in zip(lines, several, strict=True) for i in range(n)]
-        yield Block(data, origins, lines, partition)
+        yield LineBlock(data, origins, lines, partition)
 
 
 def _runs(values: pa.Array, partitions: Array | None) -> Iterator[Array]:
@@ -206,11 +206,11 @@ def _runs(values: pa.Array, partitions: Array | None) -> Iterator[Array]:
     yield from np.split(np.arange(len(values)), np.flatnonzero(starts)[1:])
 
 
-def _sliced(data: bytes, origin: str, line: int, partition: int) -> Iterator[Block]:
+def _sliced(data: bytes, origin: str, line: int, partition: int) -> Iterator[LineBlock]:
     try:
         data = (unpack(data) if data.startswith(GZIP) else data).removeprefix(codecs.BOM_UTF8)
     except MessageError as error:
-        yield Block(b"", [origin], [line], partition, str(error))
+        yield LineBlock(b"", [origin], [line], partition, str(error))
         return
     start = 0
     while start < len(data):
@@ -218,12 +218,12 @@ def _sliced(data: bytes, origin: str, line: int, partition: int) -> Iterator[Blo
         if end - start > BLOCK:
             end = data.find(b"\n", start + BLOCK) + 1 or len(data)
         block = data[start:end]
-        yield Block(block, [origin], [line], partition)
+        yield LineBlock(block, [origin], [line], partition)
         line += block.count(b"\n")
         start = end
 
 
-def _placed(letter: DeadLetter, block: Block) -> DeadLetter:
+def _placed(letter: DeadLetter, block: LineBlock) -> DeadLetter:
     """A letter with the place of its own row."""
     if len(block.lines) == 1:
         return letter

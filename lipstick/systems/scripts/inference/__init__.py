@@ -8,7 +8,7 @@ Applications*, IEEE TGRS, section V.
 
 from __future__ import annotations
 
-from lipstick.systems.scripts.inference.choice import Choice, Method, Situation, choose
+from lipstick.systems.scripts.inference.choice import Method, Situation, StorageChoice, choose
 from lipstick.systems.scripts.inference.distribution import Distribution
 from lipstick.systems.scripts.inference.element import ProcessingElement
 from lipstick.systems.scripts.inference.infer import (
@@ -26,7 +26,6 @@ from lipstick.systems.scripts.inference.stored_views import InferredInputs, Stor
 from lipstick.systems.scripts.inference.timed_views import View
 
 __all__ = [
-    "Choice",
     "Distribution",
     "InferredInputs",
     "Method",
@@ -35,6 +34,7 @@ __all__ = [
     "Ranges",
     "Score",
     "Situation",
+    "StorageChoice",
     "StoredView",
     "View",
     "basic",

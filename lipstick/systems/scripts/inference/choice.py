@@ -46,7 +46,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class StorageChoice:
     """A method and why; `nulls` is whether the PE has to put out NULL for what it leaves out."""
 
     method: Method
@@ -54,22 +54,26 @@ class Choice:
     nulls: bool = False
 
 
-def choose(situation: Situation) -> Choice:
+def choose(situation: Situation) -> StorageChoice:
     """The method for a PE, by the decisions of Fig. 16 in their order."""
     s = situation
     if not s.output_persistent:
-        return Choice(Method.SKIPPED, "its output is not kept")
+        return StorageChoice(Method.SKIPPED, "its output is not kept")
     nulls = s.selectivity is not None
     if s.selectivity is not None and s.selectivity < LOW_SELECTIVITY:
-        return Choice(
+        return StorageChoice(
             Method.EXPLICIT, f"it selects {s.selectivity:.0%} of its input, which NULLs outnumber"
         )
     if s.offline:
-        return Choice(Method.BASIC, "the data was collected beforehand", nulls)
+        return StorageChoice(Method.BASIC, "the data was collected beforehand", nulls)
     if not s.distributions:
-        return Choice(Method.COLLECT, "delays and sampling times have not been observed", nulls)
+        return StorageChoice(
+            Method.COLLECT, "delays and sampling times have not been observed", nulls
+        )
     if not s.delay_varies and not s.sampling_varies:
-        return Choice(Method.BASIC, "delay and sampling time do not vary", nulls)
+        return StorageChoice(Method.BASIC, "delay and sampling time do not vary", nulls)
     if not s.source_persistent:
-        return Choice(Method.MULTI_STEP, "views between it and the source are not kept", nulls)
-    return Choice(Method.PROBABILISTIC, "delay or sampling time varies", nulls)
+        return StorageChoice(
+            Method.MULTI_STEP, "views between it and the source are not kept", nulls
+        )
+    return StorageChoice(Method.PROBABILISTIC, "delay or sampling time varies", nulls)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from lipstick.systems.scripts.facts import Parameter
-from lipstick.systems.scripts.reading.values import Value
+from lipstick.systems.scripts.reading.values import PyValue
 
 T = TypeVar("T")
 
@@ -23,24 +23,24 @@ class Arguments:
         What `*` and `**` give, whose number is not known.
     """
 
-    positional: list[Value] = field(default_factory=list)
-    named: dict[str, Value] = field(default_factory=dict)
-    spread: list[Value] = field(default_factory=list)
+    positional: list[PyValue] = field(default_factory=list)
+    named: dict[str, PyValue] = field(default_factory=dict)
+    spread: list[PyValue] = field(default_factory=list)
     texts: list[ast.expr] = field(default_factory=list)
     named_texts: dict[str, ast.expr] = field(default_factory=dict)
 
-    def replace(self, change: Callable[[Value], Value]) -> None:
+    def replace(self, change: Callable[[PyValue], PyValue]) -> None:
         """Let every argument be what a function makes of it."""
         self.positional = [change(value) for value in self.positional]
         self.named = {name: change(value) for name, value in self.named.items()}
         self.spread = [change(value) for value in self.spread]
 
-    def all(self) -> list[Value]:
+    def all(self) -> list[PyValue]:
         """All values, whatever the way they are given."""
         return [*self.positional, *self.named.values(), *self.spread]
 
 
-def argument(parameter: Parameter, arguments: Arguments, owner: Value | None) -> Value | None:
+def argument(parameter: Parameter, arguments: Arguments, owner: PyValue | None) -> PyValue | None:
     """The argument that a call gives for a parameter; None: it gives none that is plain."""
     if parameter.name == "self":
         return owner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from lipstick.systems.scripts.facts import PLAIN
-from lipstick.systems.scripts.model import Node, Place
+from lipstick.systems.scripts.model import Place, ScriptNode
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.names import key_for_reading, key_for_writing
 from lipstick.systems.scripts.reading.opaque import effects, leave_effects
@@ -15,12 +15,12 @@ from lipstick.systems.scripts.reading.values import (
     IMMUTABLE,
     NO_REGIONS,
     PLAIN_KINDS,
-    Bound,
+    BoundMethod,
     Class,
-    Function,
     Library,
     ModuleFile,
-    Value,
+    PyFunction,
+    PyValue,
 )
 
 _INTERPRETER = frozenset({"sys", "builtins", "__builtins__", "__main__", "importlib", "gc", "io"})
@@ -32,7 +32,7 @@ _OF_OBJECTS = frozenset(
 """Attributes that decide what an object is."""
 
 
-def assign(context: Context, target: ast.expr, value: Value, name: str = "=") -> None:
+def assign(context: Context, target: ast.expr, value: PyValue, name: str = "=") -> None:
     """Assign a value to a target of any form."""
     match target:
         case ast.Name(id=variable):
@@ -49,7 +49,7 @@ def assign(context: Context, target: ast.expr, value: Value, name: str = "=") ->
             raise AssertionError(f"Python assigns to no {type(target).__name__}")
 
 
-def _assign_name(context: Context, variable: str, value: Value, name: str) -> None:
+def _assign_name(context: Context, variable: str, value: PyValue, name: str) -> None:
     key = key_for_writing(context, variable)
     inputs = [value]
     if context.guards:
@@ -60,11 +60,11 @@ def _assign_name(context: Context, variable: str, value: Value, name: str) -> No
     bind(context, variable, value, process)
 
 
-def bind(context: Context, variable: str, value: Value, process: Node) -> Value:
+def bind(context: Context, variable: str, value: PyValue, process: ScriptNode) -> PyValue:
     """Let a variable hold a value that a PE makes a version of; return the version."""
     key = key_for_writing(context, variable)
     version = context.view(process, variable)
-    bound = Value(version.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    bound = PyValue(version.refs, value.regions, value.kind, value.target, value.cls, value.const)
     context.write(key, bound)
     for region in value.regions:
         # Called after a variable rather than after what made it.
@@ -72,23 +72,23 @@ def bind(context: Context, variable: str, value: Value, process: Node) -> Value:
     return bound
 
 
-def element_of(context: Context, value: Value) -> Value:
+def element_of(context: Context, value: PyValue) -> PyValue:
     """Return the element of a value that a loop goes over or an assignment takes apart."""
     kind = context.facts.elements.get(value.kind, "")
     if kind in ("text", "number"):
-        return Value(value.refs, NO_REGIONS, kind)
+        return PyValue(value.refs, NO_REGIONS, kind)
     regions = context.inside(value.regions)
     kind = kind or kind_inside(context, value, regions)
-    return Value(value.refs, regions, kind, cls=context.class_of(regions))
+    return PyValue(value.refs, regions, kind, cls=context.class_of(regions))
 
 
-def kind_inside(context: Context, value: Value, regions: frozenset[int]) -> str:
+def kind_inside(context: Context, value: PyValue, regions: frozenset[int]) -> str:
     """The kind of the parts of a container of Python's: plain if all objects in it are."""
     plain = value.kind in PLAIN_KINDS and value.regions and regions <= context.plain
     return PLAIN if plain and context.alike(value.regions) <= context.plain else ""
 
 
-def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value) -> None:
+def store(context: Context, target: ast.Subscript | ast.Attribute, value: PyValue) -> None:
     """Change an object in place by storing into it."""
     base = context.evaluate(context, target.value)
     inputs = [base, value]
@@ -107,11 +107,11 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
     if isinstance(base.target, Library):
         # Settings of a library are hidden state of it.
         region = context.named_region(f"<{base.target.name.split('.')[0]}>")
-        state = Value(base.refs, frozenset([region]))
+        state = PyValue(base.refs, frozenset([region]))
         base, inputs = state, [context.filled(state), *inputs]
     context.escape(value)
     value = context.as_object(value)
-    if isinstance(base.target, Function | Bound) and not base.cls:
+    if isinstance(base.target, PyFunction | BoundMethod) and not base.cls:
         base = context.as_object(base)
     if not (base.regions or base.kind in IMMUTABLE or isinstance(base.target, Class)):
         context.leave_all_open("the object that is stored into is not plain from the text")
@@ -125,7 +125,9 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
         version = context.view(process, target.attr)
         key = (base.target.scope, target.attr)
         context.graph.names.setdefault(key, target.attr)
-        context.write(key, Value(version.refs, value.regions, value.kind, value.target, value.cls))
+        context.write(
+            key, PyValue(version.refs, value.regions, value.kind, value.target, value.cls)
+        )
         own_region = context.own_region(base.target)
         if own_region is not None:
             context.change([own_region], version)
@@ -140,13 +142,13 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
 def change_in_place(
     context: Context,
     text: ast.expr,
-    base: Value,
-    inputs: list[Value],
+    base: PyValue,
+    inputs: list[PyValue],
     name: str,
     operation: str,
-    stored: Value | None = None,
+    stored: PyValue | None = None,
     lines: tuple[Place, ...] = (),
-) -> Node:
+) -> ScriptNode:
     """Add a PE that changes an object, and the version that it makes of it."""
     process = context.process(name, operation, [*inputs, *context.guards], ratio="1:1", lines=lines)
     if stored is not None and base.kind not in COPIED:
@@ -156,7 +158,7 @@ def change_in_place(
     return process
 
 
-def changed(context: Context, text: ast.expr, base: Value, process: Node) -> Value:
+def changed(context: Context, text: ast.expr, base: PyValue, process: ScriptNode) -> PyValue:
     """Add the version that a PE makes of an object, by the variable it is reached through."""
     variable = root(text)
     key = None if variable is None else key_for_reading(context, variable)
@@ -170,11 +172,11 @@ def changed(context: Context, text: ast.expr, base: Value, process: Node) -> Val
             # The version is made of the one before: a reader need not depend on both.
             refs = version.refs if held.refs and _is_made_of(context, held, process) else ()
             refs = refs or tuple(dict.fromkeys((*version.refs, *held.refs)))
-            context.write(key, Value(refs, held.regions, held.kind, held.target, held.cls))
+            context.write(key, PyValue(refs, held.regions, held.kind, held.target, held.cls))
     return version
 
 
-def _is_made_of(context: Context, held: Value, process: Node) -> bool:
+def _is_made_of(context: Context, held: PyValue, process: ScriptNode) -> bool:
     """Return True if a PE reads all that a value depends on, for certain."""
     read = {
         (edge.source, edge.variable)

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lipstick.systems.scripts.model import Node, NodeKind
+from lipstick.systems.scripts.model import NodeKind, ScriptNode
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.frames import Changes
 from lipstick.systems.scripts.reading.joins import join
 from lipstick.systems.scripts.reading.special import truth_of
-from lipstick.systems.scripts.reading.values import Value
+from lipstick.systems.scripts.reading.values import PyValue
 
 
 @dataclass(slots=True)
@@ -26,12 +26,12 @@ class Branches:
         The conditions of all, where the end of one is not reached or only sometimes.
     """
 
-    live: list[tuple[Node, Changes]] = field(default_factory=list)
-    jumped: list[Value] = field(default_factory=list)
+    live: list[tuple[ScriptNode, Changes]] = field(default_factory=list)
+    jumped: list[PyValue] = field(default_factory=list)
     some_jump: bool = False
 
     def read(
-        self, context: Context, name: str, conditions: list[Value], body: Callable[[], None]
+        self, context: Context, name: str, conditions: list[PyValue], body: Callable[[], None]
     ) -> None:
         """Read a branch, and take its changes back."""
         mark, base, place = context.state.mark(), len(context.path), context.place
@@ -63,10 +63,10 @@ class Branches:
             context.path.extend(dict.fromkeys(self.jumped))
 
 
-def condition(context: Context, test: ast.expr, name: str) -> Value:
+def condition(context: Context, test: ast.expr, name: str) -> PyValue:
     """Add a condition; a name alone gets a PE, so that its line computes something."""
     value = truth_of(context, context.evaluate(context, test))
     if not isinstance(test, ast.Name):
         return value
     tested = context.operate(name, "test", [value])
-    return Value(tested.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    return PyValue(tested.refs, value.regions, value.kind, value.target, value.cls, value.const)

@@ -19,23 +19,23 @@ from lipstick.systems.scripts.reading.opaque import advanced, effects, leave_eff
 from lipstick.systems.scripts.reading.values import (
     IMMUTABLE,
     NO_REGIONS,
-    Bound,
+    BoundMethod,
     Class,
-    Function,
     Lazy,
     Library,
     ModuleFile,
-    Value,
+    PyFunction,
+    PyValue,
 )
 
 
-def attribute(context: Context, node: ast.Attribute) -> Value:
+def attribute(context: Context, node: ast.Attribute) -> PyValue:
     """Add the reading of an attribute."""
     base = context.evaluate(context, node.value)
     return attribute_of(context, base, node.attr)
 
 
-def attribute_of(context: Context, base: Value, name: str) -> Value:
+def attribute_of(context: Context, base: PyValue, name: str) -> PyValue:
     """Return the value of an attribute of a value."""
     match base.target:
         case Library(name=library):
@@ -45,7 +45,7 @@ def attribute_of(context: Context, base: Value, name: str) -> Value:
             if held is not None:
                 filled = context.filled(held)
                 refs = (*base.refs, *filled.refs)
-                return Value(
+                return PyValue(
                     refs, filled.regions, filled.kind, filled.target, filled.cls, filled.const
                 )
         case Class():
@@ -53,34 +53,34 @@ def attribute_of(context: Context, base: Value, name: str) -> Value:
             if member is not None:
                 refs = (*base.refs, *context.filled(member).refs)
                 target = member.target
-                if isinstance(target, Function) and target.binding == "classmethod":
-                    return Value(refs, target=Bound(name, base, target))
-                return Value(refs, member.regions, member.kind, target, member.cls)
+                if isinstance(target, PyFunction) and target.binding == "classmethod":
+                    return PyValue(refs, target=BoundMethod(name, base, target))
+                return PyValue(refs, member.regions, member.kind, target, member.cls)
         case _:
             pass
     if name == "__class__":
         return type_of(context, base)
-    if isinstance(base.target, Function | Class):
+    if isinstance(base.target, PyFunction | Class):
         base = context.filled(context.as_object(base))
     if base.cls is not None:
         cls = base.cls
         base = _with_class(context, base, cls)
         member = class_member(context, cls, name)
-        if member is not None and isinstance(member.target, Function):
+        if member is not None and isinstance(member.target, PyFunction):
             return _of_object(context, member, member.target, base, name)
         if member is not None:
-            base = Value((*base.refs, *member.refs), base.regions | member.regions)
+            base = PyValue((*base.refs, *member.refs), base.regions | member.regions)
     if _is_method(context, base, name):
-        return Value(base.refs, base.regions, "", Bound(name, base))
+        return PyValue(base.refs, base.regions, "", BoundMethod(name, base))
     return _operate(context, base, name)
 
 
-def _with_class(context: Context, base: Value, cls: Class) -> Value:
+def _with_class(context: Context, base: PyValue, cls: Class) -> PyValue:
     """An object with what was stored into its class by other names."""
     regions = NO_REGIONS
     if id(cls.node) in context.own_regions:
         regions = frozenset([context.own_regions[id(cls.node)]])
-    stored = context.filled(Value(regions=regions)).refs
+    stored = context.filled(PyValue(regions=regions)).refs
     base = replace(base, refs=tuple(dict.fromkeys((*base.refs, *stored))))
     for outer in cls.bases:
         if isinstance(outer, Class):
@@ -88,46 +88,46 @@ def _with_class(context: Context, base: Value, cls: Class) -> Value:
     return base
 
 
-def type_of(context: Context, value: Value, callee: Value | None = None) -> Value:
+def type_of(context: Context, value: PyValue, callee: PyValue | None = None) -> PyValue:
     """Add the class of an object; if its class is not plain, it may be any of the project."""
     before = [value] if callee is None else [callee, value]
     if value.cls is not None and value.cls.view in context.graph.nodes:
         refs = tuple(ref for each in before for ref in each.refs)
         refs = (*refs, (value.cls.view, None, None))
-        return context.filled(context.as_object(Value(refs, target=value.cls)))
+        return context.filled(context.as_object(PyValue(refs, target=value.cls)))
     regions = NO_REGIONS
     if not value.kind:
         for cls in context.classes.values():
             context.own_region(cls)
         regions = frozenset(context.class_regions)
     taken = context.operate("type", "call", before, regions=regions)
-    return context.filled(Value(taken.refs, regions))
+    return context.filled(PyValue(taken.refs, regions))
 
 
 def _of_object(
-    context: Context, member: Value, function: Function, base: Value, name: str
-) -> Value:
+    context: Context, member: PyValue, function: PyFunction, base: PyValue, name: str
+) -> PyValue:
     """A property or method of an object whose class is plain."""
     if function.binding == "property":
         return invoke(context, function, member, Arguments(), context.filled(base))
     owner = base
     if function.binding == "classmethod":
-        owner = Value(base.refs, target=base.cls)
+        owner = PyValue(base.refs, target=base.cls)
     refs = (*base.refs, *member.refs)
-    return Value(refs, base.regions, target=Bound(name, owner, function))
+    return PyValue(refs, base.regions, target=BoundMethod(name, owner, function))
 
 
-def _kind(context: Context, base: Value, name: str) -> str:
+def _kind(context: Context, base: PyValue, name: str) -> str:
     owner = context.facts.classes.get(base.kind, "")
     return context.facts.attributes.get((owner, name), "")
 
 
-def _is_method(context: Context, base: Value, name: str) -> bool:
+def _is_method(context: Context, base: PyValue, name: str) -> bool:
     known = context.facts.of_method(base.kind, name)
     return known is not None and not _kind(context, base, name)
 
 
-def _operate(context: Context, base: Value, name: str) -> Value:
+def _operate(context: Context, base: PyValue, name: str) -> PyValue:
     """Add a PE that takes an attribute of an object."""
     kind = _kind(context, base, name)
     if base.kind == "frame" and not kind:
@@ -135,7 +135,7 @@ def _operate(context: Context, base: Value, name: str) -> Value:
     regions = NO_REGIONS
     if kind not in IMMUTABLE:
         regions = base.regions if kind else context.inside(base.regions) | base.regions
-    inputs: list[Value] = [base]
+    inputs: list[PyValue] = [base]
     lines: tuple[Place, ...] = ()
     if base.cls is None:
         # It may be a property of any class that has one of the name.
@@ -148,10 +148,10 @@ def _operate(context: Context, base: Value, name: str) -> Value:
     taken = context.operate(
         f".{name}", "attribute", inputs, kind, regions, ratio="1:1", lines=lines
     )
-    return Value(taken.refs, taken.regions, kind, Bound(name, base))
+    return PyValue(taken.refs, taken.regions, kind, BoundMethod(name, base))
 
 
-def _of_library(context: Context, base: Value, library: str, name: str) -> Value:
+def _of_library(context: Context, base: PyValue, library: str, name: str) -> PyValue:
     full = f"{library}.{name}"
     kind = context.facts.attributes.get((library, name), "")
     state = context.named.get(f"<{library.split('.', maxsplit=1)[0]}>")
@@ -161,8 +161,8 @@ def _of_library(context: Context, base: Value, library: str, name: str) -> Value
         own_state = "<process>" if kind == "environment" else f"<{full}>"
         regions |= {context.named_region(own_state)}
         refs = (*base.refs, *(context.lookup(context.world) or base).refs)
-        return context.filled(Value(tuple(dict.fromkeys(refs)), regions, kind))
-    value = Value(base.refs, regions, kind, None if kind else Library(full))
+        return context.filled(PyValue(tuple(dict.fromkeys(refs)), regions, kind))
+    value = PyValue(base.refs, regions, kind, None if kind else Library(full))
     return context.filled(value) if regions else value
 
 
@@ -189,26 +189,26 @@ _ANYTHING = frozenset(
 """Calls that reach every variable and object, or run at a time that the text does not show."""
 
 
-def call(context: Context, node: ast.Call) -> Value:
+def call(context: Context, node: ast.Call) -> PyValue:
     """Add a call."""
     callee = context.evaluate(context, node.func)
     arguments = _arguments(context, node)
     match callee.target:
-        case Function() as function:
+        case PyFunction() as function:
             return invoke(context, function, callee, arguments, None)
-        case Bound(function=Function() as function, owner=owner):
+        case BoundMethod(function=PyFunction() as function, owner=owner):
             receiver = None if function.binding == "static" else owner
             return invoke(context, function, callee, arguments, receiver)
         case Class() as cls:
             return instantiate(context, cls, callee, arguments)
         case Library(name=name):
             return _library(context, node, callee, arguments, name)
-        case Bound(name=name, owner=owner):
+        case BoundMethod(name=name, owner=owner):
             return _method(context, node, callee, arguments, name, owner)
         case _:
             if callee.cls is not None:
                 member = class_member(context, callee.cls, "__call__")
-                if member is not None and isinstance(member.target, Function):
+                if member is not None and isinstance(member.target, PyFunction):
                     return invoke(context, member.target, callee, arguments, callee)
             return _unresolved(context, node, callee, arguments)
 
@@ -233,8 +233,8 @@ def _arguments(context: Context, node: ast.Call) -> Arguments:
 
 
 def _library(
-    context: Context, node: ast.Call, callee: Value, arguments: Arguments, name: str
-) -> Value:
+    context: Context, node: ast.Call, callee: PyValue, arguments: Arguments, name: str
+) -> PyValue:
     if name == "super":
         return _super(context, callee)
     if name == "__ipython__":
@@ -269,8 +269,8 @@ def _library(
 
 
 def _text_run(
-    context: Context, node: ast.Call, callee: Value, arguments: Arguments, name: str
-) -> Value:
+    context: Context, node: ast.Call, callee: PyValue, arguments: Arguments, name: str
+) -> PyValue:
     """Add a call that may read all variables at hand and, but for `eval`, assign them."""
     scope = context.frame.scopes[0]
     keys = [k for k in context.state.current if isinstance(k, tuple) and k[0] == scope]
@@ -282,13 +282,18 @@ def _text_run(
     if name != "eval":
         for key, value in known.items():
             refs = tuple(dict.fromkeys((*called.refs, *value.refs)))
-            context.write(key, Value(refs, value.regions | called.regions))
+            context.write(key, PyValue(refs, value.regions | called.regions))
     return called
 
 
 def _method(
-    context: Context, node: ast.Call, callee: Value, arguments: Arguments, name: str, owner: Value
-) -> Value:
+    context: Context,
+    node: ast.Call,
+    callee: PyValue,
+    arguments: Arguments,
+    name: str,
+    owner: PyValue,
+) -> PyValue:
     fact = context.facts.of_method(owner.kind, name)
     why = None
     if fact is None and not (owner.kind and name not in context.methods):
@@ -313,13 +318,13 @@ def _method(
     return apply(context, node, fact, callee, arguments, owner, [*candidates, *held], why)
 
 
-def _unresolved(context: Context, node: ast.Call, callee: Value, arguments: Arguments) -> Value:
+def _unresolved(context: Context, node: ast.Call, callee: PyValue, arguments: Arguments) -> PyValue:
     name = ast.unparse(node.func)[:40]
     fact = unknown_fact(name, f"what {name} calls is not plain from the text")
     return apply(context, node, fact, callee, arguments, callee, list(context.escaped.values()))
 
 
-def _super(context: Context, callee: Value) -> Value:
+def _super(context: Context, callee: PyValue) -> PyValue:
     frame = context.frame
     if frame.function is None or frame.function.owner is None or frame.locals is None:
         return callee
@@ -330,4 +335,4 @@ def _super(context: Context, callee: Value) -> Value:
         return callee
     filled = context.filled(held)
     base = next((base for base in owner.bases if isinstance(base, Class)), None)
-    return Value((*callee.refs, *filled.refs), filled.regions, filled.kind, cls=base)
+    return PyValue((*callee.refs, *filled.refs), filled.regions, filled.kind, cls=base)

@@ -6,10 +6,10 @@ import ast
 from dataclasses import replace
 
 from lipstick.systems.scripts.reading.context import Context
-from lipstick.systems.scripts.reading.values import Class, Function, Library, Value
+from lipstick.systems.scripts.reading.values import Class, Library, PyFunction, PyValue
 
 
-def class_member(context: Context, cls: Class, name: str) -> Value | None:
+def class_member(context: Context, cls: Class, name: str) -> PyValue | None:
     """Return the member of a name in a class of the project or in its bases, or None."""
     held = context.lookup((cls.scope, name)) if context.state.get((cls.scope, name)) else None
     region = context.own_regions.get(id(cls.node))
@@ -17,7 +17,7 @@ def class_member(context: Context, cls: Class, name: str) -> Value | None:
         if region is None:
             return held
         # What was stored into the class by another name.
-        stored = context.filled(Value(regions=frozenset([region]))).refs
+        stored = context.filled(PyValue(regions=frozenset([region]))).refs
         return replace(held, refs=tuple(dict.fromkeys((*held.refs, *stored))))
     for base in cls.bases:
         if isinstance(base, Class):
@@ -50,7 +50,7 @@ def foreign_bases(cls: Class) -> bool:
     return False
 
 
-def methods_of(context: Context, cls: Class) -> list[Function]:
+def methods_of(context: Context, cls: Class) -> list[PyFunction]:
     """The methods of a class of the project."""
     methods = []
     for item in cls.node.body:

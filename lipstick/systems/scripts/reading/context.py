@@ -10,39 +10,39 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.systems.scripts.facts import Catalogue
-from lipstick.systems.scripts.graph import Edge, ScriptGraph
-from lipstick.systems.scripts.model import DOUBT, Instance, Key, Node, NodeKind, Place, Role
-from lipstick.systems.scripts.reading.frames import Frame, Loop
+from lipstick.systems.scripts.graph import ScriptEdge, ScriptGraph
+from lipstick.systems.scripts.model import DOUBT, Instance, Key, NodeKind, Place, Role, ScriptNode
+from lipstick.systems.scripts.reading.frames import Frame, LoopFrame
 from lipstick.systems.scripts.reading.regions import Regions
 from lipstick.systems.scripts.reading.values import (
     MISSING,
     NO_REGIONS,
-    Bound,
+    BoundMethod,
     Class,
-    Function,
     Lazy,
+    PyFunction,
+    PyValue,
     Reference,
-    Value,
 )
 from lipstick.systems.scripts.script_text import Script
 
 
 @dataclass(slots=True)
-class State:
+class VariableState:
     """The current version of every variable, ``(scope, name)``, and region, a number.
 
     Branches are read one after the other from the same state: changes are logged, and taken back
     before the next branch. A branch costs what it changes, whatever else there is.
     """
 
-    current: dict[Key, Value] = field(default_factory=dict)
-    log: list[tuple[Key, Value | None]] = field(default_factory=list)
+    current: dict[Key, PyValue] = field(default_factory=dict)
+    log: list[tuple[Key, PyValue | None]] = field(default_factory=list)
 
-    def get(self, key: Key) -> Value | None:
+    def get(self, key: Key) -> PyValue | None:
         """Return the value of a key, if it has one."""
         return self.current.get(key)
 
-    def write(self, key: Key, value: Value) -> None:
+    def write(self, key: Key, value: PyValue) -> None:
         """Let a key hold a value from here on."""
         self.log.append((key, self.current.get(key)))
         self.current[key] = value
@@ -51,14 +51,14 @@ class State:
         """This point, for `changes`, `versions` and `undo`."""
         return len(self.log)
 
-    def changes(self, mark: int) -> dict[Key, Value]:
+    def changes(self, mark: int) -> dict[Key, PyValue]:
         """Return the values of the keys written since a point, in the order of writing."""
         keys = dict.fromkeys(key for key, _ in self.log[mark:])
         return {key: self.current[key] for key in keys if key in self.current}
 
-    def versions(self, mark: int) -> dict[Key, list[Value]]:
+    def versions(self, mark: int) -> dict[Key, list[PyValue]]:
         """All that the keys written since a point held then or since, each once."""
-        versions: dict[Key, dict[int, Value]] = {}
+        versions: dict[Key, dict[int, PyValue]] = {}
         for key, before in self.log[mark:]:
             known = versions.setdefault(key, {})
             if before is not None:
@@ -128,18 +128,18 @@ class Context(Regions):
     script: Script
     facts: Catalogue
     graph: ScriptGraph = field(default_factory=ScriptGraph)
-    state: State = field(default_factory=State)
+    state: VariableState = field(default_factory=VariableState)
     named: dict[str, int] = field(default_factory=dict)
     file_names: list[str] = field(default_factory=list)
-    loops: list[Loop] = field(default_factory=list)
+    loops: list[LoopFrame] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
-    path: list[Value] = field(default_factory=list)
-    guards: list[Value] = field(default_factory=list)
-    escaped: dict[int, Function] = field(default_factory=dict)
+    path: list[PyValue] = field(default_factory=list)
+    guards: list[PyValue] = field(default_factory=list)
+    escaped: dict[int, PyFunction] = field(default_factory=dict)
     escaped_owners: set[int] = field(default_factory=set)
-    holds: dict[int, list[Function]] = field(default_factory=dict)
-    methods: dict[str, list[Function]] = field(default_factory=dict)
-    setters: dict[str, list[Function]] = field(default_factory=dict)
+    holds: dict[int, list[PyFunction]] = field(default_factory=dict)
+    methods: dict[str, list[PyFunction]] = field(default_factory=dict)
+    setters: dict[str, list[PyFunction]] = field(default_factory=dict)
     globals_declared: set[str] = field(default_factory=set)
     modules: dict[Path, tuple[int, int]] = field(default_factory=dict)
     classes: dict[int, Class] = field(default_factory=dict)
@@ -154,21 +154,21 @@ class Context(Regions):
     place: Place = field(default_factory=partial(Place, 0, 1, 1))
     instance: int = 0
     dead: bool = False
-    jump: Value | None = None
+    jump: PyValue | None = None
     world: int = 0
     anything: dict[tuple[Place, str], None] = field(default_factory=dict)
-    generators: dict[int, Function] = field(default_factory=dict)
+    generators: dict[int, PyFunction] = field(default_factory=dict)
     tries: int = 0
     budget: int = 0
     counter: int = 0
-    evaluate: Callable[[Context, ast.expr], Value] = field(default=lambda _c, _e: Value())
-    runs: Callable[[Context, list[Function]], list[Value]] = field(default=lambda _c, _f: [])
+    evaluate: Callable[[Context, ast.expr], PyValue] = field(default=lambda _c, _e: PyValue())
+    runs: Callable[[Context, list[PyFunction]], list[PyValue]] = field(default=lambda _c, _f: [])
     walk: Callable[[Context, list[ast.stmt]], None] = field(default=lambda _c, _s: None)
 
     def __post_init__(self) -> None:
         self.world = self.fresh()
         self.graph.names[self.world] = "<world>"
-        self.state.current[self.world] = Value()
+        self.state.current[self.world] = PyValue()
 
     # -- numbers -------------------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ class Context(Regions):
         """A region for an object that is made here; it holds what it was made with."""
         number = self.fresh()
         self.graph.names[number] = name
-        self.write(number, Value())
+        self.write(number, PyValue())
         return number
 
     def named_region(self, name: str) -> int:
@@ -193,12 +193,12 @@ class Context(Regions):
                 self.file_names.append(name)
             self.graph.names[number] = name
             # It was there before the script, in whatever branch it is first named.
-            self.state.current[number] = Value()
+            self.state.current[number] = PyValue()
         return self.named[name]
 
     # -- nodes ---------------------------------------------------------------------------------
 
-    def node(self, kind: NodeKind, name: str, operation: str, **properties: Any) -> Node:
+    def node(self, kind: NodeKind, name: str, operation: str, **properties: Any) -> ScriptNode:
         """Add a node at the place at hand."""
         return self.graph.add(
             kind, name, operation, self.place, instance=self.instance, **properties
@@ -208,10 +208,10 @@ class Context(Regions):
         self,
         name: str,
         operation: str,
-        inputs: Iterable[Value] = (),
+        inputs: Iterable[PyValue] = (),
         kind: NodeKind = NodeKind.COMPUTING,
         **properties: Any,
-    ) -> Node:
+    ) -> ScriptNode:
         """Add a PE that computes from some values."""
         node = self.node(kind, name, operation, **properties)
         for value in inputs:
@@ -219,45 +219,50 @@ class Context(Regions):
         return node
 
     def view(
-        self, process: Node, name: str, *, intermediate: bool = False, persistent: bool = False
-    ) -> Value:
+        self,
+        process: ScriptNode,
+        name: str,
+        *,
+        intermediate: bool = False,
+        persistent: bool = False,
+    ) -> PyValue:
         """Add the view that a PE makes, and return what a reader of it depends on."""
         view = self.node(
             NodeKind.VIEW, name, "view", intermediate=intermediate, persistent=persistent
         )
-        self.graph.link(Edge(process.id, view.id))
-        return Value(((view.id, None, None),))
+        self.graph.link(ScriptEdge(process.id, view.id))
+        return PyValue(((view.id, None, None),))
 
     def operate(
         self,
         name: str,
         operation: str,
-        inputs: Iterable[Value],
+        inputs: Iterable[PyValue],
         kind: str = "",
         regions: frozenset[int] = NO_REGIONS,
         const: Any = MISSING,
         **properties: Any,
-    ) -> Value:
+    ) -> PyValue:
         """Add a PE and the view of its intermediate result."""
         process = self.process(name, operation, inputs, **properties)
         view = self.view(process, name, intermediate=True)
-        return Value(view.refs, regions, kind, const=const)
+        return PyValue(view.refs, regions, kind, const=const)
 
     def link(
         self,
-        value: Value,
-        to: Node,
+        value: PyValue,
+        to: ScriptNode,
         role: Role = Role.DATA,
         key: Key | None = None,
         reason: str | None = None,
     ) -> None:
         """Let a node depend on a value."""
         for node, variable, why in value.refs:
-            self.graph.link(Edge(node, to.id, role, variable, key), reason or why)
+            self.graph.link(ScriptEdge(node, to.id, role, variable, key), reason or why)
 
     # -- variables and regions -----------------------------------------------------------------
 
-    def lookup(self, key: Key, depth: int | None = None) -> Value | None:
+    def lookup(self, key: Key, depth: int | None = None) -> PyValue | None:
         """Return the value of a key here; inside loops, an unchanged key has the head's value."""
         value = self.state.get(key)
         for loop in self.loops if depth is None else self.loops[:depth]:
@@ -269,14 +274,14 @@ class Context(Regions):
                 value = self.at_head(loop, key, value)
         return value
 
-    def at_head(self, loop: Loop, key: Key, entry: Value | None) -> Value:
+    def at_head(self, loop: LoopFrame, key: Key, entry: PyValue | None) -> PyValue:
         """Return the value of a key at an iteration's head: the entry's or the last iteration's."""
         if key in loop.heads:
             return loop.heads[key]
         if self.only_doubts(key):
             node = self.doubt(None)[0]
             self.graph.carried[node] = set()
-            loop.heads[key] = Value((*(entry.refs if entry else ()), (node, None, None)))
+            loop.heads[key] = PyValue((*(entry.refs if entry else ()), (node, None, None)))
             return loop.heads[key]
         refs: tuple[Reference, ...] = ((loop.head.id, key, None),)
         if isinstance(key, int):
@@ -286,7 +291,7 @@ class Context(Regions):
                 # Objects of one version were changed together: they have one head, too.
                 first = loop.versions.setdefault(entry.refs, first)
             refs = ((loop.head.id, first, None),)
-            value = Value(refs)
+            value = PyValue(refs)
         else:
             name = self.graph.names.get(key, "")
             changes = name in loop.assigned or name in self.globals_declared or entry is None
@@ -299,13 +304,15 @@ class Context(Regions):
                 self.made[number] = self.made[inner] = None
                 regions = frozenset([number]) | (entry.regions if entry else NO_REGIONS)
                 kind = entry.kind if entry and entry.kind != "none" else ""
-                value = Value(refs, regions, kind)
+                value = PyValue(refs, regions, kind)
             else:
-                value = Value(refs, entry.regions, entry.kind, entry.target, entry.cls, entry.const)
+                value = PyValue(
+                    refs, entry.regions, entry.kind, entry.target, entry.cls, entry.const
+                )
         loop.heads[key] = value
         return value
 
-    def write(self, key: Key, value: Value) -> None:
+    def write(self, key: Key, value: PyValue) -> None:
         """Let a key hold a value from here on."""
         if self.loops and key not in self.loops[-1].touched:
             if self.state.get(key) is None:
@@ -315,7 +322,7 @@ class Context(Regions):
                 self.loops[-1].touched[key] = self.lookup(key, len(self.loops) - 1)
         self.state.write(key, value)
 
-    def filled(self, value: Value) -> Value:
+    def filled(self, value: PyValue) -> PyValue:
         """A value with what was changed in its objects since they were made."""
         if not value.regions and not isinstance(value.target, Lazy):
             return value
@@ -331,17 +338,17 @@ class Context(Regions):
                     refs[ref] = None
         if len(refs) == len(value.refs):
             return value
-        return Value(tuple(refs), value.regions, value.kind, value.target, value.cls, value.const)
+        return PyValue(tuple(refs), value.regions, value.kind, value.target, value.cls, value.const)
 
-    def change(self, regions: Iterable[int], version: Value) -> None:
+    def change(self, regions: Iterable[int], version: PyValue) -> None:
         """Let objects be in the state of a version from here on."""
         for region in self.alike(regions):
-            self.write(region, Value(version.refs))
+            self.write(region, PyValue(version.refs))
 
-    def assume(self, value: Value, why: str) -> Value:
+    def assume(self, value: PyValue, why: str) -> PyValue:
         """Return a value with the reason why its use is assumed."""
         refs = tuple((node, variable, reason or why) for node, variable, reason in value.refs)
-        return Value(refs, value.regions, value.kind, value.target, value.cls, value.const)
+        return PyValue(refs, value.regions, value.kind, value.target, value.cls, value.const)
 
     # -- what the text leaves open -------------------------------------------------------------
 
@@ -372,17 +379,17 @@ class Context(Regions):
             self._add_doubt(key, doubt)
 
     def _add_doubt(self, key: Key, doubt: Reference, *, chained: bool = False) -> None:
-        held = self.lookup(key) or Value()
+        held = self.lookup(key) or PyValue()
         refs = held.refs
         if chained:
             # A doubt leads to the one before, so that versions stay small.
             for before in refs:
                 if before[0] in self.graph.doubts and before[0] not in self.graph.carried:
-                    self.graph.link(Edge(before[0], doubt[0]), before[2])
+                    self.graph.link(ScriptEdge(before[0], doubt[0]), before[2])
             refs = ()
         self.write(
             key,
-            Value((*refs, doubt), held.regions, held.kind, held.target, held.cls, held.const),
+            PyValue((*refs, doubt), held.regions, held.kind, held.target, held.cls, held.const),
         )
 
     def leave_all_open(self, why: str) -> None:
@@ -392,7 +399,7 @@ class Context(Regions):
 
     # -- branches ------------------------------------------------------------------------------
 
-    def branch(self, name: str, conditions: Iterable[Value]) -> Node:
+    def branch(self, name: str, conditions: Iterable[PyValue]) -> ScriptNode:
         """Add the PE of a branch."""
         node = self.node(NodeKind.COMPUTING, name, "branch")
         for condition in conditions:
@@ -402,12 +409,16 @@ class Context(Regions):
     def own_region(self, target: Any) -> int | None:
         """The region of the attributes of a function or class of the project; None: neither."""
         match target:
-            case Function(node=node) | Class(node=node) | Bound(function=Function(node=node)):
+            case (
+                PyFunction(node=node)
+                | Class(node=node)
+                | BoundMethod(function=PyFunction(node=node))
+            ):
                 region = self.own_regions.get(id(node))
                 if region is None:
                     region = self.own_regions[id(node)] = self.fresh()
                     self.graph.names[region] = getattr(node, "name", "lambda")
-                    self.state.current[region] = Value()
+                    self.state.current[region] = PyValue()
                     self.divide(region)
                     if isinstance(target, Class):
                         self.class_regions[region] = target
@@ -415,28 +426,28 @@ class Context(Regions):
             case _:
                 return None
 
-    def as_object(self, value: Value) -> Value:
+    def as_object(self, value: PyValue) -> PyValue:
         """A value whose regions have a function or class itself, as what holds it needs."""
         region = self.own_region(value.target)
         if region is None or region in value.regions:
             return value
         return replace(value, regions=value.regions | {region})
 
-    def escape(self, value: Value) -> None:
+    def escape(self, value: PyValue) -> None:
         """Note that a function is used as a value: calls that are not known may call it."""
         match value.target:
-            case Function() as function:
+            case PyFunction() as function:
                 self.escaped[id(function.node)] = function
-            case Bound(function=Function() as function):
+            case BoundMethod(function=PyFunction() as function):
                 self.escaped[id(function.node)] = function
-            case Bound(name=name, owner=owner):
+            case BoundMethod(name=name, owner=owner):
                 fact = self.facts.by_name(name)
                 if fact is not None and fact.changes:
                     self.escaped_owners |= owner.regions
             case _:
                 pass
 
-    def jumped(self, name: str, inputs: Iterable[Value] = ()) -> list[Value]:
+    def jumped(self, name: str, inputs: Iterable[PyValue] = ()) -> list[PyValue]:
         """Add a jump; return the conditions of being behind it: the jump itself."""
         path = self.path[self.frame.path_base :]
         process = self.process(name, "jump", [*path, *inputs])

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from lipstick.systems.scripts.model import Node
+from lipstick.systems.scripts.model import ScriptNode
 from lipstick.systems.scripts.reading.arguments import Arguments
 from lipstick.systems.scripts.reading.assign import assign, bind
 from lipstick.systems.scripts.reading.classes import foreign_bases, methods_of
@@ -16,7 +16,7 @@ from lipstick.systems.scripts.reading.frames import Frame
 from lipstick.systems.scripts.reading.invoke import instantiate, invoke
 from lipstick.systems.scripts.reading.names import assigned_names
 from lipstick.systems.scripts.reading.special_names import OPERATORS
-from lipstick.systems.scripts.reading.values import Class, Function, Library, ModuleFile, Value
+from lipstick.systems.scripts.reading.values import Class, Library, ModuleFile, PyFunction, PyValue
 from lipstick.systems.scripts.script_text import SourceFile, read_module
 
 _PLAIN_DECORATORS = frozenset(
@@ -53,7 +53,7 @@ def define_function(
         # Names of a class are not looked up from its methods.
         scopes = scopes[1:]
     regions = frozenset().union(*(value.regions for value in inputs)) if inputs else frozenset()
-    function = Function(
+    function = PyFunction(
         node,
         node.name,
         frame.file,
@@ -62,15 +62,15 @@ def define_function(
         all(name in _PLAIN_DECORATORS for name in names),
         binding,
         owner,
-        tuple(v.target for v in inputs if isinstance(v.target, Function)),
+        tuple(v.target for v in inputs if isinstance(v.target, PyFunction)),
         bool({"cache", "lru_cache", "cached_property"} & set(names)),
         regions,
     )
-    applied = [d for d in decorators if isinstance(d.target, Function | Class)]
+    applied = [d for d in decorators if isinstance(d.target, PyFunction | Class)]
     if applied and len(applied) == len(names) and owner is None:
         _define_decorated(context, replace(function, plain=True), decorators, process)
         return
-    value = Value(regions=regions, target=function)
+    value = PyValue(regions=regions, target=function)
     if binding == "setter":
         context.setters.setdefault(node.name, []).append(function)
         return
@@ -82,16 +82,16 @@ def define_function(
 
 
 def _define_decorated(
-    context: Context, function: Function, decorators: list[Value], process: Node
+    context: Context, function: PyFunction, decorators: list[PyValue], process: ScriptNode
 ) -> None:
     """Add the calls of decorators of the project, the last one first."""
     version = context.view(process, function.name, intermediate=True)
     function = replace(function, view=version.refs[0][0])
-    value = Value(version.refs, function.regions, target=function)
+    value = PyValue(version.refs, function.regions, target=function)
     for decorator in reversed(decorators):
         context.escape(value)
         match decorator.target:
-            case Function() as target:
+            case PyFunction() as target:
                 value = invoke(context, target, decorator, Arguments([value]), None)
             case Class() as cls:
                 value = instantiate(context, cls, decorator, Arguments([value]))
@@ -141,7 +141,7 @@ def define_class(context: Context, node: ast.ClassDef) -> None:
     context.place = place
     context.frames.pop()
     for key, value in context.state.changes(before).items():
-        if isinstance(key, tuple) and key[0] == scope and not isinstance(value.target, Function):
+        if isinstance(key, tuple) and key[0] == scope and not isinstance(value.target, PyFunction):
             context.link(value, process)
     names = [_decorator(item) for item in node.decorator_list]
     cls = Class(
@@ -155,7 +155,7 @@ def define_class(context: Context, node: ast.ClassDef) -> None:
     )
     context.classes[id(node)] = cls
     _open_class(context, cls, more)
-    bind(context, node.name, Value(target=cls), process)
+    bind(context, node.name, PyValue(target=cls), process)
 
 
 _FOLLOWED = frozenset(
@@ -168,7 +168,7 @@ _FOLLOWED = frozenset(
 """Special methods whose calls are found in the text."""
 
 
-def _open_class(context: Context, cls: Class, keywords: list[Value]) -> None:
+def _open_class(context: Context, cls: Class, keywords: list[PyValue]) -> None:
     """Note what a class computes that no statement shows."""
     node = cls.node
     defined = assigned_names(node.body)
@@ -193,7 +193,7 @@ def import_modules(context: Context, node: ast.Import) -> None:
         if own_module is None:
             _open_import(context, item.name)
         target = own_module or Library(item.name if item.asname else first)
-        bind(context, item.asname or first, Value(target=target), process)
+        bind(context, item.asname or first, PyValue(target=target), process)
         if own_module is not None:
             _read_all(context, item.name)
 
@@ -206,7 +206,7 @@ def _read_all(context: Context, name: str) -> None:
         if inner is not None and outer is not None:
             key = (outer.scope, parts[count - 1])
             context.graph.names[key] = parts[count - 1]
-            context.write(key, Value(target=inner))
+            context.write(key, PyValue(target=inner))
 
 
 def import_from(context: Context, node: ast.ImportFrom) -> None:
@@ -220,16 +220,16 @@ def import_from(context: Context, node: ast.ImportFrom) -> None:
         if item.name == "*":
             _import_all(context, own_module, name)
             continue
-        bound = Value(target=Library(f"{name}.{item.name}"))
+        bound = PyValue(target=Library(f"{name}.{item.name}"))
         if own_module is not None:
             inner = _module(context, f"{node.module or ''}.{item.name}".strip("."), node.level)
             held = context.lookup((own_module.scope, item.name))
             if held is not None:
                 context.link(held, process)
                 filled = context.filled(held)
-                bound = Value((), held.regions, held.kind, held.target, held.cls, filled.const)
+                bound = PyValue((), held.regions, held.kind, held.target, held.cls, filled.const)
             elif inner is not None:
-                bound = Value(target=inner)
+                bound = PyValue(target=inner)
         bind(context, item.asname or item.name, bound, process)
 
 
@@ -254,7 +254,7 @@ def _import_all(context: Context, own_module: ModuleFile | None, name: str) -> N
             owner, _, short = fact.rpartition(".")
             if owner == name and not short.startswith("_"):
                 process = context.process("import", "import")
-                bind(context, short, Value(target=Library(fact)), process)
+                bind(context, short, PyValue(target=Library(fact)), process)
         return
     for key in [
         k for k in context.state.current if isinstance(k, tuple) and k[0] == own_module.scope
@@ -262,7 +262,7 @@ def _import_all(context: Context, own_module: ModuleFile | None, name: str) -> N
         held = context.lookup(key)
         if held is not None and not str(key[1]).startswith("_"):
             process = context.process("import", "import", [held])
-            bound = Value((), held.regions, held.kind, held.target, held.cls, held.const)
+            bound = PyValue((), held.regions, held.kind, held.target, held.cls, held.const)
             bind(context, str(key[1]), bound, process)
 
 

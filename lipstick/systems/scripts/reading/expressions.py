@@ -31,9 +31,9 @@ from lipstick.systems.scripts.reading.values import (
     NO_REGIONS,
     NOTHING,
     PLAIN_KINDS,
-    Function,
     Lazy,
-    Value,
+    PyFunction,
+    PyValue,
 )
 
 _SIGNS = {
@@ -56,7 +56,7 @@ def sign(operator: ast.AST) -> str:
     return _SIGNS[type(operator)]
 
 
-def binary(context: Context, op: ast.operator, left: Value, right: Value, how: str) -> Value:
+def binary(context: Context, op: ast.operator, left: PyValue, right: PyValue, how: str) -> PyValue:
     """Add an operation of two values."""
     result = binary_method(context, op, left, right)
     if result is not None:
@@ -110,7 +110,7 @@ _FORMS: dict[type[ast.expr], tuple[str, str]] = {
 }
 
 
-def comprehension(context: Context, node: Comprehension) -> Value:
+def comprehension(context: Context, node: Comprehension) -> PyValue:
     """Add a comprehension: a PE that depends on what it goes over, its conditions and results."""
     name, kind = _FORMS[type(node)]
     scope = context.fresh()
@@ -119,9 +119,9 @@ def comprehension(context: Context, node: Comprehension) -> Value:
     inner = Frame((scope, *outer.scopes), outer.file, targets, outer.function)
     inner.exits, inner.yields, inner.around = outer.exits, outer.yields, outer
     inner.loop_base, inner.path_base, inner.mark = outer.loop_base, outer.path_base, outer.mark
-    inputs: list[Value] = []
-    results: list[Value] = []
-    used_up: list[Value] = []
+    inputs: list[PyValue] = []
+    results: list[PyValue] = []
+    used_up: list[PyValue] = []
 
     def body() -> None:
         depth = len(context.guards)
@@ -166,13 +166,13 @@ def comprehension(context: Context, node: Comprehension) -> Value:
     )
     if not isinstance(node, ast.GeneratorExp):
         for over in used_up:
-            context.change(over.regions, Value(result.refs))
+            context.change(over.regions, PyValue(result.refs))
         return result
     nothing = ast.arguments([], [], None, [], [], None, [])
     text = ast.copy_location(ast.Lambda(nothing, node), node)
-    function = Function(text, name, outer.file, outer.scopes, result.refs[0][0])
+    function = PyFunction(text, name, outer.file, outer.scopes, result.refs[0][0])
     context.generators[region] = function
-    return Value(result.refs, result.regions, kind, Lazy(function))
+    return PyValue(result.refs, result.regions, kind, Lazy(function))
 
 
 def _may_change(context: Context, node: Comprehension) -> bool:
@@ -199,20 +199,20 @@ _LONG = 64
 """The most items of a collection whose constants are each a value of their own."""
 
 
-def evaluate(context: Context, node: ast.expr) -> Value:
+def evaluate(context: Context, node: ast.expr) -> PyValue:
     """Add what an expression computes, and return what is known of its value."""
     return _EXPRESSIONS[type(node)](context, node)
 
 
-def gathered(values: Iterable[Value]) -> Value:
+def gathered(values: Iterable[PyValue]) -> PyValue:
     """One value that depends on several, and may be any of them or hold them."""
     values = list(values)
     refs = dict.fromkeys(ref for value in values for ref in value.refs)
     regions = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
-    return Value(tuple(refs), regions)
+    return PyValue(tuple(refs), regions)
 
 
-def _constant(context: Context, node: ast.Constant) -> Value:
+def _constant(context: Context, node: ast.Constant) -> PyValue:
     kind = _CONSTANT_KINDS.get(type(node.value), "")
     constant = context.node(
         NodeKind.CONSTANT,
@@ -221,19 +221,19 @@ def _constant(context: Context, node: ast.Constant) -> Value:
         value=node.value,
         type=type(node.value).__name__,
     )
-    return Value(((constant.id, None, None),), kind=kind, const=node.value)
+    return PyValue(((constant.id, None, None),), kind=kind, const=node.value)
 
 
-def _name(context: Context, node: ast.Name) -> Value:
+def _name(context: Context, node: ast.Name) -> PyValue:
     return read_name(context, node.id)
 
 
-def _binary(context: Context, node: ast.BinOp) -> Value:
+def _binary(context: Context, node: ast.BinOp) -> PyValue:
     left, right = evaluate(context, node.left), evaluate(context, node.right)
     return binary(context, node.op, left, right, "binary")
 
 
-def _unary(context: Context, node: ast.UnaryOp) -> Value:
+def _unary(context: Context, node: ast.UnaryOp) -> PyValue:
     value = evaluate(context, node.operand)
     called = call_method(context, value, unary_method(node.op))
     if called is not None:
@@ -246,7 +246,7 @@ def _unary(context: Context, node: ast.UnaryOp) -> Value:
     return context.operate(sign(node.op), "unary", [value], kind, regions, const, ratio="1:1")
 
 
-def _boolean(context: Context, node: ast.BoolOp) -> Value:
+def _boolean(context: Context, node: ast.BoolOp) -> PyValue:
     values = [evaluate(context, node.values[0])]
     depth = len(context.guards)
     for operand in node.values[1:]:
@@ -258,7 +258,7 @@ def _boolean(context: Context, node: ast.BoolOp) -> Value:
     return context.operate(sign(node.op), "boolean", values, "", whole.regions, ratio="1:1")
 
 
-def _compare(context: Context, node: ast.Compare) -> Value:
+def _compare(context: Context, node: ast.Compare) -> PyValue:
     values = [evaluate(context, operand) for operand in (node.left, *node.comparators)]
     kinds = [value.kind for value in values]
     kind = next((kind for kind in FRAMES if kind in kinds), "number")
@@ -276,7 +276,7 @@ def _compare(context: Context, node: ast.Compare) -> Value:
     return result
 
 
-def _conditional(context: Context, node: ast.IfExp) -> Value:
+def _conditional(context: Context, node: ast.IfExp) -> PyValue:
     test = evaluate(context, node.test)
     context.guards.append(test)
     values = [evaluate(context, node.body), evaluate(context, node.orelse)]
@@ -289,7 +289,7 @@ def _conditional(context: Context, node: ast.IfExp) -> Value:
     return context.operate("if else", "conditional", [test, *values], kind, regions, ratio="1:1")
 
 
-def _sequence(context: Context, node: ast.List | ast.Tuple | ast.Set) -> Value:
+def _sequence(context: Context, node: ast.List | ast.Tuple | ast.Set) -> PyValue:
     kind = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
     values = _items(context, node.elts)
     if kind == "set":
@@ -297,7 +297,7 @@ def _sequence(context: Context, node: ast.List | ast.Tuple | ast.Set) -> Value:
     return held(context, {"list": "[]", "tuple": "()", "set": "{}"}[kind], values, kind)
 
 
-def _items(context: Context, nodes: Sequence[ast.expr]) -> list[Value]:
+def _items(context: Context, nodes: Sequence[ast.expr]) -> list[PyValue]:
     """Evaluate the items of a collection; of a long one all constants are one value."""
     if len(nodes) <= _LONG:
         return [evaluate(context, node) for node in nodes]
@@ -315,7 +315,7 @@ def _items(context: Context, nodes: Sequence[ast.expr]) -> list[Value]:
         name = f"{count:,} constants"
         constants = context.node(NodeKind.CONSTANT, name, "constant", value=name)
         kind = next(iter(kinds)) if len(kinds) == 1 else "data"
-        values.append(Value(((constants.id, None, None),), kind=kind))
+        values.append(PyValue(((constants.id, None, None),), kind=kind))
     return values
 
 
@@ -330,7 +330,7 @@ def _constant_kind(node: ast.expr) -> str | None:
     return None
 
 
-def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
+def held(context: Context, name: str, values: list[PyValue], kind: str) -> PyValue:
     """Add a new object that holds some values."""
     for value in values:
         context.escape(value)
@@ -346,19 +346,19 @@ def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
     return context.operate(name, "display", values, kind, frozenset([region]))
 
 
-def _dict(context: Context, node: ast.Dict) -> Value:
+def _dict(context: Context, node: ast.Dict) -> PyValue:
     keys = _items(context, [key for key in node.keys if key is not None])
     values = _items(context, node.values)
     values += hashed(context, keys)
     return held(context, "{:}", [*keys, *values], "dict")
 
 
-def _subscript(context: Context, node: ast.Subscript) -> Value:
+def _subscript(context: Context, node: ast.Subscript) -> PyValue:
     base, index = evaluate(context, node.value), evaluate(context, node.slice)
     return element(context, base, index, node.slice)
 
 
-def element(context: Context, base: Value, index: Value, text: ast.expr) -> Value:
+def element(context: Context, base: PyValue, index: PyValue, text: ast.expr) -> PyValue:
     """Add what is at an index of a value."""
     called = call_method(context, base, "__getitem__", [index])
     if called is not None:
@@ -380,15 +380,15 @@ def element(context: Context, base: Value, index: Value, text: ast.expr) -> Valu
         regions = context.inside(base.regions)
     kind = kind or kind_inside(context, base, regions)
     item = context.operate("[ ]", "subscript", [base, index], kind, regions, ratio="1:1")
-    return Value(item.refs, regions, kind, cls=context.class_of(regions))
+    return PyValue(item.refs, regions, kind, cls=context.class_of(regions))
 
 
-def _slice(context: Context, node: ast.Slice) -> Value:
+def _slice(context: Context, node: ast.Slice) -> PyValue:
     parts = [part for part in (node.lower, node.upper, node.step) if part is not None]
-    return Value(gathered(evaluate(context, part) for part in parts).refs)
+    return PyValue(gathered(evaluate(context, part) for part in parts).refs)
 
 
-def _joined(context: Context, node: ast.JoinedStr) -> Value:
+def _joined(context: Context, node: ast.JoinedStr) -> PyValue:
     values = [evaluate(context, part) for part in node.values]
     texts = [value.const for value in values]
     known = bool(values) and all(isinstance(text, str) for text in texts)
@@ -396,50 +396,50 @@ def _joined(context: Context, node: ast.JoinedStr) -> Value:
     return context.operate("f''", "format", values, "text", const=const, ratio="1:1")
 
 
-def _formatted(context: Context, node: ast.FormattedValue) -> Value:
+def _formatted(context: Context, node: ast.FormattedValue) -> PyValue:
     value = text_of(context, evaluate(context, node.value))
     spec = [evaluate(context, node.format_spec)] if node.format_spec is not None else []
     plain = not spec and node.conversion == -1 and isinstance(value.const, str | int)
     refs = gathered([value, *spec]).refs
-    return Value(refs, kind="text", const=str(value.const) if plain else MISSING)
+    return PyValue(refs, kind="text", const=str(value.const) if plain else MISSING)
 
 
-def _lambda(context: Context, node: ast.Lambda) -> Value:
+def _lambda(context: Context, node: ast.Lambda) -> PyValue:
     defaults = [*node.args.defaults, *(item for item in node.args.kw_defaults if item)]
     defined = context.operate(
         "lambda", "definition", [evaluate(context, item) for item in defaults]
     )
     frame = context.frame
-    function = Function(node, "lambda", frame.file, frame.scopes, defined.refs[0][0])
-    return Value(defined.refs, target=function)
+    function = PyFunction(node, "lambda", frame.file, frame.scopes, defined.refs[0][0])
+    return PyValue(defined.refs, target=function)
 
 
-def _named(context: Context, node: ast.NamedExpr) -> Value:
+def _named(context: Context, node: ast.NamedExpr) -> PyValue:
     value = evaluate(context, node.value)
     assign(context, node.target, value)
     return read_name(context, node.target.id)
 
 
-def _starred(context: Context, node: ast.Starred) -> Value:
+def _starred(context: Context, node: ast.Starred) -> PyValue:
     return evaluate(context, node.value)
 
 
-def _await(context: Context, node: ast.Await) -> Value:
+def _await(context: Context, node: ast.Await) -> PyValue:
     value = evaluate(context, node.value)
     # What a call returns that is awaited at once has been read at its place.
     return value if isinstance(node.value, ast.Call) else advance(context, value, "await")
 
 
-def _yield(context: Context, node: ast.Yield | ast.YieldFrom) -> Value:
+def _yield(context: Context, node: ast.Yield | ast.YieldFrom) -> PyValue:
     value = NOTHING if node.value is None else evaluate(context, node.value)
     if isinstance(node, ast.YieldFrom):
         value = advance(context, value, "yield from")
     yielded = context.operate("yield", "yield", [value, *context.guards])
-    context.frame.yields.append(Value(yielded.refs, value.regions))
-    return Value(value.refs)
+    context.frame.yields.append(PyValue(yielded.refs, value.regions))
+    return PyValue(value.refs)
 
 
-_Handler: TypeAlias = Callable[[Context, Any], Value]
+_Handler: TypeAlias = Callable[[Context, Any], PyValue]
 
 _EXPRESSIONS: dict[type[ast.expr], _Handler] = {
     ast.Constant: _constant,

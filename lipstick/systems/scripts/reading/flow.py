@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from functools import partial
 
-from lipstick.systems.scripts.graph import Edge
+from lipstick.systems.scripts.graph import ScriptEdge
 from lipstick.systems.scripts.model import Key, NodeKind, Role
 from lipstick.systems.scripts.reading.arguments import Arguments
 from lipstick.systems.scripts.reading.assign import assign
@@ -18,14 +18,14 @@ from lipstick.systems.scripts.reading.invoke import invoke
 from lipstick.systems.scripts.reading.joins import Objects, join_objects, joined
 from lipstick.systems.scripts.reading.named_files import close_file
 from lipstick.systems.scripts.reading.opaque import advance, advanced
-from lipstick.systems.scripts.reading.values import NOTHING, Function, Value
+from lipstick.systems.scripts.reading.values import NOTHING, PyFunction, PyValue
 
 
 def if_statement(context: Context, node: ast.If) -> None:
     """Add an `if` with all of its `elif`s as parallel branches of one block (Fig. 5)."""
     place = context.place
     branches = Branches()
-    conditions: list[Value] = []
+    conditions: list[PyValue] = []
     current = node
     name = "if"
     while True:
@@ -56,7 +56,7 @@ def _is_plain(test: ast.expr) -> bool:
 def with_statement(context: Context, node: ast.With | ast.AsyncWith) -> None:
     """Add a `with`: what it enters, and its body; one that hides exceptions is a `try`."""
     suppressing: list[str] = []
-    managers: list[Value] = []
+    managers: list[PyValue] = []
     for item in node.items:
         value = context.evaluate(context, item.context_expr)
         why = _may_suppress(context, item.context_expr, value)
@@ -75,7 +75,7 @@ def with_statement(context: Context, node: ast.With | ast.AsyncWith) -> None:
         _close(context, value)
 
 
-def _may_suppress(context: Context, text: ast.expr, value: Value) -> str | None:
+def _may_suppress(context: Context, text: ast.expr, value: PyValue) -> str | None:
     """Why a manager may hide exceptions; None: it does not."""
     if value.kind in ("file", "memoryfile", "tempdir", "zip", "connection", "excelwriter"):
         return None
@@ -84,7 +84,7 @@ def _may_suppress(context: Context, text: ast.expr, value: Value) -> str | None:
     functions = advanced(context, [value])
     if value.cls is not None:
         member = class_member(context, value.cls, "__exit__")
-        functions = [member.target] if member and isinstance(member.target, Function) else []
+        functions = [member.target] if member and isinstance(member.target, PyFunction) else []
     if functions:
         parts = [part for function in functions for part in ast.walk(function.node)]
         given_back = (
@@ -99,7 +99,7 @@ def _may_suppress(context: Context, text: ast.expr, value: Value) -> str | None:
     return "suppress"
 
 
-def _close(context: Context, value: Value) -> None:
+def _close(context: Context, value: PyValue) -> None:
     """Add what leaving a `with` does to its manager."""
     if value.kind == "file" or not value.regions:
         close_file(context, value)
@@ -108,19 +108,19 @@ def _close(context: Context, value: Value) -> None:
     close_file(context, value)
 
 
-def _enter(context: Context, value: Value) -> Value:
+def _enter(context: Context, value: PyValue) -> PyValue:
     entered = _call_method(context, value, "__enter__")
     return value if entered is None else entered
 
 
-def _call_method(context: Context, value: Value, name: str) -> Value | None:
+def _call_method(context: Context, value: PyValue, name: str) -> PyValue | None:
     if value.cls is None:
         return None
     member = class_member(context, value.cls, name)
-    if member is None or not isinstance(member.target, Function) or context.dead:
+    if member is None or not isinstance(member.target, PyFunction) or context.dead:
         return None
     receiver = context.filled(value)
-    given = Arguments([Value()] * 3 if name == "__exit__" else [])
+    given = Arguments([PyValue()] * 3 if name == "__exit__" else [])
     return invoke(context, member.target, member, given, receiver)
 
 
@@ -181,7 +181,7 @@ def _try(
         _finally(context, final, exits, mark, interrupted)
 
 
-def _raised(context: Context, first: int, changes: Changes) -> Value:
+def _raised(context: Context, first: int, changes: Changes) -> PyValue:
     """Add a view of whether a body was interrupted: of all that it computes."""
     process = context.process("raised", "raised")
     outgoing, nodes = context.graph.outgoing, context.graph.nodes
@@ -190,7 +190,7 @@ def _raised(context: Context, first: int, changes: Changes) -> Value:
         if node is None or node.kind is not NodeKind.VIEW:
             continue
         if not any(edge.role is Role.DATA for edge in outgoing[number]):
-            context.graph.link(Edge(number, process.id))
+            context.graph.link(ScriptEdge(number, process.id))
     for key, value in changes.items():
         if not (isinstance(key, tuple) and key[0] in context.closed_scopes):
             context.link(value, process)
@@ -211,8 +211,8 @@ class _Interrupted:
         What stands for these; made once, whatever handles the exception.
     """
 
-    raised: Value = NOTHING
-    versions: dict[Key, list[Value]] = field(default_factory=dict)
+    raised: PyValue = NOTHING
+    versions: dict[Key, list[PyValue]] = field(default_factory=dict)
     left: Changes = field(default_factory=dict)
 
     def leave(self, context: Context) -> None:
@@ -225,15 +225,15 @@ class _Interrupted:
     def _join(self, context: Context) -> None:
         branch = context.branch("raised", [self.raised])
         block = context.node(NodeKind.COMPUTING, "raised", "block")
-        context.graph.link(Edge(branch.id, block.id, Role.BRANCH))
+        context.graph.link(ScriptEdge(branch.id, block.id, Role.BRANCH))
         objects: Objects = {}
         for key, values in self.versions.items():
             if isinstance(key, tuple) and key[0] in context.closed_scopes:
                 continue
             if context.only_doubts(key):
-                self.left[key] = Value(tuple(dict.fromkeys(r for v in values for r in v.refs)))
+                self.left[key] = PyValue(tuple(dict.fromkeys(r for v in values for r in v.refs)))
             elif isinstance(key, int):
-                held = Value(tuple(dict.fromkeys(ref for value in values for ref in value.refs)))
+                held = PyValue(tuple(dict.fromkeys(ref for value in values for ref in value.refs)))
                 objects.setdefault(context.group(key), {})[key] = [(branch, held)]
             else:
                 self.left[key] = joined(context, block, key, [(branch, each) for each in values])

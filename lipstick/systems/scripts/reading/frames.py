@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from lipstick.systems.scripts.model import Key, Node
-from lipstick.systems.scripts.reading.values import Function, Reference, Value
+from lipstick.systems.scripts.model import Key, ScriptNode
+from lipstick.systems.scripts.reading.values import PyFunction, PyValue, Reference
 
-Changes: TypeAlias = dict[Key, Value]
+Changes: TypeAlias = dict[Key, PyValue]
 
 
 @dataclass(slots=True)
-class Loop:
+class LoopFrame:
     """A loop whose body is being read.
 
     Attributes
@@ -30,16 +30,16 @@ class Loop:
         Per end of an iteration, and per `break`: its conditions and what was changed until then.
     """
 
-    head: Node
+    head: ScriptNode
     assigned: frozenset[str]
     path_base: int
     mark: int
-    touched: dict[Key, Value | None] = field(default_factory=dict)
-    heads: dict[Key, Value] = field(default_factory=dict)
+    touched: dict[Key, PyValue | None] = field(default_factory=dict)
+    heads: dict[Key, PyValue] = field(default_factory=dict)
     versions: dict[tuple[Reference, ...], int] = field(default_factory=dict)
     objects: dict[int, int] = field(default_factory=dict)
-    ends: list[tuple[list[Value], Changes]] = field(default_factory=list)
-    breaks: list[tuple[list[Value], Changes]] = field(default_factory=list)
+    ends: list[tuple[list[PyValue], Changes]] = field(default_factory=list)
+    breaks: list[tuple[list[PyValue], Changes]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -61,11 +61,11 @@ class Frame:
     scopes: tuple[int, ...]
     file: int
     locals: frozenset[str] | None = None
-    function: Function | None = None
+    function: PyFunction | None = None
     loop_base: int = 0
     path_base: int = 0
     mark: int = 0
-    exits: list[tuple[Value, list[Value], Changes]] = field(default_factory=list)
-    yields: list[Value] = field(default_factory=list)
+    exits: list[tuple[PyValue, list[PyValue], Changes]] = field(default_factory=list)
+    yields: list[PyValue] = field(default_factory=list)
     around: Frame | None = None
     is_class: bool = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from lipstick.systems.scripts.graph import Edge
-from lipstick.systems.scripts.model import Key, Node, NodeKind, Role
+from lipstick.systems.scripts.graph import ScriptEdge
+from lipstick.systems.scripts.model import Key, NodeKind, Role, ScriptNode
 from lipstick.systems.scripts.reading.arguments import Arguments
 from lipstick.systems.scripts.reading.classes import class_member, foreign_bases, methods_of
 from lipstick.systems.scripts.reading.context import Context
@@ -18,12 +18,12 @@ from lipstick.systems.scripts.reading.values import (
     NO_REGIONS,
     NOTHING,
     Class,
-    Function,
     Lazy,
-    Value,
+    PyFunction,
+    PyValue,
 )
 
-_ABSENT = Value()
+_ABSENT = PyValue()
 
 DEEPEST = 40
 """Calls inside of calls that are read at most."""
@@ -31,11 +31,11 @@ DEEPEST = 40
 
 def invoke(
     context: Context,
-    function: Function,
-    callee: Value,
+    function: PyFunction,
+    callee: PyValue,
     arguments: Arguments,
-    receiver: Value | None,
-) -> Value:
+    receiver: PyValue | None,
+) -> PyValue:
     """Add a call of a function of the project.
 
     Its body is read with the parameters bound, as the paper replicates it. A function that is
@@ -50,9 +50,9 @@ def invoke(
         return black_box(context, functions, callee, arguments, receiver, why)
     caller = context.process(function.name, "caller", [callee])
     connects = context.process(function.name, "connects")
-    context.graph.link(Edge(caller.id, connects.id, Role.CALLS))
+    context.graph.link(ScriptEdge(caller.id, connects.id, Role.CALLS))
     if function.view in context.graph.nodes:
-        context.graph.link(Edge(connects.id, function.view, Role.CALLS))
+        context.graph.link(ScriptEdge(connects.id, function.view, Role.CALLS))
     place, before, dead = context.place, context.instance, context.dead
     context.enter(_qualified(context, function), "function")
     scope = context.fresh()
@@ -81,18 +81,18 @@ def invoke(
     return _returned(context, function, callee, value, frame.yields)
 
 
-def _remember(context: Context, function: Function, value: Value) -> Value:
+def _remember(context: Context, function: PyFunction, value: PyValue) -> PyValue:
     """Let a function that keeps its results depend on the calls before."""
     region = context.own_region(function)
     if region is not None:
-        inputs = [value, context.filled(Value(regions=frozenset([region])))]
+        inputs = [value, context.filled(PyValue(regions=frozenset([region])))]
         version = context.operate(function.name, "cache", inputs)
         context.change([region], version)
         value = replace(value, refs=version.refs)
     return value
 
 
-def _not_read(context: Context, function: Function) -> str | None:
+def _not_read(context: Context, function: PyFunction) -> str | None:
     if not function.plain:
         return f"{function.name} is behind a decorator that may change it"
     if any(f.function is not None and f.function.node is function.node for f in context.frames):
@@ -102,70 +102,70 @@ def _not_read(context: Context, function: Function) -> str | None:
     return None
 
 
-def _qualified(context: Context, function: Function) -> str:
+def _qualified(context: Context, function: PyFunction) -> str:
     name = f"{function.owner}.{function.name}" if function.owner else function.name
     return name if function.file == 0 else f"{context.script.files[function.file].name}:{name}"
 
 
 def _bind(
     context: Context,
-    function: Function,
-    caller: Node,
+    function: PyFunction,
+    caller: ScriptNode,
     arguments: Arguments,
-    receiver: Value | None,
+    receiver: PyValue | None,
 ) -> None:
     """Add a `paramIn` for every parameter, from the caller's argument to its first version."""
     args = function.node.args
     positional = [*args.posonlyargs, *args.args]
     given = [*([receiver] if receiver is not None else []), *arguments.positional]
     named = dict(arguments.named)
-    bound: dict[str, Value] = {}
+    bound: dict[str, PyValue] = {}
     for parameter, value in zip(positional, given, strict=False):
         bound[parameter.arg] = value
     for parameter in (*positional, *args.kwonlyargs):
         if parameter.arg in named:
             bound[parameter.arg] = named.pop(parameter.arg)
     inside = context.inside(r for item in arguments.spread for r in item.regions)
-    spread = [*arguments.spread, *([Value(regions=inside)] if inside else [])]
+    spread = [*arguments.spread, *([PyValue(regions=inside)] if inside else [])]
     rest = [*given[len(positional) :], *spread]
     if args.vararg is not None:
         bound[args.vararg.arg] = _collected(context, rest, "tuple")
     if args.kwarg is not None:
         bound[args.kwarg.arg] = _collected(context, [*named.values(), *spread], "dict")
-    defaults = Value(((function.view, None, None),))
+    defaults = PyValue(((function.view, None, None),))
     for parameter in parameters(function.node):
         value = bound.get(parameter.arg, _ABSENT)
         if value is _ABSENT:
             # Its default stands in the definition; with `*` and `**` it may be given, too.
             held = _collected(context, spread, "")
-            value = Value((*defaults.refs, *held.refs), held.regions | function.regions)
+            value = PyValue((*defaults.refs, *held.refs), held.regions | function.regions)
             value = context.filled(value)
         key = (context.frame.scopes[0], parameter.arg)
         context.graph.names[key] = parameter.arg
         context.link(value, caller, Role.ACTIVITY, key)
         process = context.process("paramIn", "paramIn")
-        context.graph.link(Edge(caller.id, process.id, variable=key))
+        context.graph.link(ScriptEdge(caller.id, process.id, variable=key))
         version = context.view(process, parameter.arg)
         context.write(
             key,
-            Value(version.refs, value.regions, value.kind, value.target, value.cls, value.const),
+            PyValue(version.refs, value.regions, value.kind, value.target, value.cls, value.const),
         )
 
 
-def _collected(context: Context, values: list[Value], kind: str) -> Value:
+def _collected(context: Context, values: list[PyValue], kind: str) -> PyValue:
     refs = tuple(dict.fromkeys(ref for value in values for ref in value.refs))
     values = [context.as_object(value) for value in values]
     inside = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
     if not inside and kind != "dict":
-        return Value(refs, kind=kind)
+        return PyValue(refs, kind=kind)
     region = context.region(kind or "argument")
     context.keep([region], inside)
-    return Value(refs, frozenset([region]) | inside, kind)
+    return PyValue(refs, frozenset([region]) | inside, kind)
 
 
 def _returned(
-    context: Context, function: Function, callee: Value, value: Value, yields: list[Value]
-) -> Value:
+    context: Context, function: PyFunction, callee: PyValue, value: PyValue, yields: list[PyValue]
+) -> PyValue:
     """Add the `return` PE, which passes to the caller what the function returns."""
     ratio = "n:n" if yields else None
     process = context.process("return", "return", [callee, value, *yields], ratio=ratio)
@@ -179,13 +179,13 @@ def _returned(
         region = context.region(function.name)
         context.generators[region] = function
         regions |= {region}
-        return context.filled(Value(returned.refs, regions, target=Lazy(function)))
+        return context.filled(PyValue(returned.refs, regions, target=Lazy(function)))
     return context.filled(
-        Value(returned.refs, regions, value.kind, value.target, value.cls, value.const)
+        PyValue(returned.refs, regions, value.kind, value.target, value.cls, value.const)
     )
 
 
-def _leave(context: Context, frame: Frame, scope: int, function: Function) -> Value:
+def _leave(context: Context, frame: Frame, scope: int, function: PyFunction) -> PyValue:
     """Join what all `return`s leave."""
     conditions = list(context.path[frame.path_base :])
     mark = frame.mark
@@ -200,7 +200,7 @@ def _leave(context: Context, frame: Frame, scope: int, function: Function) -> Va
     exits = [(value, path, _kept(context, changes)) for value, path, changes in frame.exits]
     if not exits:
         # It always raises, or is not read to an end.
-        return Value()
+        return PyValue()
     if len(exits) == 1:
         value, _, changes = exits[0]
         for key, held in changes.items():
@@ -210,7 +210,7 @@ def _leave(context: Context, frame: Frame, scope: int, function: Function) -> Va
     return value
 
 
-def _defines(context: Context, function: Function) -> bool:
+def _defines(context: Context, function: PyFunction) -> bool:
     """Return True if a function defines others, which may outlive its variables."""
     known = context.defining.get(id(function.node))
     if known is None:
@@ -230,8 +230,8 @@ def _kept(context: Context, changes: Changes) -> Changes:
     }
 
 
-def _joined(context: Context, exits: list[tuple[Value, list[Value], Changes]]) -> Value:
-    branches: list[tuple[Node, Changes]] = []
+def _joined(context: Context, exits: list[tuple[PyValue, list[PyValue], Changes]]) -> PyValue:
+    branches: list[tuple[ScriptNode, Changes]] = []
     # What is returned later is returned since earlier `return`s were not reached.
     for _, path, changes in exits:
         branches.append((context.branch("return", path), changes))
@@ -245,12 +245,12 @@ def _joined(context: Context, exits: list[tuple[Value, list[Value], Changes]]) -
 
 def black_box(
     context: Context,
-    functions: list[Function],
-    callee: Value,
+    functions: list[PyFunction],
+    callee: PyValue,
     arguments: Arguments,
-    receiver: Value | None,
+    receiver: PyValue | None,
     why: str,
-) -> Value:
+) -> PyValue:
     """Add a call whose functions are not read: it depends on all that they may read."""
     context.not_followed(why)
     ran = effects(context, functions)
@@ -272,13 +272,13 @@ def black_box(
         version = context.view(process, context.graph.names.get(key, functions[0].name))
         refs = (*version.refs, *(held.refs if held else ()))
         regions = (held.regions if held else NO_REGIONS) | shared
-        context.write(key, Value(tuple(dict.fromkeys(refs)), regions))
+        context.write(key, PyValue(tuple(dict.fromkeys(refs)), regions))
     context.leave_open(why, (r for value in given for r in value.regions))
     region = context.region(functions[0].name)
-    return Value(view.refs, frozenset([region]) | shared)
+    return PyValue(view.refs, frozenset([region]) | shared)
 
 
-def instantiate(context: Context, cls: Class, callee: Value, arguments: Arguments) -> Value:
+def instantiate(context: Context, cls: Class, callee: PyValue, arguments: Arguments) -> PyValue:
     """Add the making of an object of a class of the project."""
     given = arguments.all()
     if not cls.plain:
@@ -295,17 +295,17 @@ def instantiate(context: Context, cls: Class, callee: Value, arguments: Argument
         instance = context.assume(context.filled(instance), why)
     for name in ("__init__", "__post_init__"):
         member = class_member(context, cls, name)
-        if member is not None and isinstance(member.target, Function):
+        if member is not None and isinstance(member.target, PyFunction):
             invoke(context, member.target, member, arguments, instance)
             return context.filled(instance)
     return instance
 
 
-def _object(context: Context, cls: Class, callee: Value, given: list[Value]) -> Value:
+def _object(context: Context, cls: Class, callee: PyValue, given: list[PyValue]) -> PyValue:
     process = context.process(cls.name, "instance", [callee, *given])
     version = context.view(process, cls.name, intermediate=True)
     region = context.region(cls.name)
     context.made[region] = cls
     inside = frozenset().union(*(value.regions for value in given)) if given else NO_REGIONS
     context.keep([region], inside)
-    return Value(version.refs, frozenset([region]), cls=cls)
+    return PyValue(version.refs, frozenset([region]), cls=cls)

@@ -6,23 +6,23 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from lipstick.systems.scripts.graph import Edge
-from lipstick.systems.scripts.model import Key, Node, Role
+from lipstick.systems.scripts.graph import ScriptEdge
+from lipstick.systems.scripts.model import Key, Role, ScriptNode
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.frames import Changes
-from lipstick.systems.scripts.reading.values import MISSING, Reference, Value, joined_kind
+from lipstick.systems.scripts.reading.values import MISSING, PyValue, Reference, joined_kind
 
-Candidates: TypeAlias = list[tuple[Node, Value | None]]
+Candidates: TypeAlias = list[tuple[ScriptNode, PyValue | None]]
 """By branch what a key holds at its end; None: it is not there."""
 
 Objects: TypeAlias = dict[int, dict[int, Candidates]]
 """Candidates by region, for each group of regions that may be the same object."""
 
 
-def join(context: Context, block: Node, branches: list[tuple[Node, Changes]]) -> None:
+def join(context: Context, block: ScriptNode, branches: list[tuple[ScriptNode, Changes]]) -> None:
     """Let all that some branches change be what the block of them makes of it."""
     for node, _ in branches:
-        context.graph.link(Edge(node.id, block.id, Role.BRANCH))
+        context.graph.link(ScriptEdge(node.id, block.id, Role.BRANCH))
     keys = dict.fromkeys(key for _, changes in branches for key in changes)
     objects: Objects = {}
     for key in keys:
@@ -33,7 +33,7 @@ def join(context: Context, block: Node, branches: list[tuple[Node, Changes]]) ->
             prior = context.lookup(key)
         if context.only_doubts(key):
             ends = [(node, changes.get(key, prior)) for node, changes in branches]
-            context.write(key, Value(_versions(ends)))
+            context.write(key, PyValue(_versions(ends)))
             continue
         candidates = [(node, changes.get(key, prior)) for node, changes in branches]
         if isinstance(key, int):
@@ -49,34 +49,34 @@ def join(context: Context, block: Node, branches: list[tuple[Node, Changes]]) ->
         context.write(region, version)
 
 
-def join_objects(context: Context, block: Node, objects: Objects) -> dict[int, Value]:
+def join_objects(context: Context, block: ScriptNode, objects: Objects) -> dict[int, PyValue]:
     """Return the values that a block makes of objects, by region.
 
     Objects that may be the same are joined once, since a reader of one of them reads all, and so
     are objects that every branch leaves in the same versions.
     """
-    joined_values: dict[int, Value] = {}
-    alike: dict[tuple[tuple[Reference, ...], ...], Value] = {}
+    joined_values: dict[int, PyValue] = {}
+    alike: dict[tuple[tuple[Reference, ...], ...], PyValue] = {}
     for group in objects.values():
         versions = tuple(map(_versions, zip(*group.values(), strict=True)))
         if versions not in alike:
             first = next(iter(group))
             nodes = [node for node, _ in group[first]]
             candidates: Candidates = [
-                (node, Value(refs)) for node, refs in zip(nodes, versions, strict=True)
+                (node, PyValue(refs)) for node, refs in zip(nodes, versions, strict=True)
             ]
-            alike[versions] = Value(joined(context, block, first, candidates).refs)
+            alike[versions] = PyValue(joined(context, block, first, candidates).refs)
         joined_values |= dict.fromkeys(group, alike[versions])
     return joined_values
 
 
-def _versions(candidates: Iterable[tuple[Node, Value | None]]) -> tuple[Reference, ...]:
+def _versions(candidates: Iterable[tuple[ScriptNode, PyValue | None]]) -> tuple[Reference, ...]:
     """The versions that some objects have at the end of a branch, each once."""
     held = [value for _, value in candidates if value is not None]
     return tuple(dict.fromkeys(ref for value in held for ref in value.refs))
 
 
-def joined(context: Context, block: Node, key: Key, candidates: Candidates) -> Value:
+def joined(context: Context, block: ScriptNode, key: Key, candidates: Candidates) -> PyValue:
     """Return the value that a block makes of one key, from the values in its branches."""
     values = [value for _, value in candidates if value is not None]
     regions = frozenset().union(*(value.regions for value in values))
@@ -95,13 +95,13 @@ def joined(context: Context, block: Node, key: Key, candidates: Candidates) -> V
     for node, value in candidates:
         if value is not None:
             context.link(value, node, Role.ACTIVITY, key)
-    first = values[0] if values else Value()
+    first = values[0] if values else PyValue()
     consts = [value.const for value in values]
     const = first.const if values and all(_equal(c, first.const) for c in consts) else MISSING
     if not same:
         for value in values:
             context.escape(value)
-    return Value(
+    return PyValue(
         ((block.id, key, None), *doubts),
         regions,
         joined_kind(values),
@@ -111,13 +111,13 @@ def joined(context: Context, block: Node, key: Key, candidates: Candidates) -> V
     )
 
 
-def _sure(value: Value, doubts: tuple[Reference, ...]) -> Value:
+def _sure(value: PyValue, doubts: tuple[Reference, ...]) -> PyValue:
     """A value without what is open about it."""
     open_nodes = {node for node, _, _ in doubts}
     return replace(value, refs=tuple(ref for ref in value.refs if ref[0] not in open_nodes))
 
 
-def _alike(left: Value, right: Value) -> bool:
+def _alike(left: PyValue, right: PyValue) -> bool:
     return (
         left.refs == right.refs
         and left.kind == right.kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from lipstick.systems.scripts.facts import PLAIN, Fact, Parameter
-from lipstick.systems.scripts.model import Node, NodeKind, Window
+from lipstick.systems.scripts.model import NodeKind, ScriptNode, Window
 from lipstick.systems.scripts.reading.arguments import Arguments, argument, argument_text
 from lipstick.systems.scripts.reading.assign import changed, root
 from lipstick.systems.scripts.reading.classes import class_member, methods_of
@@ -35,9 +35,9 @@ from lipstick.systems.scripts.reading.values import (
     MISSING,
     NO_REGIONS,
     PLAIN_KINDS,
-    Bound,
-    Function,
-    Value,
+    BoundMethod,
+    PyFunction,
+    PyValue,
 )
 
 _CONTAINERS = ("list", "dict", "tuple", "set")
@@ -47,12 +47,12 @@ def apply(
     context: Context,
     node: ast.Call,
     fact: Fact,
-    callee: Value,
+    callee: PyValue,
     arguments: Arguments,
-    owner: Value | None,
-    candidates: list[Function] | None = None,
+    owner: PyValue | None,
+    candidates: list[PyFunction] | None = None,
     why: str | None = None,
-) -> Value:
+) -> PyValue:
     """Add a call whose behaviour a fact describes.
 
     Parameters
@@ -93,7 +93,7 @@ def apply(
     read = files_read(context, fact, arguments, owner)
     if (states or read.regions) and fact.unknown is None:
         states.append(context.world)
-    inputs += [context.filled(Value(regions=frozenset([r]))) for r in (*states, *read.regions)]
+    inputs += [context.filled(PyValue(regions=frozenset([r]))) for r in (*states, *read.regions)]
     inputs += read.opened
     if assumed is not None:
         inputs = [context.assume(value, assumed) for value in inputs]
@@ -117,7 +117,7 @@ def apply(
     return result
 
 
-def _leave_open(context: Context, fact: Fact, why: str, held: list[Value]) -> None:
+def _leave_open(context: Context, fact: Fact, why: str, held: list[PyValue]) -> None:
     """Note what a call may change beside what its PE changes."""
     regions = [region for value in held for region in value.regions]
     reached = context.reach(regions)
@@ -131,17 +131,17 @@ def _leave_open(context: Context, fact: Fact, why: str, held: list[Value]) -> No
     context.leave_open(why, regions, names)
 
 
-def _called(context: Context, value: Value) -> Function | None:
+def _called(context: Context, value: PyValue) -> PyFunction | None:
     """The function that calling an argument runs, where that is plain."""
     match value.target:
-        case Function() as function:
+        case PyFunction() as function:
             return function
-        case Bound(function=Function() as function):
+        case BoundMethod(function=PyFunction() as function):
             return function
         case _:
             pass
     member = None if value.cls is None else class_member(context, value.cls, "__call__")
-    return member.target if member and isinstance(member.target, Function) else None
+    return member.target if member and isinstance(member.target, PyFunction) else None
 
 
 def _result(
@@ -149,11 +149,11 @@ def _result(
     node: ast.Call,
     fact: Fact,
     arguments: Arguments,
-    owner: Value | None,
-    process: Node,
+    owner: PyValue | None,
+    process: ScriptNode,
     ran: Effects,
     read: FilesRead,
-) -> Value:
+) -> PyValue:
     given = arguments.all()
     everything = [value for value in (owner, *given) if value is not None]
     written: tuple[int, ...] = ()
@@ -191,7 +191,7 @@ def _result(
     if fact.returns == "none" and not fact.unknown:
         if not context.graph.outgoing[process.id]:
             context.view(process, process.name, intermediate=True)
-        return Value(((process.id, None, None),), kind="none")
+        return PyValue(((process.id, None, None),), kind="none")
     view = context.view(
         process, process.name, intermediate=True, persistent=process.kind is NodeKind.SOURCE
     )
@@ -204,15 +204,15 @@ def _result(
     if kind == PLAIN or (kind in PLAIN_KINDS and not fact.shares and fact.unknown is None):
         context.plain |= regions
     regions |= _stored_regions(fact, arguments, owner)
-    return Value(view.refs, regions, kind, const=_const(fact, arguments))
+    return PyValue(view.refs, regions, kind, const=_const(fact, arguments))
 
 
 def _regions(
     context: Context,
     fact: Fact,
-    everything: list[Value],
-    process: Node,
-    functions: list[Function],
+    everything: list[PyValue],
+    process: ScriptNode,
+    functions: list[PyFunction],
 ) -> frozenset[int]:
     shared = (
         frozenset().union(*(value.regions for value in everything)) if everything else NO_REGIONS
@@ -229,10 +229,10 @@ def _regions(
     return frozenset([region])
 
 
-def _write(context: Context, fact: Fact, process: Node, written: tuple[int, ...]) -> None:
+def _write(context: Context, fact: Fact, process: ScriptNode, written: tuple[int, ...]) -> None:
     known = [r for r in written if not context.graph.names[r].startswith("<")]
     # All are read before any is written: one may be another by another name.
-    held = {region: context.filled(Value(regions=frozenset([region]))) for region in known}
+    held = {region: context.filled(PyValue(regions=frozenset([region]))) for region in known}
     for region in known:
         name = context.graph.names[region]
         keeps = fact.appends or name == ANY_FILE
@@ -244,7 +244,7 @@ def _write(context: Context, fact: Fact, process: Node, written: tuple[int, ...]
         context.change([region], version)
 
 
-def _change_states(context: Context, fact: Fact, process: Node) -> None:
+def _change_states(context: Context, fact: Fact, process: ScriptNode) -> None:
     names = list(fact.state)
     if fact.unknown is not None and "." in fact.name:
         names.append(f"<{fact.name.split('.')[0]}>")
@@ -258,8 +258,8 @@ def _change_objects(
     node: ast.Call,
     fact: Fact,
     arguments: Arguments,
-    owner: Value | None,
-    process: Node,
+    owner: PyValue | None,
+    process: ScriptNode,
 ) -> None:
     mutates = list(fact.mutates) if fact.unknown is None else []
     inplace = arguments.named.get("inplace")
@@ -290,7 +290,7 @@ def _change_objects(
             changed(context, text, value, process)
 
 
-def _stored_regions(fact: Fact, arguments: Arguments, owner: Value | None) -> frozenset[int]:
+def _stored_regions(fact: Fact, arguments: Arguments, owner: PyValue | None) -> frozenset[int]:
     """Return the objects that are the result of a call whose arguments ask it to store results."""
     parameters = [fact.out] if fact.out is not None else []
     if fact.copy is not None and _is_in_place(fact, arguments):
@@ -318,5 +318,5 @@ def _const(fact: Fact, arguments: Arguments) -> object:
     return MISSING
 
 
-def _name_of(context: Context, node: ast.Call, process: Node) -> str:
+def _name_of(context: Context, node: ast.Call, process: ScriptNode) -> str:
     return root(node.func) or process.name

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from lipstick.systems.scripts.graph import Edge
+from lipstick.systems.scripts.graph import ScriptEdge
 from lipstick.systems.scripts.model import Key, NodeKind, Place, Role
 from lipstick.systems.scripts.reading.assign import assign, element_of
 from lipstick.systems.scripts.reading.branches import condition
 from lipstick.systems.scripts.reading.context import Context
-from lipstick.systems.scripts.reading.frames import Changes, Loop
+from lipstick.systems.scripts.reading.frames import Changes, LoopFrame
 from lipstick.systems.scripts.reading.joins import join
 from lipstick.systems.scripts.reading.names import assigned_names, key_for_writing
 from lipstick.systems.scripts.reading.opaque import advance, is_used_up
 from lipstick.systems.scripts.reading.special import iterated, next_of
-from lipstick.systems.scripts.reading.values import Value
+from lipstick.systems.scripts.reading.values import PyValue
 
 
 def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
@@ -23,7 +23,7 @@ def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
     over = context.evaluate(context, node.iter)
     items = iterated(context, over)
 
-    def begin() -> list[Value]:
+    def begin() -> list[PyValue]:
         parts = range_of(node.iter)
         count = None if parts is None else len(range(*parts))
         following = next_of(context, items)
@@ -35,7 +35,7 @@ def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
         )
         view = context.view(process, ast.unparse(node.target), intermediate=True)
         element = element_of(context, items) if following is None else following
-        item = Value(view.refs, element.regions, element.kind, cls=element.cls)
+        item = PyValue(view.refs, element.regions, element.kind, cls=element.cls)
         if is_used_up(context, items):
             context.change(items.regions, context.view(process, ast.unparse(node.iter)[:40]))
         if isinstance(node.target, ast.Name):
@@ -54,7 +54,7 @@ def while_loop(context: Context, node: ast.While) -> None:
     """Add a `while`: its test is the condition of each iteration."""
     constant = isinstance(node.test, ast.Constant) and bool(node.test.value)
 
-    def begin() -> list[Value]:
+    def begin() -> list[PyValue]:
         test = condition(context, node.test, "while")
         return [] if constant else [test]
 
@@ -74,7 +74,7 @@ def repeated(
 def _loop(
     context: Context,
     name: str,
-    begin: Callable[[], list[Value]],
+    begin: Callable[[], list[PyValue]],
     node: ast.For | ast.AsyncFor | ast.While,
     endless: bool,
 ) -> None:
@@ -109,14 +109,14 @@ def _loop(
     context.path.extend(dict.fromkeys(returned))
 
 
-def _enter(context: Context, name: str, assigned: frozenset[str]) -> Loop:
+def _enter(context: Context, name: str, assigned: frozenset[str]) -> LoopFrame:
     head = context.node(NodeKind.COMPUTING, name, "head")
-    loop = Loop(head, assigned, len(context.path), context.state.mark())
+    loop = LoopFrame(head, assigned, len(context.path), context.state.mark())
     context.loops.append(loop)
     return loop
 
 
-def _carry(context: Context, loop: Loop, jumps: list[Changes]) -> None:
+def _carry(context: Context, loop: LoopFrame, jumps: list[Changes]) -> None:
     """Let a jump out of an endless loop leave what earlier iterations have made.
 
     What an iteration changes behind the jump was changed by the iterations before it.
@@ -133,9 +133,9 @@ def _carry(context: Context, loop: Loop, jumps: list[Changes]) -> None:
 
 def _leave(
     context: Context,
-    loop: Loop,
+    loop: LoopFrame,
     name: str,
-    conditions: list[Value],
+    conditions: list[PyValue],
     tested: Changes,
     endless: bool,
 ) -> None:
@@ -153,13 +153,13 @@ def _leave(
         join(context, block, branches)
 
 
-def _feed_head(context: Context, loop: Loop, name: str) -> None:
+def _feed_head(context: Context, loop: LoopFrame, name: str) -> None:
     first = context.node(NodeKind.COMPUTING, "first", "branch")
-    context.graph.link(Edge(first.id, loop.head.id, Role.BRANCH))
+    context.graph.link(ScriptEdge(first.id, loop.head.id, Role.BRANCH))
     again = []
     for path, changes in loop.ends:
         node = context.branch(name, path)
-        context.graph.link(Edge(node.id, loop.head.id, Role.BACK))
+        context.graph.link(ScriptEdge(node.id, loop.head.id, Role.BACK))
         again.append((node, changes))
     fed: set[Key] = set()
     while len(fed) < len(loop.heads):
@@ -179,10 +179,10 @@ def _feed_head(context: Context, loop: Loop, name: str) -> None:
                     continue
                 doubts = tuple(ref for ref in end.refs if ref[0] in context.graph.doubts)
                 # What is open is so whether there is another iteration or not.
-                context.link(Value(doubts), first, Role.ACTIVITY, held)
+                context.link(PyValue(doubts), first, Role.ACTIVITY, held)
                 rest = tuple(ref for ref in end.refs if ref[0] not in context.graph.doubts)
                 if rest != head.refs:
-                    context.link(Value(rest), node, Role.ACTIVITY, held)
+                    context.link(PyValue(rest), node, Role.ACTIVITY, held)
                 if head.regions and end.regions:
                     context.alias(head.regions | end.regions)
                     own_regions = context.alike(end.regions)
@@ -193,7 +193,7 @@ def _feed_head(context: Context, loop: Loop, name: str) -> None:
                     )
 
 
-def _feed_doubts(context: Context, head: Value, ends: list[Value]) -> None:
+def _feed_doubts(context: Context, head: PyValue, ends: list[PyValue]) -> None:
     """Let what iterations leave open be open at the head of the loop."""
     graph = context.graph
     own_node = head.refs[-1][0]
@@ -201,10 +201,10 @@ def _feed_doubts(context: Context, head: Value, ends: list[Value]) -> None:
         found = graph.carried.get(node, {node})
         graph.carried[own_node] |= found
     for node in graph.carried[own_node]:
-        graph.link(Edge(node, own_node))
+        graph.link(ScriptEdge(node, own_node))
 
 
-def _broken(context: Context, loop: Loop, name: str, endless: bool) -> None:
+def _broken(context: Context, loop: LoopFrame, name: str, endless: bool) -> None:
     """Join what `break` leaves with what the end of the loop leaves."""
     normal = context.state.changes(loop.mark)
     context.state.undo(loop.mark)
@@ -215,11 +215,11 @@ def _broken(context: Context, loop: Loop, name: str, endless: bool) -> None:
     join(context, block, branches)
 
 
-def _broken_by(loop: Loop) -> list[Value]:
+def _broken_by(loop: LoopFrame) -> list[PyValue]:
     return [condition for path, _ in loop.breaks for condition in path]
 
 
-def _otherwise(context: Context, loop: Loop, orelse: list[ast.stmt]) -> None:
+def _otherwise(context: Context, loop: LoopFrame, orelse: list[ast.stmt]) -> None:
     mark, base = loop.mark, len(context.path)
     broken = _broken_by(loop)
     context.path.extend(broken)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from lipstick.systems.scripts.facts import Fact, Parameter
 from lipstick.systems.scripts.reading.arguments import Arguments, argument
 from lipstick.systems.scripts.reading.context import OPEN_FILE, Context
-from lipstick.systems.scripts.reading.values import Value
+from lipstick.systems.scripts.reading.values import PyValue
 
 ANY_FILE = "?"
 """The file or table whose name is computed."""
@@ -29,11 +29,11 @@ class FilesRead:
 
     names: tuple[str, ...] = ()
     regions: tuple[int, ...] = ()
-    opened: list[Value] = field(default_factory=list)
+    opened: list[PyValue] = field(default_factory=list)
 
 
 def files_read(
-    context: Context, fact: Fact, arguments: Arguments, owner: Value | None
+    context: Context, fact: Fact, arguments: Arguments, owner: PyValue | None
 ) -> FilesRead:
     """The files that a call reads and the script has not written itself."""
     read = FilesRead()
@@ -64,7 +64,7 @@ def files_read(
 
 
 def files(
-    context: Context, parameter: Parameter, arguments: Arguments, owner: Value | None
+    context: Context, parameter: Parameter, arguments: Arguments, owner: PyValue | None
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """The files or tables that a parameter names, and their regions."""
     if parameter.fixed is not None:
@@ -113,7 +113,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _folders(
-    context: Context, parameter: Parameter | None, arguments: Arguments, owner: Value | None
+    context: Context, parameter: Parameter | None, arguments: Arguments, owner: PyValue | None
 ) -> list[int]:
     """The regions of the folders around the file that a parameter names."""
     if parameter is None or parameter.fixed is not None:
@@ -135,18 +135,18 @@ def leave_file_open(context: Context, regions: Iterable[int]) -> None:
     doubt = context.doubt("the file may still be open where it is read")
     for region in regions:
         context.graph.names[OPEN_FILE, region] = "<open>"
-        context.write((OPEN_FILE, region), Value((doubt,)))
+        context.write((OPEN_FILE, region), PyValue((doubt,)))
 
 
-def close_file(context: Context, value: Value) -> None:
+def close_file(context: Context, value: PyValue) -> None:
     """Note that a file is closed."""
     for region in value.regions:
         if context.state.get((OPEN_FILE, region)) is not None:
-            context.write((OPEN_FILE, region), Value())
+            context.write((OPEN_FILE, region), PyValue())
 
 
 def close_unnamed(
-    context: Context, node: ast.Call, arguments: Arguments, owner: Value | None
+    context: Context, node: ast.Call, arguments: Arguments, owner: PyValue | None
 ) -> None:
     """Close the files that a call has opened for itself, and that end with its expression."""
     if (

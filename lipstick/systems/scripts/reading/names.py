@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from lipstick.systems.scripts.model import Key, NodeKind
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.frames import Frame
-from lipstick.systems.scripts.reading.values import Library, Value
+from lipstick.systems.scripts.reading.values import Library, PyValue
 
 _BUILTINS = frozenset(dir(builtins)) | {"raw_input", "__ipython__"}
 
@@ -46,7 +46,7 @@ def key_for_writing(context: Context, name: str) -> Key:
     return key
 
 
-def read_name(context: Context, name: str) -> Value:
+def read_name(context: Context, name: str) -> PyValue:
     """Return the value that a name holds, with the changes of its objects."""
     key = key_for_reading(context, name)
     value = None
@@ -56,14 +56,14 @@ def read_name(context: Context, name: str) -> Value:
     if value is not None:
         return context.filled(value)
     if name in _OF_MODULES:
-        return Value(kind="text")
+        return PyValue(kind="text")
     if name in _BUILTINS:
-        return Value(target=Library(name))
+        return PyValue(target=Library(name))
     why = f"{name} is defined by nothing that is read"
     context.not_followed(why)
     process = context.process(name, "undefined", kind=NodeKind.SOURCE, unknown=why)
     view = context.view(process, name)
-    return Value(view.refs, frozenset([context.named_region(f"<{name}>")]))
+    return PyValue(view.refs, frozenset([context.named_region(f"<{name}>")]))
 
 
 def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:

@@ -7,19 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from lipstick.systems.scripts.facts import Fact
-from lipstick.systems.scripts.model import Key, Node, Place
+from lipstick.systems.scripts.model import Key, Place, ScriptNode
 from lipstick.systems.scripts.reading.classes import methods_of
 from lipstick.systems.scripts.reading.context import Context
 from lipstick.systems.scripts.reading.names import assigned_names, declared_names
 from lipstick.systems.scripts.reading.special_names import special_names
 from lipstick.systems.scripts.reading.values import (
     ITERATORS,
-    Bound,
+    BoundMethod,
     Class,
-    Function,
     Lazy,
     Library,
-    Value,
+    PyFunction,
+    PyValue,
 )
 
 
@@ -65,7 +65,7 @@ class Effects:
         Where their bodies stand.
     """
 
-    inputs: list[Value] = field(default_factory=list)
+    inputs: list[PyValue] = field(default_factory=list)
     changed: set[int] = field(default_factory=set)
     assigned: dict[Key, None] = field(default_factory=dict)
     changes_arguments: bool = False
@@ -90,7 +90,7 @@ class _Seen:
     changed: set[str] = field(default_factory=set)
 
 
-def effects(context: Context, functions: Iterable[Function]) -> Effects:
+def effects(context: Context, functions: Iterable[PyFunction]) -> Effects:
     """Return all possible effects of running some functions and all that they may call."""
     ran = Effects()
     waiting = list(functions)
@@ -116,14 +116,14 @@ def effects(context: Context, functions: Iterable[Function]) -> Effects:
         add_owners(context, ran)
     if seen.read:
         regions = frozenset(context.named_region(name) for name in seen.read)
-        ran.inputs.append(context.filled(Value(regions=regions)))
+        ran.inputs.append(context.filled(PyValue(regions=regions)))
         ran.changed.update(context.named_region(name) for name in seen.changed)
     return ran
 
 
-def advanced(context: Context, values: Iterable[Value]) -> list[Function]:
+def advanced(context: Context, values: Iterable[PyValue]) -> list[PyFunction]:
     """The functions whose bodies run on where something takes the next of some values."""
-    functions: dict[int, Function] = {}
+    functions: dict[int, PyFunction] = {}
     for value in values:
         if isinstance(value.target, Lazy):
             functions[id(value.target.function.node)] = value.target.function
@@ -135,7 +135,7 @@ def advanced(context: Context, values: Iterable[Value]) -> list[Function]:
     return list(functions.values())
 
 
-def is_used_up(context: Context, value: Value) -> bool:
+def is_used_up(context: Context, value: PyValue) -> bool:
     """Return True if going over a value changes it: a generator, an iterator, an open file."""
     if not value.regions:
         return False
@@ -143,7 +143,7 @@ def is_used_up(context: Context, value: Value) -> bool:
     return known or not context.generators.keys().isdisjoint(context.alike(value.regions))
 
 
-def advance(context: Context, value: Value, name: str) -> Value:
+def advance(context: Context, value: PyValue, name: str) -> PyValue:
     """Let a generator or coroutine run on, with all that its body may read and change."""
     functions = advanced(context, [value])
     if not functions:
@@ -162,28 +162,28 @@ def add_owners(context: Context, ran: Effects) -> None:
     """Add what calling any method may do that was used as a value."""
     regions = frozenset(context.escaped_owners)
     if regions:
-        ran.inputs.append(context.filled(Value(regions=regions)))
+        ran.inputs.append(context.filled(PyValue(regions=regions)))
         ran.changed.update(context.reach(regions))
 
 
-def leave_effects(context: Context, ran: Effects, process: Node) -> None:
+def leave_effects(context: Context, ran: Effects, process: ScriptNode) -> None:
     """Add the versions that a PE makes of the objects and variables its functions may change."""
     if ran.changed:
         version = context.view(process, process.name, intermediate=True)
         context.change(ran.changed, version)
     for key in ran.assigned:
-        held = context.lookup(key) or Value()
+        held = context.lookup(key) or PyValue()
         version = context.view(process, context.graph.names.get(key, process.name))
         refs = tuple(dict.fromkeys((*version.refs, *held.refs)))
-        context.write(key, Value(refs, held.regions))
+        context.write(key, PyValue(refs, held.regions))
 
 
-def reads_of(context: Context, functions: list[Function]) -> list[Value]:
+def reads_of(context: Context, functions: list[PyFunction]) -> list[PyValue]:
     """Return the values that some functions may read when they run."""
     return effects(context, functions).inputs
 
 
-def _body(context: Context, function: Function) -> Body:
+def _body(context: Context, function: PyFunction) -> Body:
     known: Body | None = context.bodies.get(id(function.node))
     if known is not None:
         return known
@@ -231,10 +231,10 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> lis
 
 def _variables(
     context: Context,
-    function: Function,
+    function: PyFunction,
     body: Body,
     ran: Effects,
-    waiting: list[Function],
+    waiting: list[PyFunction],
 ) -> None:
     changing = body.stores or _calls_that_change(context, function, body)
     ran.changes_arguments |= changing
@@ -242,15 +242,15 @@ def _variables(
         key = next(((s, name) for s in function.scopes if context.state.get((s, name))), None)
         if key is None:
             continue
-        value = context.lookup(key) or Value()
+        value = context.lookup(key) or PyValue()
         # What a generator reads is added with its body, once, also if it goes over itself.
-        ran.inputs.append(context.filled(Value(value.refs, value.regions)))
+        ran.inputs.append(context.filled(PyValue(value.refs, value.regions)))
         match value.target:
             case Lazy(function=inner):
                 waiting.append(inner)
-            case Function() as inner:
+            case PyFunction() as inner:
                 waiting.append(inner)
-            case Bound(function=Function() as inner):
+            case BoundMethod(function=PyFunction() as inner):
                 waiting.append(inner)
             case Class() as cls:
                 waiting.extend(methods_of(context, cls))
@@ -270,7 +270,7 @@ def _class_variables(context: Context, cls: Class, ran: Effects, changing: bool)
     for name in assigned_names(cls.node.body):
         key = (cls.scope, name)
         held = context.lookup(key) if context.state.get(key) else None
-        if held is None or isinstance(held.target, Function | Class):
+        if held is None or isinstance(held.target, PyFunction | Class):
             continue
         ran.inputs.append(context.filled(held))
         if changing:
@@ -278,7 +278,7 @@ def _class_variables(context: Context, cls: Class, ran: Effects, changing: bool)
             ran.changed.update(context.reach(held.regions))
 
 
-def _calls_that_change(context: Context, function: Function, body: Body) -> bool:
+def _calls_that_change(context: Context, function: PyFunction, body: Body) -> bool:
     for node in body.calls:
         if not _is_own(context, function, node):
             fact = _fact(context, node)
@@ -287,14 +287,14 @@ def _calls_that_change(context: Context, function: Function, body: Body) -> bool
     return False
 
 
-def _is_own(context: Context, function: Function, node: ast.Call) -> bool:
+def _is_own(context: Context, function: PyFunction, node: ast.Call) -> bool:
     """Return True for a call of a function or class of the project: its body shows the effects."""
     if not isinstance(node.func, ast.Name):
         return False
     for scope in function.scopes:
         held = context.state.get((scope, node.func.id))
         if held is not None:
-            return isinstance(held.target, Function | Class)
+            return isinstance(held.target, PyFunction | Class)
     return False
 
 
@@ -325,7 +325,7 @@ def _of_library(context: Context, node: ast.Attribute) -> Fact | None:
 
 
 def _calls(
-    context: Context, function: Function, body: Body, seen: _Seen, waiting: list[Function]
+    context: Context, function: PyFunction, body: Body, seen: _Seen, waiting: list[PyFunction]
 ) -> None:
     for name in body.special:
         waiting.extend(context.methods.get(name, ()))

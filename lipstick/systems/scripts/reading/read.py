@@ -38,8 +38,8 @@ from lipstick.systems.scripts.reading.values import (
     IMMUTABLE,
     NOTHING,
     Library,
+    PyValue,
     Reference,
-    Value,
 )
 from lipstick.systems.scripts.script_text import Script
 
@@ -49,7 +49,7 @@ def match_statement(context: Context, node: ast.Match) -> None:
     subject = condition(context, node.subject, "match")
     place = context.place
     branches = Branches()
-    conditions: list[Value] = []
+    conditions: list[PyValue] = []
     exhaustive = False
     for case in node.cases:
         context.at(case.pattern)
@@ -81,7 +81,7 @@ def _catches_all(pattern: ast.pattern) -> bool:
     return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
 
 
-def _bind_pattern(context: Context, pattern: ast.pattern, subject: Value) -> None:
+def _bind_pattern(context: Context, pattern: ast.pattern, subject: PyValue) -> None:
     for inner in ast.walk(pattern):
         name = None
         if isinstance(inner, ast.MatchAs | ast.MatchStar):
@@ -90,7 +90,7 @@ def _bind_pattern(context: Context, pattern: ast.pattern, subject: Value) -> Non
             name = inner.rest
         if name is not None:
             part = element_of(context, subject)
-            value = Value(part.refs, part.regions | subject.regions)
+            value = PyValue(part.refs, part.regions | subject.regions)
             assign(context, ast.Name(name, ast.Store()), value, "case")
 
 
@@ -178,14 +178,14 @@ def _augmented(context: Context, node: ast.AugAssign) -> None:
             context.keep(before.regions, context.inside(value.regions))
         version = context.view(process, target.id)
         context.change(before.regions, version)
-        updated = Value(version.refs, before.regions | value.regions, before.kind)
+        updated = PyValue(version.refs, before.regions | value.regions, before.kind)
         if before.kind in COPIED:
-            updated = Value(version.refs, before.regions, before.kind)
+            updated = PyValue(version.refs, before.regions, before.kind)
         context.write(key_for_writing(context, target.id), updated)
         return
     kind = before.kind if before.kind == value.kind or before.kind == "text" else ""
     regions = frozenset() if kind in IMMUTABLE else before.regions | value.regions
-    bind(context, target.id, Value(regions=regions, kind=kind), process)
+    bind(context, target.id, PyValue(regions=regions, kind=kind), process)
 
 
 def _loaded(target: ast.expr) -> ast.expr:
@@ -206,7 +206,7 @@ def _delete(context: Context, node: ast.Delete) -> None:
             value = read_name(context, target.id)
             process = context.process("del", "delete", [value])
             if not isinstance(value.target, Library):
-                bind(context, target.id, Value(), process)
+                bind(context, target.id, PyValue(), process)
         elif isinstance(target, ast.Subscript | ast.Attribute):
             base = evaluate(context, target.value)
             inputs = [base]
@@ -224,7 +224,7 @@ def _return(context: Context, node: ast.Return) -> None:
         context.escape(value)
     changes = context.state.changes(frame.mark)
     returned = context.operate("returns", "returns", [value])
-    value = Value(returned.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    value = PyValue(returned.refs, value.regions, value.kind, value.target, value.cls, value.const)
     path = context.path[frame.path_base :]
     jump = context.jumped("return")
     body = frame.function.node.body if frame.function is not None else []
@@ -238,7 +238,7 @@ def _raise(context: Context, node: ast.Raise) -> None:
     _interrupt(context, "raise", parts)
 
 
-def _interrupt(context: Context, name: str, parts: list[Value]) -> None:
+def _interrupt(context: Context, name: str, parts: list[PyValue]) -> None:
     """End what is run: seen where a `try` is around, and nowhere else."""
     context.jumped(name, parts)
     if not context.tries:
@@ -308,7 +308,7 @@ _NODES_PER_LINE = 30
 
 
 @dataclass(slots=True)
-class Reading:
+class ScriptReading:
     """The initial graph of a script, and what it holds at its end.
 
     Attributes
@@ -333,7 +333,7 @@ class Reading:
     open_files: tuple[Reference, ...]
 
 
-def read(script: Script, facts: Catalogue) -> Reading:
+def read(script: Script, facts: Catalogue) -> ScriptReading:
     """Read a script into its initial graph; nothing of it is run.
 
     O(nodes) but for functions, whose bodies are read at every call, up to a size from which on
@@ -368,11 +368,11 @@ def read(script: Script, facts: Catalogue) -> Reading:
         held = context.lookup(region)
         if held is not None and held.refs:
             files[name] = held.refs
-    left = context.lookup(context.world) or Value()
+    left = context.lookup(context.world) or PyValue()
     for refs in (*variables.values(), *files.values(), left.refs):
         context.graph.results += [(node, key) for node, key, _ in refs]
     context.graph.drop_unread_doubts()
-    return Reading(
+    return ScriptReading(
         context.graph,
         variables,
         files,

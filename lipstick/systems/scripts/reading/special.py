@@ -17,23 +17,27 @@ from lipstick.systems.scripts.reading.special_names import (
     TEXTS,
     UNARY,
 )
-from lipstick.systems.scripts.reading.values import Class, Function, Value
+from lipstick.systems.scripts.reading.values import Class, PyFunction, PyValue
 
 
-def binary_method(context: Context, op: ast.operator, left: Value, right: Value) -> Value | None:
+def binary_method(
+    context: Context, op: ast.operator, left: PyValue, right: PyValue
+) -> PyValue | None:
     """Call what an operator calls of its operands; None: their classes are not plain."""
     name = OPERATORS[type(op)]
     result = call_method(context, left, f"__{name}__", [right])
     return result or call_method(context, right, f"__r{name}__", [left])
 
 
-def augmented_method(context: Context, op: ast.operator, left: Value, right: Value) -> Value | None:
+def augmented_method(
+    context: Context, op: ast.operator, left: PyValue, right: PyValue
+) -> PyValue | None:
     """Call what an augmented assignment calls; None: the classes are not plain."""
     result = call_method(context, left, f"__i{OPERATORS[type(op)]}__", [right])
     return result or binary_method(context, op, left, right)
 
 
-def compared(context: Context, op: ast.cmpop, left: Value, right: Value) -> list[Value]:
+def compared(context: Context, op: ast.cmpop, left: PyValue, right: PyValue) -> list[PyValue]:
     """Return the result of the special method that a comparison calls of a side, if any."""
     containment = isinstance(op, ast.In | ast.NotIn)
     sides = [(right, left)] if containment else [(left, right), (right, left)]
@@ -52,18 +56,18 @@ def unary_method(op: ast.unaryop) -> str:
 
 
 def call_method(
-    context: Context, receiver: Value, name: str, given: Sequence[Value] = ()
-) -> Value | None:
+    context: Context, receiver: PyValue, name: str, given: Sequence[PyValue] = ()
+) -> PyValue | None:
     """Call a special method of an object; None: its class is not plain, or has no such method."""
     if receiver.cls is None:
         return _call_any(context, receiver, name, given)
     member = class_member(context, receiver.cls, name)
-    if member is None or not isinstance(member.target, Function):
+    if member is None or not isinstance(member.target, PyFunction):
         return None
     return invoke(context, member.target, member, Arguments(list(given)), context.filled(receiver))
 
 
-def hashed(context: Context, values: Sequence[Value]) -> list[Value]:
+def hashed(context: Context, values: Sequence[PyValue]) -> list[PyValue]:
     """Return the results of the methods that compare keys of dicts and elements of sets."""
     if not {"__hash__", "__eq__"} & context.methods.keys():
         return []
@@ -76,22 +80,24 @@ def hashed(context: Context, values: Sequence[Value]) -> list[Value]:
     return found
 
 
-def _call_any(context: Context, receiver: Value, name: str, given: Sequence[Value]) -> Value | None:
+def _call_any(
+    context: Context, receiver: PyValue, name: str, given: Sequence[PyValue]
+) -> PyValue | None:
     """Call a special method of one of the classes that an object may be of; None: of none."""
     if receiver.kind or name not in context.methods or not receiver.regions:
         return None
     classes = {id(cls): cls for r in receiver.regions if (cls := context.made.get(r)) is not None}
     members = [class_member(context, cls, name) for cls in classes.values()]
-    functions = [m.target for m in members if m is not None and isinstance(m.target, Function)]
+    functions = [m.target for m in members if m is not None and isinstance(m.target, PyFunction)]
     if not functions:
         return None
     why = f"{name} may be a method of several classes"
-    return black_box(context, functions, Value(), Arguments(list(given)), receiver, why)
+    return black_box(context, functions, PyValue(), Arguments(list(given)), receiver, why)
 
 
 def called_by(
-    context: Context, function: str, values: Iterable[Value], owner: Value | None
-) -> list[Function]:
+    context: Context, function: str, values: Iterable[PyValue], owner: PyValue | None
+) -> list[PyFunction]:
     """Return the special methods of its arguments that a function of Python or a library may call.
 
     Methods of other objects call the ones in `BUILT_IN`; other functions may call all `OTHERS`.
@@ -102,28 +108,28 @@ def called_by(
         return []
     classes = {id(cls): cls for value in values for cls in _classes(context, value)}
     members = [class_member(context, cls, name) for cls in classes.values() for name in names]
-    return [m.target for m in members if m is not None and isinstance(m.target, Function)]
+    return [m.target for m in members if m is not None and isinstance(m.target, PyFunction)]
 
 
-def _classes(context: Context, value: Value) -> list[Class]:
+def _classes(context: Context, value: PyValue) -> list[Class]:
     """The classes of the project of a value and of all that it holds."""
     own_class = [] if value.cls is None else [value.cls]
     classes = (context.made.get(region) for region in context.reach(value.regions))
     return [*own_class, *(cls for cls in classes if cls is not None)]
 
 
-def iterated(context: Context, over: Value) -> Value:
+def iterated(context: Context, over: PyValue) -> PyValue:
     """Return the result of ``__iter__`` of an object of the project; other values as they are."""
     result = call_method(context, over, "__iter__")
     return over if result is None else result
 
 
-def next_of(context: Context, items: Value) -> Value | None:
+def next_of(context: Context, items: PyValue) -> PyValue | None:
     """The next of some items, where a class of the project makes it."""
     return call_method(context, items, "__next__")
 
 
-def text_of(context: Context, value: Value) -> Value:
+def text_of(context: Context, value: PyValue) -> PyValue:
     """The text that formatting makes of an object of the project; others as they are."""
     for name in TEXTS:
         result = call_method(context, value, name)
@@ -132,7 +138,7 @@ def text_of(context: Context, value: Value) -> Value:
     return value
 
 
-def truth_of(context: Context, value: Value) -> Value:
+def truth_of(context: Context, value: PyValue) -> PyValue:
     """Return the result of ``__bool__`` or ``__len__`` of an object; other values as they are."""
     for name in ("__bool__", "__len__"):
         result = call_method(context, value, name)

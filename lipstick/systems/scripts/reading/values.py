@@ -41,7 +41,7 @@ ITERATORS = frozenset({"iterator", "file", "memoryfile", "rows"})
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class PyFunction:
     """A function or lambda of the project.
 
     Parameters
@@ -68,7 +68,7 @@ class Function:
     plain: bool = True
     binding: str = "function"
     owner: str | None = None
-    decorators: tuple[Function, ...] = ()
+    decorators: tuple[PyFunction, ...] = ()
     remembers: bool = False
     regions: frozenset[int] = NO_REGIONS
 
@@ -102,26 +102,26 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class BoundMethod:
     """A method of a value whose class is known, or is to be found by the name alone."""
 
     name: str
-    owner: Value
-    function: Function | None = None
+    owner: PyValue
+    function: PyFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
     """A generator: what it reads is read when something goes over it."""
 
-    function: Function
+    function: PyFunction
 
 
-Target: TypeAlias = Lazy | Function | Class | ModuleFile | Library | Bound | None
+Target: TypeAlias = Lazy | PyFunction | Class | ModuleFile | Library | BoundMethod | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Value:
+class PyValue:
     """The knowledge about a value; two are the same only if they are one object.
 
     Parameters
@@ -148,11 +148,11 @@ class Value:
     const: Any = MISSING
 
 
-NOTHING = Value(kind="none", const=None)
+NOTHING = PyValue(kind="none", const=None)
 """None, where no text makes it."""
 
 
-def joined_kind(values: list[Value]) -> str:
+def joined_kind(values: list[PyValue]) -> str:
     """The kind that all of some values have, or the empty one."""
     kinds = {value.kind for value in values}
     if len(kinds) > 1:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lipstick.systems.scripts.graph import Edge, Reference, ScriptGraph
-from lipstick.systems.scripts.model import Key, Node, NodeKind, Place, Role, Window
+from lipstick.systems.scripts.graph import Reference, ScriptEdge, ScriptGraph
+from lipstick.systems.scripts.model import Key, NodeKind, Place, Role, ScriptNode, Window
 
 _BLOCKS = ("block", "head")
 
@@ -25,8 +25,8 @@ class _Blocks:
         self.graph = graph
         self.blocks = {node.id: node for node in graph.of_operation(*_BLOCKS)}
         self.branches = {node.id for node in graph.of_operation("branch")}
-        self.candidates: dict[tuple[int, Key | None], list[tuple[Edge, str | None]]] = {}
-        self.conditions: dict[int, list[tuple[Edge, str | None]]] = {}
+        self.candidates: dict[tuple[int, Key | None], list[tuple[ScriptEdge, str | None]]] = {}
+        self.conditions: dict[int, list[tuple[ScriptEdge, str | None]]] = {}
         for branch in self.branches:
             conditions = self.conditions.setdefault(branch, [])
             for edge, reason in graph.incoming[branch].items():
@@ -79,14 +79,19 @@ class _Blocks:
         name = graph.names.get(key, str(key))
         union = self._add(node, NodeKind.COMPUTING, "union", "union")
         view = self._add(node, NodeKind.VIEW, name, "view")
-        graph.link(Edge(union.id, view.id))
+        graph.link(ScriptEdge(union.id, view.id))
         for branch, held, role in parts:
             self._select(branch, held, role, union, name)
         graph.moved[reference] = [(view.id, None)]
         return sources
 
     def _select(
-        self, branch: int, held: list[tuple[Edge, str | None]], role: Role, union: Node, name: str
+        self,
+        branch: int,
+        held: list[tuple[ScriptEdge, str | None]],
+        role: Role,
+        union: ScriptNode,
+        name: str,
     ) -> None:
         graph = self.graph
         node = graph.nodes[branch]
@@ -94,31 +99,33 @@ class _Blocks:
         conditions = self.conditions[branch]
         if not conditions and role is not Role.BACK:
             for edge, reason in held:
-                graph.link(Edge(edge.source, union.id, Role.DATA, edge.variable), reason)
+                graph.link(ScriptEdge(edge.source, union.id, Role.DATA, edge.variable), reason)
             return
         selection = self._add(node, NodeKind.COMPUTING, node.name, "selection", ratio="1:1")
         for edge, reason in (*held, *conditions):
-            graph.link(Edge(edge.source, selection.id, Role.DATA, edge.variable), reason)
+            graph.link(ScriptEdge(edge.source, selection.id, Role.DATA, edge.variable), reason)
         for edge, _ in held:
             source = graph.nodes[edge.source]
             source.initial |= source.kind is NodeKind.VIEW and source.name == name
         chosen = self._add(node, NodeKind.VIEW, name, "view")
-        graph.link(Edge(selection.id, chosen.id))
-        graph.link(Edge(chosen.id, union.id, back))
+        graph.link(ScriptEdge(selection.id, chosen.id))
+        graph.link(ScriptEdge(chosen.id, union.id, back))
 
-    def _add(self, like: Node, kind: NodeKind, name: str, operation: str, **more: str) -> Node:
+    def _add(
+        self, like: ScriptNode, kind: NodeKind, name: str, operation: str, **more: str
+    ) -> ScriptNode:
         return self.graph.add(kind, name, operation, like.place, instance=like.instance, **more)
 
-    def _readers(self) -> dict[Reference, list[Edge]]:
+    def _readers(self) -> dict[Reference, list[ScriptEdge]]:
         """The edges that leave blocks, by block and variable."""
-        readers: dict[Reference, list[Edge]] = {}
+        readers: dict[Reference, list[ScriptEdge]] = {}
         for block in self.blocks:
             for edge in self.graph.outgoing[block]:
                 if edge.variable is not None:
                     readers.setdefault((block, edge.variable), []).append(edge)
         return readers
 
-    def _redirect(self, reference: Reference, edges: list[Edge]) -> None:
+    def _redirect(self, reference: Reference, edges: list[ScriptEdge]) -> None:
         """Let the readers of a variable of a block read what stands for it."""
         graph = self.graph
         sources = [n for n in graph.resolve([reference]) if n not in self.blocks]
@@ -127,7 +134,7 @@ class _Blocks:
             if edge.target in self.branches:
                 continue
             for source in sources:
-                graph.link(Edge(source, edge.target, edge.role, None, edge.key), reason)
+                graph.link(ScriptEdge(source, edge.target, edge.role, None, edge.key), reason)
 
 
 def function_call(graph: ScriptGraph) -> int:
@@ -144,7 +151,7 @@ def function_call(graph: ScriptGraph) -> int:
     """
     callers = graph.of_operation("caller")
     for caller in callers:
-        given: dict[object, list[tuple[Edge, str | None]]] = {}
+        given: dict[object, list[tuple[ScriptEdge, str | None]]] = {}
         callees = []
         for edge, reason in graph.incoming[caller.id].items():
             if edge.role is Role.ACTIVITY:
@@ -155,7 +162,7 @@ def function_call(graph: ScriptGraph) -> int:
             if edge.role is Role.CALLS:
                 continue
             for source, reason in (*given.get(edge.variable, ()), *callees):
-                graph.link(Edge(source.source, edge.target), reason)
+                graph.link(ScriptEdge(source.source, edge.target), reason)
         for edge in list(graph.outgoing[caller.id]):
             if edge.role is Role.CALLS:
                 graph.remove(edge.target)
@@ -186,7 +193,7 @@ def loop_over_products(graph: ScriptGraph) -> int:
         for view in views:
             for edge, reason in list(graph.outgoing[view].items()):
                 for before, why in behind:
-                    graph.link(Edge(before.source, edge.target, edge.role), reason or why)
+                    graph.link(ScriptEdge(before.source, edge.target, edge.role), reason or why)
             graph.moved[view, None] = [(before.source, None) for before, _ in behind]
             graph.remove(view)
         graph.remove(loop.id)
@@ -196,9 +203,9 @@ def loop_over_products(graph: ScriptGraph) -> int:
     return applied
 
 
-def _sources(graph: ScriptGraph, views: list[int]) -> list[Node] | None:
+def _sources(graph: ScriptGraph, views: list[int]) -> list[ScriptNode] | None:
     """The source PEs that views lead to; None if they lead to anything else."""
-    sources: dict[int, Node] = {}
+    sources: dict[int, ScriptNode] = {}
     names = {graph.nodes[number].name for number in views}
     seen = set(views)
     waiting = list(views)
@@ -221,7 +228,7 @@ def _sources(graph: ScriptGraph, views: list[int]) -> list[Node] | None:
     return list(sources.values()) or None
 
 
-def _is_other(node: Node, names: set[str]) -> bool:
+def _is_other(node: ScriptNode, names: set[str]) -> bool:
     """Return True for a version of a variable other than the loop's, which may be read later."""
     return node.kind is NodeKind.VIEW and not node.intermediate and node.name not in names
 
@@ -314,7 +321,7 @@ def _replace(graph: ScriptGraph, group: set[int]) -> None:
     for number in members:
         for edge, reason in list(graph.incoming[number].items()):
             if edge.source not in group:
-                graph.link(Edge(edge.source, loop.id), reason)
+                graph.link(ScriptEdge(edge.source, loop.id), reason)
     view = graph.add(
         NodeKind.VIEW,
         ", ".join(variables),
@@ -323,10 +330,10 @@ def _replace(graph: ScriptGraph, group: set[int]) -> None:
         intermediate=True,
         instance=first.instance,
     )
-    graph.link(Edge(loop.id, view.id))
+    graph.link(ScriptEdge(loop.id, view.id))
     for edge in unions:
         reason = graph.unlink(edge)
-        graph.link(Edge(view.id, edge.target), reason)
+        graph.link(ScriptEdge(view.id, edge.target), reason)
 
 
 def _cycles(graph: ScriptGraph) -> list[set[int]]:

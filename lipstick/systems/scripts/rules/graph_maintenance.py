@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lipstick.systems.scripts.graph import Edge, ScriptGraph
+from lipstick.systems.scripts.graph import ScriptEdge, ScriptGraph
 from lipstick.systems.scripts.model import NodeKind
 
 
@@ -49,7 +49,7 @@ def drop_intermediates(graph: ScriptGraph, producer: NodeKind) -> int:
             continue
         maker, why = makers[0]
         for number in targets:
-            graph.link(Edge(maker.source, number), reason or why)
+            graph.link(ScriptEdge(maker.source, number), reason or why)
         graph.moved[view.id, None] = [(number, None) for number in targets]
         graph.remove(assignment.id)
         graph.remove(view.id)

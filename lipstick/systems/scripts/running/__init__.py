@@ -7,16 +7,23 @@ are inferred, and marked as such. Lines come from the text
 
 from __future__ import annotations
 
-from lipstick.systems.scripts.running.record import Event, FileVersion, Link, Rule, Run, open_run
+from lipstick.systems.scripts.running.record import (
+    Event,
+    EventLink,
+    FileVersion,
+    RecordedRun,
+    Rule,
+    open_run,
+)
 from lipstick.systems.scripts.running.script_runner import run_script
 from lipstick.systems.scripts.running.trace import Trace, TracedRows, trace
 
 __all__ = [
     "Event",
+    "EventLink",
     "FileVersion",
-    "Link",
+    "RecordedRun",
     "Rule",
-    "Run",
     "Trace",
     "TracedRows",
     "open_run",

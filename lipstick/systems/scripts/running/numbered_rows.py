@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lipstick.systems.scripts.errors import RunRecordError
-from lipstick.systems.scripts.running.record import Event, FileVersion, Run, version_of
+from lipstick.systems.scripts.running.record import Event, FileVersion, RecordedRun, version_of
 from lipstick.tracking.naming import shown_key
 
 if TYPE_CHECKING:
@@ -35,19 +35,19 @@ def check_version(version: FileVersion) -> None:
         )
 
 
-def capture_of(run: Run, event: Event) -> Capture:
+def capture_of(run: RecordedRun, event: Event) -> Capture:
     """The capture of a frame that was written or collected."""
     from lipstick.capture.capture import open_capture
 
     return open_capture(run.directory / "captures" / str(event.number))
 
 
-def written_answer(run: Run, event: Event) -> pa.Table:
+def written_answer(run: RecordedRun, event: Event) -> pa.Table:
     """The rows of a captured frame, in the order of the capture."""
     return capture_of(run, event).memory.answer()
 
 
-def rows_before(run: Run, event: Event, file: str) -> int:
+def rows_before(run: RecordedRun, event: Event, file: str) -> int:
     """Return the number of rows of an output in the files before one of them."""
     count = 0
     for version in event.files:
@@ -57,7 +57,7 @@ def rows_before(run: Run, event: Event, file: str) -> int:
     raise RunRecordError(f"{file} is no file of {event.name}.")
 
 
-def written_table(run: Run, event: Event) -> pa.Table:
+def written_table(run: RecordedRun, event: Event) -> pa.Table:
     """The rows of an output, read from its files; of a collected frame as they were collected."""
     kept = run.directory / "frames" / f"{event.number}.parquet"
     if kept.exists():
@@ -76,7 +76,7 @@ def written_table(run: Run, event: Event) -> pa.Table:
     )
 
 
-def _read(path: Path, event: Event, run: Run) -> pa.Table:
+def _read(path: Path, event: Event, run: RecordedRun) -> pa.Table:
     kind = _FORMATS.get(path.suffix)
     if kind is None and event.library == "spark" and path.suffix in (".gz", ".snappy", ".zst"):
         kind = _FORMATS.get(Path(path.stem).suffix)
@@ -92,7 +92,7 @@ def _read(path: Path, event: Event, run: Run) -> pa.Table:
     return ds.dataset(str(path), format=kind).to_table()
 
 
-def _read_csv(path: Path, event: Event, run: Run) -> pa.Table:
+def _read_csv(path: Path, event: Event, run: RecordedRun) -> pa.Table:
     """A CSV file of Spark, with or without a line of names."""
     from pyarrow import csv
 
@@ -141,7 +141,7 @@ def _equal(column: pa.ChunkedArray, value: Any) -> np.ndarray[Any, Any]:
 
 
 def lineage(
-    run: Run, event: Event, chosen: np.ndarray[Any, Any] | None
+    run: RecordedRun, event: Event, chosen: np.ndarray[Any, Any] | None
 ) -> dict[int, list[tuple[str, int]]]:
     """By source, the rows that chosen rows of a captured frame were made from, exactly.
 
@@ -163,13 +163,13 @@ def lineage(
     return rows_by_source
 
 
-def codes(run: Run, output: Event, source: int) -> tuple[Any, Any]:
+def codes(run: RecordedRun, output: Event, source: int) -> tuple[Any, Any]:
     """The codes of rows of an output and a source; rows of equal codes belong together."""
     with np.load(run.directory / "links" / f"{output.number}-{source}.npz") as kept:
         return kept["output"], kept["source"]
 
 
-def linked_rows(run: Run, output: Event, source: int, chosen: Sequence[int]) -> list[int]:
+def linked_rows(run: RecordedRun, output: Event, source: int, chosen: Sequence[int]) -> list[int]:
     """The rows of a source that belong to some rows of an output."""
     of_output, of_source = codes(run, output, source)
     wanted = of_output[np.asarray(chosen, dtype=np.int64)]

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from lipstick.systems.scripts.running.record import Event, Link, Rule, versions_of
-from lipstick.systems.scripts.running.recorder import Recorder
+from lipstick.systems.scripts.running.record import Event, EventLink, Rule, versions_of
+from lipstick.systems.scripts.running.recorder import RunRecorder
 
 Frame: TypeAlias = Any
 """A frame or column of pandas, which has no types."""
@@ -130,7 +130,7 @@ class PandasDoors:
         By event the frame as it was read or collected; None: it was not kept.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: RunRecorder) -> None:
         self._recorder = recorder
         self.sources: dict[int, Frame | None] = {}
 
@@ -155,7 +155,7 @@ class PandasDoors:
         else:
             self.sources[event.number] = None
 
-    def linked(self, event: Event, frame: Any) -> tuple[Link, ...]:
+    def linked(self, event: Event, frame: Any) -> tuple[EventLink, ...]:
         """Return the links from the rows of a frame to the frames that were read before."""
         import pandas as pd
 
@@ -169,7 +169,7 @@ class PandasDoors:
                 continue
             if source is None or not isinstance(frame, pd.DataFrame):
                 why = TOO_LARGE if isinstance(frame, pd.DataFrame) else IN_PYTHON
-                links.append(Link(number, Rule.ALL, why))
+                links.append(EventLink(number, Rule.ALL, why))
                 continue
             between = self._recorder.between(self._recorder.events[number - 1], event)
             rule, why, codes = inferred(frame, source, in_order=between.in_order)
@@ -183,7 +183,7 @@ class PandasDoors:
                 np.savez_compressed(
                     folder / f"{event.number}-{number}.npz", output=codes[0], source=codes[1]
                 )
-            links.append(Link(number, rule, why))
+            links.append(EventLink(number, rule, why))
         return tuple(links)
 
     def _reader(self, before: Callable[..., Any]) -> Callable[..., Any]:

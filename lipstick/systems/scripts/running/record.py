@@ -61,7 +61,7 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class EventLink:
     """A link from the rows of an event to the rows of an earlier one."""
 
     source: int
@@ -105,7 +105,7 @@ class Event:
     columns: tuple[str, ...] = ()
     capture: bool = False
     relations: dict[str, int] = field(default_factory=dict)
-    links: tuple[Link, ...] = ()
+    links: tuple[EventLink, ...] = ()
     inferred: str | None = None
 
     @property
@@ -115,7 +115,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RecordedRun:
     """A script's run.
 
     Parameters
@@ -149,7 +149,7 @@ class Run:
         unfinished.rename(self.directory / _NAME)
 
 
-def open_run(directory: str | Path) -> Run:
+def open_run(directory: str | Path) -> RecordedRun:
     """Open the record of a run.
 
     Raises
@@ -166,7 +166,7 @@ def open_run(directory: str | Path) -> Run:
         document["directory"] = path
         for name in ("arguments", "facts"):
             document[name] = tuple(document[name])
-        return Run(**document, events=events)
+        return RecordedRun(**document, events=events)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunRecordError(
             f"{path} is not the record of a run: {error}.\n"
@@ -178,7 +178,7 @@ def _event(item: dict[str, Any]) -> Event:
     item["places"] = tuple((file, line) for file, line in item["places"])
     item["files"] = tuple(FileVersion(**file) for file in item["files"])
     item["links"] = tuple(
-        Link(link["source"], Rule(link["rule"]), link["why"]) for link in item["links"]
+        EventLink(link["source"], Rule(link["rule"]), link["why"]) for link in item["links"]
     )
     item["columns"] = tuple(item["columns"])
     return Event(**item)

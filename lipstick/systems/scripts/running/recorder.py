@@ -14,7 +14,7 @@ from typing import Any
 from lipstick.systems.scripts.answers import Dependence
 from lipstick.systems.scripts.errors import ScriptNameError
 from lipstick.systems.scripts.provenance import ScriptProvenance
-from lipstick.systems.scripts.running.record import Event, Link, Rule
+from lipstick.systems.scripts.running.record import Event, EventLink, Rule
 from lipstick.systems.scripts.script_text import Script
 
 
@@ -300,7 +300,7 @@ def _names(node: ast.expr) -> Iterator[str]:
 _TO_PYTHON = {("read", "pandas"), ("read", "python"), ("collect", "spark")}
 
 
-class Recorder:
+class RunRecorder:
     """The events of a run so far.
 
     Parameters
@@ -364,7 +364,7 @@ class Recorder:
             linked = {link.source for link in event.links}
             why = event.inferred or "what is between is not followed"
             more = [
-                Link(source.number, Rule.ALL, why)
+                EventLink(source.number, Rule.ALL, why)
                 for source in self.events[: event.number - 1]
                 if (source.kind, source.library) in kinds
                 and source.number not in linked
@@ -376,7 +376,9 @@ class Recorder:
     def _link_deciding(self, event: Event) -> None:
         """Link a frame of Spark to the rows whose values Python code put into it."""
         deciding = [
-            Link(source.number, Rule.DECIDES, f"a value of these rows decides at {event.where}")
+            EventLink(
+                source.number, Rule.DECIDES, f"a value of these rows decides at {event.where}"
+            )
             for source in self.events[: event.number - 1]
             if (source.kind, source.library) in _TO_PYTHON
             and source.number not in event.relations.values()

@@ -22,8 +22,8 @@ from lipstick.systems.scripts.errors import RunScriptError, ScriptFailedError
 from lipstick.systems.scripts.notebooks import OPAQUE
 from lipstick.systems.scripts.provenance import Order, ScriptProvenance, script_provenance
 from lipstick.systems.scripts.running.pandas_doors import PandasDoors
-from lipstick.systems.scripts.running.record import Run, open_run, version_of, versions_of
-from lipstick.systems.scripts.running.recorder import Recorder
+from lipstick.systems.scripts.running.record import RecordedRun, open_run, version_of, versions_of
+from lipstick.systems.scripts.running.recorder import RunRecorder
 
 _OWN = str(Path(__file__).parent)
 
@@ -86,7 +86,7 @@ _hooked: list[bool] = []
 class OpenedFiles:
     """Records what a script opens until :meth:`close`."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: RunRecorder) -> None:
         self._recorder = recorder
         self._opened: dict[tuple[str, bool], tuple[tuple[str, int], ...]] = {}
         self._written: dict[int, str] = {}
@@ -174,7 +174,7 @@ def run_script(
     facts: Iterable[str | Path] = (),
     order: Order = "position",
     overwrite: bool = False,
-) -> Run:
+) -> RecordedRun:
     """Run a script or notebook as it is, and keep where the rows that it writes come from.
 
     It runs in this process, as ``__main__`` and in the current folder, which is as before when it
@@ -218,11 +218,11 @@ def run_script(
     directory.mkdir(parents=True)
     text = provenance.script.main.text
     (directory / "script.py").write_text(text, encoding="utf-8")
-    recorder = Recorder(directory, provenance, _names(provenance, path))
+    recorder = RunRecorder(directory, provenance, _names(provenance, path))
     error: BaseException | None = None
     with _doors(recorder, provenance):
         error = _execute(path, text, arguments)
-    run = Run(
+    run = RecordedRun(
         directory, str(path.absolute()), sha256(text.encode()).hexdigest(), tuple(arguments),
         given, order, tuple(recorder.events), None if error is None else shown(error),
     )  # fmt: skip
@@ -244,7 +244,7 @@ def _names(provenance: ScriptProvenance, path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _doors(recorder: Recorder, provenance: ScriptProvenance) -> Iterator[None]:
+def _doors(recorder: RunRecorder, provenance: ScriptProvenance) -> Iterator[None]:
     texts = [file.text for file in provenance.script.files]
     uses = {
         name

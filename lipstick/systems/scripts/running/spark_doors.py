@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 from lipstick.systems.scripts.running.record import Event, FileVersion, version_of, versions_of
-from lipstick.systems.scripts.running.recorder import Recorder
+from lipstick.systems.scripts.running.recorder import RunRecorder
 from lipstick.tracking.tracker import comparable
 from semiring.errors import LipstickError
 
@@ -35,7 +35,7 @@ _WHOLE = ("collect", "toPandas", "toArrow", "toLocalIterator")
 class SparkDoors:
     """The doors between Spark and files, tables and Python."""
 
-    def __init__(self, recorder: Recorder, pandas: PandasDoors) -> None:
+    def __init__(self, recorder: RunRecorder, pandas: PandasDoors) -> None:
         self._recorder = recorder
         self._pandas = pandas
         self._annotating = Annotating(recorder)
@@ -318,7 +318,7 @@ class Annotating:
     other sources are copied once, with their place in the file they are of.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: RunRecorder) -> None:
         self._recorder = recorder
         self._session: Session | None = None
         self._frames: list[tuple[Event, Any]] = []

@@ -23,7 +23,7 @@ from lipstick.systems.scripts.running.numbered_rows import (
     written_answer,
     written_table,
 )
-from lipstick.systems.scripts.running.record import Event, Rule, Run
+from lipstick.systems.scripts.running.record import Event, RecordedRun, Rule
 from lipstick.systems.scripts.running.recorder import asked
 from lipstick.systems.scripts.script_text import Script, read_script, script_of
 
@@ -93,7 +93,7 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReachedRows:
     """Rows of an event that were reached, and how."""
 
     event: Event
@@ -101,14 +101,14 @@ class Step:
     rules: tuple[Rule, ...] = ()
     why: tuple[str, ...] = ()
 
-    def to(self, event: Event, places: Places, rule: Rule, why: str | None) -> Step:
+    def to(self, event: Event, places: Places, rule: Rule, why: str | None) -> ReachedRows:
         """The next step."""
         reasons = self.why if why is None or why in self.why else (*self.why, why)
-        return Step(event, places, (*self.rules, rule), reasons)
+        return ReachedRows(event, places, (*self.rules, rule), reasons)
 
 
 def trace(
-    run: Run,
+    run: RecordedRun,
     output: str | int,
     row: int | None = None,
     where: Mapping[str, Any] | None = None,
@@ -131,7 +131,7 @@ def trace(
     """
     event = _output(run, output)
     values: dict[str, Any] = {}
-    start = Step(event, None)
+    start = ReachedRows(event, None)
     alike = event.rows or 0
     if row is not None:
         start = replace(start, places=(("", row),))
@@ -168,7 +168,7 @@ def trace(
     )
 
 
-def _output(run: Run, output: str | int) -> Event:
+def _output(run: RecordedRun, output: str | int) -> Event:
     wanted = str(output)
     outputs = [event for event in run.events if event.kind in ("write", "collect")]
     for event in reversed(outputs):
@@ -179,7 +179,7 @@ def _output(run: Run, output: str | int) -> Event:
     raise RunRecordError(f"The script made no {wanted!r}.\nIt wrote or collected {known}.")
 
 
-def _row(run: Run, event: Event, number: int) -> dict[str, Any]:
+def _row(run: RecordedRun, event: Event, number: int) -> dict[str, Any]:
     table = written_table(run, event)
     if not 0 <= number < table.num_rows:
         raise RunRecordError(
@@ -192,7 +192,9 @@ def _row(run: Run, event: Event, number: int) -> dict[str, Any]:
 # -- steps ---------------------------------------------------------------------------------------
 
 
-def _sources(run: Run, step: Step, *, of_answer: bool = False) -> Iterator[Step]:
+def _sources(
+    run: RecordedRun, step: ReachedRows, *, of_answer: bool = False
+) -> Iterator[ReachedRows]:
     """Yield steps from rows of a write, collect or create to the rows they were made of.
 
     ``of_answer``: rows are numbered as in the answer of the capture.
@@ -215,7 +217,9 @@ def _sources(run: Run, step: Step, *, of_answer: bool = False) -> Iterator[Step]
         yield step.to(run.event(link.source), rows, link.rule, link.why)
 
 
-def _chosen(run: Run, event: Event, places: Iterable[tuple[str, int]], *, of_answer: bool) -> Any:
+def _chosen(
+    run: RecordedRun, event: Event, places: Iterable[tuple[str, int]], *, of_answer: bool
+) -> Any:
     """Return the mask of the rows of a capture's answer with the values of some output rows."""
     answer = written_answer(run, event)
     mask = np.zeros(answer.num_rows, dtype=bool)
@@ -228,7 +232,7 @@ def _chosen(run: Run, event: Event, places: Iterable[tuple[str, int]], *, of_ans
     return mask
 
 
-def _numbers(run: Run, event: Event, places: Iterable[tuple[str, int]]) -> list[int]:
+def _numbers(run: RecordedRun, event: Event, places: Iterable[tuple[str, int]]) -> list[int]:
     """The numbers of rows over all files of an event."""
     before = {"": 0}
     numbers = []
@@ -243,7 +247,7 @@ def _numbers(run: Run, event: Event, places: Iterable[tuple[str, int]]) -> list[
     return numbers
 
 
-def _further(run: Run, step: Step) -> list[Step] | None:
+def _further(run: RecordedRun, step: ReachedRows) -> list[ReachedRows] | None:
     """Return the steps that the rows of a step were made of in the same run; None: an input."""
     event = step.event
     if event.kind in ("collect", "write") or event.links:
@@ -265,7 +269,7 @@ def _further(run: Run, step: Step) -> list[Step] | None:
     return None
 
 
-def _by_file(step: Step) -> dict[str, tuple[int, ...] | None]:
+def _by_file(step: ReachedRows) -> dict[str, tuple[int, ...] | None]:
     event = step.event
     if step.places is None:
         return {file.path: None for file in event.files} or {event.name: None}
@@ -300,7 +304,7 @@ def _local(uri: str) -> str:
 
 
 def _between(
-    run: Run, output: Event, reads: list[Event]
+    run: RecordedRun, output: Event, reads: list[Event]
 ) -> tuple[tuple[Line, ...], tuple[Assumption, ...]]:
     """The lines that the output depends on and that the reads concern."""
     provenance = of_script(_script(run), run.facts)
@@ -316,7 +320,7 @@ def _between(
     return lines, tuple(a for a in back.assumptions if (a.line.file, a.line.number) in numbers)
 
 
-def _script(run: Run) -> Script:
+def _script(run: RecordedRun) -> Script:
     """The script as it was run; with the modules of its project if it is still there."""
     kept = (run.directory / "script.py").read_text(encoding="utf-8")
     path = Path(run.script)

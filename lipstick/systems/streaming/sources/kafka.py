@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from lipstick.errors import SourceError
-from lipstick.systems.streaming.sources.replayed import BATCH, Batched, Span
+from lipstick.systems.streaming.sources.replayed import BATCH, Batched, OffsetSpan
 
 Offsets: TypeAlias = dict[tuple[str, int], int]
 """The number of a record, by topic and partition."""
@@ -116,7 +116,7 @@ def in_batches(rows: DataFrame, read: list[Range]) -> DataFrame:
     return rows.join(known, inside).select(*(f"`{name}`" for name in rows.columns), BATCH)
 
 
-def _ranges(batch: int, span: Span) -> Iterator[Range]:
+def _ranges(batch: int, span: OffsetSpan) -> Iterator[Range]:
     start = _initial(span) if span.start is None else _offsets(span.start)
     for (topic, partition), end in sorted(_offsets(span.end).items()):
         # Spark reads partitions that were added from their beginning.
@@ -125,7 +125,7 @@ def _ranges(batch: int, span: Span) -> Iterator[Range]:
             yield Range(topic, partition, first, end, batch)
 
 
-def _initial(span: Span) -> Offsets:
+def _initial(span: OffsetSpan) -> Offsets:
     """Return the offsets that the query began at, which Spark keeps for itself."""
     file = span.log / "0"
     try:

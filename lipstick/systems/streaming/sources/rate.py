@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 
 from lipstick.errors import SourceError
 from lipstick.systems.streaming.sources.options import option, seconds_of
-from lipstick.systems.streaming.sources.replayed import BATCH, Batched, Span
+from lipstick.systems.streaming.sources.replayed import BATCH, Batched, OffsetSpan
 
 _MILLISECONDS = 1000
 
@@ -41,7 +41,7 @@ class Rate:
         )
 
 
-def numbers(batch: int, span: Span, rows_per_second: int, ramp: int) -> Numbers:
+def numbers(batch: int, span: OffsetSpan, rows_per_second: int, ramp: int) -> Numbers:
     """Return the numbers of a micro-batch.
 
     Raises
@@ -77,7 +77,7 @@ def _seconds(offset: Any) -> int:
     return offset
 
 
-def _began(span: Span) -> int:
+def _began(span: OffsetSpan) -> int:
     """Return when the query first began, in milliseconds since 1970."""
     file = span.log / "0"
     try:
@@ -146,7 +146,7 @@ class RateByBatch:
         return timed_numbers(spark, (numbers_by_batch(batch, span, began) for batch, span in read))
 
 
-def numbers_by_batch(batch: int, span: Span, began: int) -> Numbers:
+def numbers_by_batch(batch: int, span: OffsetSpan, began: int) -> Numbers:
     """Return the numbers of a micro-batch; ``began`` is the time of the first batch.
 
     Raises

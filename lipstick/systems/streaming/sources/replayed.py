@@ -70,7 +70,7 @@ BATCH = "_lipstick_batch"
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class OffsetSpan:
     """The rows that a micro-batch read of a source, from one offset up to another.
 
     Parameters
@@ -86,7 +86,7 @@ class Span:
     log: Path
 
 
-Batched: TypeAlias = Sequence[tuple[int, Span]]
+Batched: TypeAlias = Sequence[tuple[int, OffsetSpan]]
 """The numbers of micro-batches, ascending, and what they read of one source."""
 
 

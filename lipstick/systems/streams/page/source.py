@@ -185,7 +185,7 @@ class QueryProgress:
         return count / (recent[-1].time - recent[0].time)
 
 
-class StreamSource:
+class RecordingSource:
     """The queries that a store has recordings of.
 
     Every answer is of the newest batch that is stored when it is asked for.

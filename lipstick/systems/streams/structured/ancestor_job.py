@@ -17,7 +17,7 @@ import lipstick.systems.errors
 import lipstick.systems.streams
 import semiring
 from graphquery.store.snapshot import read_rows
-from lipstick.systems.streams.ancestors import Ranges, Visited, walk_back
+from lipstick.systems.streams.ancestors import EventRanges, Visited, walk_back
 from lipstick.systems.streams.batch import Batch
 from lipstick.systems.streams.codes import KeyCodes
 from lipstick.systems.streams.graph import Graph
@@ -181,7 +181,7 @@ class _Work:
             numbers = batch.column(0).to_numpy()
             for first in range(0, len(numbers), BLOCKS):
                 keys = recording.load(self.sid, numbers[first : first + BLOCKS])
-                ranges_asked = Ranges.of(keys, np.arange(len(keys), dtype=np.int64))
+                ranges_asked = EventRanges.of(keys, np.arange(len(keys), dtype=np.int64))
                 _, visited = walk_back(recording, self.sid, ranges_asked, self.within)
                 for stream, here in visited.items():
                     yield from self._table(keys, stream, here).to_batches()

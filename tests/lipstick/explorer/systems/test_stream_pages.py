@@ -15,7 +15,7 @@ from lipstick.explorer.explorer import open_source
 from lipstick.explorer.saved import canonical, save
 from lipstick.systems.events import ReducedGraph
 from lipstick.systems.streams import Events, Stored, ancestors, descendants, trace
-from lipstick.systems.streams.page.source import StreamSource
+from lipstick.systems.streams.page.source import RecordingSource
 from tests.lipstick.explorer.conftest import HOSTILE, ask
 from tests.lipstick.explorer.systems import recorded
 
@@ -87,7 +87,7 @@ def test_a_stream_that_is_recorded_is_as_it_is_now(tmp_path: Path) -> None:
     recording = recorded.Recording(tmp_path / "store")
     recording.push(50)
     source = open_source(tmp_path / "store")
-    assert isinstance(source, StreamSource)
+    assert isinstance(source, RecordingSource)
     first = ask(source, "about")
     assert (first["batches"], first["ended"]) == (1, False)
     assert first["streams"][0]["rate"] is None

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from lipstick.systems.events import attempts as module
-from lipstick.systems.events.attempts import SINGLE, WHOLE, Done, Run
+from lipstick.systems.events.attempts import SINGLE, WHOLE, Done, FinishedAttempts
 
 
 @pytest.mark.parametrize("colliding", [False, True])
@@ -48,7 +48,7 @@ def test_runs_are_stored_and_forgotten_as_a_whole() -> None:
     times = np.arange(100)
     done.add(pa.array([f"e{n}" for n in range(100)]), times, times, times, times)
     (run,) = done.runs
-    again = Run.of_table(run.table(), "a")
+    again = FinishedAttempts.of_table(run.table(), "a")
     assert again.name == "a"
     assert again.execs.equals(run.execs)
     done = Done([again])

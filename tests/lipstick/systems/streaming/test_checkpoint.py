@@ -13,7 +13,7 @@ from lipstick.systems.streaming.checkpoint import (
 )
 from lipstick.systems.streaming.errors import DamagedRecordWarning
 from lipstick.systems.streaming.kept import OFFSETS, keep
-from lipstick.systems.streaming.sources import Span
+from lipstick.systems.streaming.sources import OffsetSpan
 
 
 def offset(folder: Path, number: int, watermark: int, *places: str) -> None:
@@ -65,9 +65,9 @@ def test_sources_of_other_kinds_are_read_between_offsets(tmp_path: Path) -> None
     log = tmp_path / "sources"
     batches = read_checkpoint(tmp_path)
     assert [batch.spans for batch in batches] == [
-        (Span(None, 7, log / "0"), None),
-        (None, Span(None, {"t": {"0": 3}}, log / "1")),
-        (Span(7, 9, log / "0"), None),
+        (OffsetSpan(None, 7, log / "0"), None),
+        (None, OffsetSpan(None, {"t": {"0": 3}}, log / "1")),
+        (OffsetSpan(7, 9, log / "0"), None),
     ]
     assert all(batch.has_data for batch in batches)
     assert not any(any(batch.files) for batch in batches)

@@ -15,7 +15,7 @@ from lipstick.systems.streams.events import Events
 from lipstick.systems.streams.graph import Graph
 from lipstick.systems.streams.prefix import whole
 from lipstick.systems.streams.recording import InMemory, Recording
-from lipstick.systems.streams.replay import Replayed
+from lipstick.systems.streams.replay import ReplayOutcome
 from lipstick.systems.streams.stored import Stored
 from tests.lipstick.systems.streams.generated import (
     graph_of,
@@ -27,7 +27,7 @@ from tests.lipstick.systems.streams.generated import (
 module = import_module("lipstick.systems.streams.replay")  # the package has a function of this name
 
 
-def _told(replayed: Replayed) -> dict[str, Any]:
+def _told(replayed: ReplayOutcome) -> dict[str, Any]:
     told: dict[str, Any] = {"not deterministic": replayed.not_deterministic}
     for what in ("same", "changed", "gone"):
         part = getattr(replayed, what)

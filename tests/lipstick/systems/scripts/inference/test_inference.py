@@ -14,12 +14,12 @@ import pytest
 from benchmark_workflowgen.inference.simulate import Simulated, simulate
 from lipstick.systems.scripts import InferenceError
 from lipstick.systems.scripts.inference import (
-    Choice,
     Distribution,
     Method,
     ProcessingElement,
     Ranges,
     Situation,
+    StorageChoice,
     View,
     basic,
     by_sequence,
@@ -250,6 +250,6 @@ def test_ranges_are_written_and_read(tmp_path: Path) -> None:
 )
 def test_fig_16_chooses(situation: Situation, method: Method) -> None:
     choice = choose(situation)
-    assert isinstance(choice, Choice)
+    assert isinstance(choice, StorageChoice)
     assert choice.method is method
     assert choice.nulls == (situation.selectivity == 0.9)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lipstick.systems.scripts.errors import RunScriptError
-from lipstick.systems.scripts.running import Rule, Run, Trace, open_run, run_script, trace
+from lipstick.systems.scripts.running import RecordedRun, Rule, Trace, open_run, run_script, trace
 
 REPORT = '''"""A report with options, and paths beside the script."""
 import argparse
@@ -111,7 +111,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def ran(project: Path, text: str, *arguments: str) -> Run:
+def ran(project: Path, text: str, *arguments: str) -> RecordedRun:
     (project / "s.py").write_text(text)
     run_script("project/s.py", arguments)
     return open_run("project/s.py.run")

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lipstick.errors import SourceError
-from lipstick.systems.streaming.sources import Span
+from lipstick.systems.streaming.sources import OffsetSpan
 from lipstick.systems.streaming.sources.kafka import Range, in_batches, ranges, reader_options
 
 OPTIONS = {
@@ -30,7 +30,7 @@ def test_ranges_begin_where_the_query_began(tmp_path: Path) -> None:
     (tmp_path / "0").write_text('v1\n{"t":{"0":3},"u":{"0":7}}')
     first = {"t": {"0": 5}, "u": {"0": 7}}
     second = {"t": {"0": 9, "1": 2}, "u": {"0": 8}}
-    read = [(0, Span(None, first, tmp_path)), (2, Span(first, second, tmp_path))]
+    read = [(0, OffsetSpan(None, first, tmp_path)), (2, OffsetSpan(first, second, tmp_path))]
     assert ranges(read) == RANGES
 
 
@@ -48,9 +48,9 @@ def test_the_reader_is_given_all_that_batches_read_and_no_more() -> None:
 
 def test_offsets_that_are_none_of_kafka_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="does not say at which offsets the query began"):
-        ranges([(0, Span(None, {"t": {"0": 1}}, tmp_path))])
+        ranges([(0, OffsetSpan(None, {"t": {"0": 1}}, tmp_path))])
     with pytest.raises(SourceError, match="The offset 7 is none of Kafka's"):
-        ranges([(0, Span({"t": {"0": 1}}, 7, tmp_path))])
+        ranges([(0, OffsetSpan({"t": {"0": 1}}, 7, tmp_path))])
 
 
 @pytest.mark.engines("memory")
