@@ -2,7 +2,7 @@
 
 A graph of ten million nodes has some thousands of segments: a segment has the nodes of one kind,
 label, module, invocation and relation, and a node is a segment and an ordinal. Edges join two
-segments and are two columns of ordinals, either of which may be implied.
+segments and are two columns of ordinals; either column may be implied.
 """
 
 from __future__ import annotations

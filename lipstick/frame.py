@@ -107,7 +107,7 @@ class PlainAnswer(ABC):
 
 
 Rerunning: TypeAlias = Literal["auto", "annotations", "rerun"]
-"""The answering of what-ifs: from annotations, by a rerun, or by whichever is possible."""
+"""The route of what-if answers: annotations, a rerun, or whichever is possible."""
 
 
 @checked
@@ -419,8 +419,8 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             does not read may be named; they change nothing.
         method
             ``"auto"``: from the captured annotations, which answer every deletion exactly.
-            ``"rerun"``: run the query on the reduced sources instead, and those of derived
-            relations before it.
+            ``"rerun"``: run the query on the reduced sources instead, after the queries of the
+            derived relations that it reads.
         undo, replace
             Names of statements that do not run, and other texts by the names of the statements to
             replace, of the history of the query's tables; :meth:`lipstick.TableHistory.what_if`.

@@ -131,10 +131,10 @@ class Session(Reenacting):
         provenance
             False: tuples are annotated 1 and never appear in annotations.
         format, options
-            Of the reader, when ``source`` is a path whose name does not tell.
+            The reader's format, when the name of the path ``source`` has none.
         derived
             The directory with the provenance of a table or path that an annotated query wrote, in
-            another session too; True: where it is kept unless told otherwise. Its rows are named
+            another session too; True: its default place. Its rows are named
             as they were.
         at
             The version of a table of Delta or Iceberg: its number, a moment (as text in the time
@@ -196,7 +196,7 @@ class Session(Reenacting):
         derived: Path | None = None,
         stream: TrackedStream | None = None,
     ) -> Tracked:
-        """Register a relation whose rows, with their tokens, are those of a frame."""
+        """Register a frame, whose rows have tokens, as a relation."""
         if (pinned.table or "").strip("`") == name:
             self._views.pin(pinned.frame, name)
         elif "." in name:
@@ -237,7 +237,7 @@ class Session(Reenacting):
         return replace(derivation, name=name)
 
     def track_derived(self, pinned: Source, derivation: Derivation) -> Tracked:
-        """Track what an annotated query wrote, in the place of what had its name; see ``write``."""
+        """Track the table that an annotated query wrote, replacing its namesake; see ``write``."""
         frame = relation_rows(self.spark, derivation)
         naming, token = naming_of(derivation)
         files = tuple(file for part in derivation.parts for file in part.files)
@@ -345,12 +345,12 @@ class Session(Reenacting):
         """Annotate a data frame over tracked relations, built by whatever ordinary calls.
 
         The frame's analysed plan is written as Spark SQL over the tracked relations, Spark proves
-        that this is the same query, and it is annotated as :meth:`sql` does: ``query`` of what is
-        returned is that text, and so are the places in errors.
+        that this is the same query, and it is annotated as :meth:`sql` does: ``query`` of the
+        annotated frame is that text, and so are the places in errors.
 
         A tracked relation is found by its plan: the very frame that was tracked, another that
         reads the same files, or a table or view of its name. Frames that were cached are looked
-        through; those of ``checkpoint()`` or ``createDataFrame`` must be tracked themselves.
+        through; frames of ``checkpoint()`` or ``createDataFrame`` must be tracked themselves.
         Functions made by ``udf()`` are registered under names of their own.
 
         Parameters
@@ -426,7 +426,7 @@ class Session(Reenacting):
     def later_version(self, tracked: Tracked) -> Tracked | None:
         """Return a later version of a derived relation that the session wrote; None: there is none.
 
-        The table has the later rows, the provenance those of both."""
+        The table has the rows of the later version, the provenance the rows of both."""
         latest = self._tracked.get(tracked.name.lower(), tracked)
         own, last = tracked.derived, latest.derived
         same = own is not None and last is not None and own.parent == last.parent

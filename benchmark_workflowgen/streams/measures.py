@@ -30,7 +30,7 @@ from lipstick.systems.streams import (
     descendants,
     storage,
 )
-from lipstick.systems.streams.ancestors import Ranges, walk_back
+from lipstick.systems.streams.ancestors import EventRanges, walk_back
 from lipstick.systems.streams.events import resolve
 from lipstick.systems.streams.properties import Step
 from semiring.base import Array
@@ -291,7 +291,7 @@ def _asked(store: Path, count: int, questions: int) -> dict[str, Any]:
 def _ranges(recording: Stored, wanted: Events) -> None:
     """The ancestors of each result, as ranges of numbers: what a job of Spark gives."""
     keys = resolve(recording, wanted)
-    walk_back(recording, wanted.sid, Ranges.of(keys, np.arange(len(keys), dtype=np.int64)))
+    walk_back(recording, wanted.sid, EventRanges.of(keys, np.arange(len(keys), dtype=np.int64)))
 
 
 def measure_all_ancestors(

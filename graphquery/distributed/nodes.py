@@ -18,7 +18,7 @@ class NodeSet:
     Attributes
     ----------
     whole
-        Numbers of segments all of whose nodes are in the set.
+        Numbers of the segments that lie wholly in the set.
     parts
         Rows of other segments, by level; unless documented otherwise, the frames of a level are
         disjoint.

@@ -1,6 +1,6 @@
 """Many stores asked as one: datasets exported from one to another, and questions across them.
 
-A federation's answers equal those of the merged graph of its stores, or list what is missing; see
+A federation answers as the merged graph of its stores would, or lists what is missing; see
 ``docs/federation.md``. The model is that of Gehani, Kim, Malik, *Efficient Querying of Distributed
 Provenance Stores* (CLADE 2010), with boundary graphs beside its sketches.
 """

@@ -1,6 +1,6 @@
 """Manifests and versions of tables: JSON documents that are sealed, and run no code when opened.
 
-A document is an object of four entries, the last of which is the content::
+A document is an object of four entries; the last one is the content::
 
     {"format": "lipstick capture", "version": 2, "sha256": "0b7c...",
     "content": {...}}

@@ -1,10 +1,10 @@
 """The proof that a text is the query of a data frame: both optimised plans are one.
 
 Spark decides: ``sameResult`` of the plans that its optimiser leaves. Before that, both plans are
-freed of what a text must say and a data frame need not: column names on the way, the names of
-lateral views, the order of the columns of a DISTINCT, operators that only place rows, and ids that
-are no expressions. Expressions of a canonical plan refer to columns by their places; but an
-existence join still has the id of its mark, and a recursion its own and its columns' ids. The
+stripped of the parts that a text must have and a data frame need not: column names on the way, the
+names of lateral views, the order of the columns of a DISTINCT, operators that only place rows, and
+ids that are no expressions. Expressions of a canonical plan refer to columns by their places; but
+an existence join still has the id of its mark, and a recursion its own and its columns' ids. The
 condition of ``dropna``, which has no text, is rewritten.
 """
 

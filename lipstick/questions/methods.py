@@ -203,7 +203,7 @@ class Questions(Analyses, Generic[T]):
         Rows that are not in the answer but would be annotated other than 0, as rows of an outer
         join or NOT EXISTS may be, are not shown: see :meth:`what_if`.
 
-        Parameters and errors are those of :meth:`evaluate`; computed in memory.
+        Parameters and errors are as for :meth:`evaluate`; computed in memory.
 
         Source: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
         """

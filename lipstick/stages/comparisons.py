@@ -1,4 +1,4 @@
-"""The types of what a query compares with other rows, as Spark finds them."""
+"""The types of the values that a query compares with other rows, as Spark finds them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _pair(outer: StructField, inner: StructField, compared_at: tuple[Span | None
 def common_types(
     spark: SparkSession, pairs: Sequence[Pair], differences: Collection[Span], known: Conversions
 ) -> Conversions:
-    """Return the types to which comparisons must convert both sides, with those that are known.
+    """Return the types to which comparisons must convert both sides, the known ones included.
 
     Without ANSI mode, ``=`` converts otherwise than set operations do.
 

@@ -10,7 +10,7 @@ texts. They are one query when three things agree:
 - the relations of the *parsed plans*: an analysed plan does not show the path of a file;
 - the *literals* of the texts with their types: a plan prints ``1``, ``1L`` and ``'1'`` alike.
 
-Over Spark Connect the plans are those of EXPLAIN; a classic session is asked for them, and
+Over Spark Connect EXPLAIN gives the plans; a classic session is asked for them, and
 optimises nothing.
 """
 
@@ -87,9 +87,9 @@ class _Plans:
 def check_deterministic(
     spark: SparkSession, sql: str, args: Arguments, functions: Sequence[str], *, drawn: bool
 ) -> None:
-    """Refuse registered functions that say they are not deterministic.
+    """Refuse registered functions that are declared nondeterministic.
 
-    A Spark Connect client is not told: there it is the user's word. A classic session tells it of
+    A Spark Connect client does not know: there it is the user's word. A classic session tells it of
     the whole query; where that has ``drawn`` values, ``rand()`` and its kin, of each function that
     is not Hive's.
 
@@ -154,7 +154,7 @@ def check_understood(
     Raises
     ------
     ParseException, AnalysisException
-        Spark does not accept the user's text. The positions are those of that text.
+        Spark does not accept the user's text. The positions are in that text.
     NotUnderstoodError
         The texts differ in meaning; the message has the first line of the plans that differs.
     """

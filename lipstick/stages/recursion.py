@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _ADVICE = "Store the recursion's answer in a relation and track it."
 MOST_UNFOLDED = 32
-"""The levels that a recursion may be unfolded into unless it says otherwise: each is a join."""
+"""The default limit of the levels that a recursion is unfolded into: each is a join."""
 _MOST_TOKENS = 300_000_000
 """The tokens of all derivations of a recursion, at most."""
 _READABLE = (

@@ -1,4 +1,4 @@
-"""Settings of a session: those by which Spark reads a text otherwise, and those of a while."""
+"""Settings of a session: the ones that change how Spark reads a text, and temporary ones."""
 
 from __future__ import annotations
 

@@ -48,5 +48,5 @@ class Surroundings:
 
     @property
     def streams(self) -> frozenset[str]:
-        """The names of the relations whose rows are those of a stream."""
+        """The names of the relations that are streams."""
         return frozenset(each.name for each in self.tracked.values() if each.stream is not None)

@@ -1,8 +1,8 @@
 """Table functions of whole relations: black boxes over the rows of each partition.
 
-Spark tells no rows of such a function's answer which partition they are of. So beside a function
-that is registered stands one that carries it: called for a row that has a partition as an array, it
-runs the function over the array's rows, and yields what it makes with the place of each.
+Spark does not report from which partition a row of such a function's answer comes. So beside a
+registered function stands one that carries it: called for a row that has a partition as an array,
+it runs the function over the array's rows, and yields its output with the place of each row.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class StreamTracking:
     source
         The stream as a source of the session.
     frame
-        The columns of its rows with those of their tokens, without any row.
+        The columns of its rows and of their tokens, without any row.
     naming, token
         How its rows are named, and the columns of their tokens.
     stream

@@ -1,8 +1,8 @@
 """Relations of few rows, read once into this process: captures of them need no jobs of Spark.
 
 A job over few rows is mostly its own planning, scheduling and commit. Rows are cached of relations
-that stay as they are: their files are those of a fingerprint, which a capture checks before and
-after it reads them, or their rows are part of the frame itself. What a function of Python makes of
+that stay as they are: a capture checks the fingerprint of their files before and after
+it reads them, or their rows are part of the frame itself. What a function of Python makes of
 rows may be something else the next time: it is read once for each capture. What a session makes of
 a file depends on its settings (the zone of the instants in a text): with others it is read again.
 """
@@ -31,7 +31,7 @@ MOST_ROWS: Final = 200_000
 MOST_BYTES: Final = 16 << 20
 """Bytes of its files, at most."""
 READ_BYTES: Final = 128 << 20
-"""The maximum number of bytes of its rows, which may be many more than those of its file."""
+"""The maximum number of bytes of its rows, which can be far more than its file has."""
 KEPT_BYTES: Final = 256 << 20
 """Bytes of all relations that are kept, at most; the one that was read first is forgotten first."""
 

@@ -1,7 +1,7 @@
 """The source of a tracked relation's rows, and the check that it has not changed since.
 
 A source is pinned when it is tracked: the data frame has its list of files, and a fingerprint
-(path, length and modification time of every file) tells later jobs whether a file was replaced.
+(path, length and modification time of every file) shows later jobs whether a file was replaced.
 Files that come into a folder of the source later are not among its rows, which is an error too:
 nobody who asks about a folder means the files that it had this morning. Tables of this process,
 of Arrow or pandas, become data frames.

@@ -68,8 +68,8 @@ def check_predicates(
 def check_keys(capture: Capture, name: str, keys: pa.Table, *, strict: bool) -> None:
     """Report keys of a relation that name no row.
 
-    With Spark the rows are those of the source. A capture alone knows the rows that took part in
-    the query; of more than `_LISTED` keys it reports those that did not only if none did, or the
+    With Spark the rows are the source's. A capture alone knows the rows that took part in
+    the query; of more than `_LISTED` keys it reports unused ones only if none was used, or the
     question is strict. Cost:
     the tokens of the capture are indexed once; keys that are not among them cost a job over the
     source.

@@ -23,7 +23,7 @@ _MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
 def contract(count: int, kept: Array, sources: Array, targets: Array) -> tuple[Array, Array]:
-    """Eliminate nodes that are not kept and whose elimination adds no edges, cheapest first.
+    """Eliminate the unneeded nodes whose elimination adds no edges, cheapest first.
 
     Parameters
     ----------

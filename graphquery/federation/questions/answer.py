@@ -80,7 +80,7 @@ class QuestionCost:
     requests
         The number of requests to stores.
     rounds
-        The number of rounds of simultaneous requests, each of which waits for the one before.
+        The number of rounds of simultaneous requests; each round waits for the one before.
     sent, received
         Bytes sent and received.
     """

@@ -1,4 +1,4 @@
-"""Five levels of disclosure of a store to its peers, each of which includes the ones before it."""
+"""Five levels of disclosure of a store to its peers, each including the ones before it."""
 
 from __future__ import annotations
 

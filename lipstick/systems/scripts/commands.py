@@ -90,7 +90,7 @@ _EXPORTS = ("dot", "graphml", "prov-json", "prov-n")
 
 @click.group()
 def script() -> None:
-    """Tell what a Python script or notebook does, from its text; only 'run' runs it.
+    """Analyse a Python script or notebook from its text; only 'run' runs it.
 
     A criterion is a variable ('total'), its version at a line ('total@12'), a file or stream that
     is read or written ('out.csv', '<stdout>'), or a line ('12', 'helpers.py:12').
