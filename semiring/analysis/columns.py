@@ -90,8 +90,8 @@ class GateColumns:
         return self._origin(gate)
 
 
-def gate_columns(annotation: Annotation) -> GateColumns:
-    """Return the gates of an annotation: large sums of circuits are copied as they are."""
+def gate_columns(annotation: Annotation | Tensor) -> GateColumns:
+    """Return the gates of an annotation or tensor: sums of circuits are copied as they are."""
     build = _Build()
     build.collect(annotation)
     build.copy()

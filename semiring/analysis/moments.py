@@ -38,6 +38,9 @@ from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.value import Operand, Value
 
+_MANY = 200
+"""Sums of so many simple tensors are computed by whole columns where that can be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moments:
@@ -97,9 +100,10 @@ def moments(
         When an annotation is too hard to compile, see `probability`, or AVG is over too many
         values; see `sampled_moments`. When a formal value that is no tensor has too many tokens.
 
-    Cost: SUM and COUNT are quadratic in the number of terms that share tuples; MIN and MAX compile
-    a condition per distinct value; AVG is quadratic in the number of values, see `joint_of`. Where
-    Spark rounds an average of decimals, the moments are of averages before rounding.
+    Cost: SUM and COUNT of products of tuples by sorting, of other annotations quadratic in the
+    number of terms that share tuples; MIN and MAX compile a condition per distinct value; AVG is
+    quadratic in the number of values, see `joint_of`. Where Spark rounds an average of decimals,
+    the moments are of averages before rounding.
     """
     known = evidence(given)
     tokens = tensor.tokens | known.tokens
@@ -109,11 +113,18 @@ def moments(
         tensor = _formal(tensor.substituted(instead))
     if not isinstance(tensor, Tensor):
         return _distributed(tensor, chances, known, decisions)
-    for _, value in tensor.terms:
+    for value in _values(tensor):
         check_number(value)
     if known.constant_value() != 1:
         return _conditional(tensor, chances, known, decisions)
     return _unconditional(tensor, chances, decisions)
+
+
+def _values(tensor: Tensor) -> list[object]:
+    # Few questions need this module.
+    from semiring.analysis.sums import values_of
+
+    return values_of(tensor)
 
 
 def _formal(operand: Operand) -> Value:
@@ -145,6 +156,12 @@ def _unconditional(tensor: Tensor, chances: dict[Token, float], decisions: int) 
         return _extreme(tensor, chances, decisions)
     if name == "AVG":
         return _average(tensor, chances, decisions)
+    if tensor.size >= _MANY:
+        from semiring.analysis.sums import sum_moments
+
+        found = sum_moments(tensor, chances)
+        if found is not None:
+            return Moments(*found)
     terms = _terms(tensor, chances, decisions)
     mean = sum(term.value * term.chance for term in terms)
     return Moments(mean, _variance(terms, chances, decisions))

@@ -383,6 +383,10 @@ class CircuitTensor(Tensor):
         edges, _ = store.edges_of(np.array([self.gate]))
         return store.child[edges], store.label[edges]
 
+    def values(self) -> list[Any]:
+        """The values of the terms, in their order, without their annotations."""
+        return cast(list[Any], self._scalars().values(self._edges()[1]))
+
     @property
     def _terms(self) -> Any:  # type: ignore[override]
         if self._made is None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import random
 from decimal import Decimal
+from importlib import import_module
 from math import comb
 
 import numpy as np
@@ -27,6 +30,7 @@ from semiring import (
 )
 from semiring.analysis import moments, sampled_moments
 from semiring.analysis.most import most
+from semiring.analysis.sums import sum_moments
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
 from tests.semiring.test_analysis import TOKENS, WEIGHTS, chance, positive, worlds
@@ -162,3 +166,24 @@ def test_counts_are_those_of_each_world(annotation):
     expected = [annotation.evaluate(Counting(), world) for world in every_world]
     assert counts.tolist() == expected
     assert max(expected) <= most(annotation)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_sums_by_columns_are_sums_of_covariances(seed, monkeypatch):
+    draws = random.Random(seed)
+    tokens = [[Polynomial.token(Token(name, i)) for i in range(6)] for name in "abcd"]
+    events = [delta(a + b * c) for a, b, c in zip(*tokens[1:], strict=True)][:3]
+    events += [Expression.one().monus(delta(a + b)) for a, b in zip(*tokens[1:3], strict=True)][3:]
+
+    def annotation():
+        made = math.prod(draws.sample(tokens[0], draws.randint(0, 3)), start=Polynomial.one())
+        return made * draws.choice(events) if draws.random() < 0.5 else made
+
+    terms = [(annotation() + annotation(), draws.randint(-3, 4)) for _ in range(5)]
+    tensor = Tensor(draws.choice([SUM, COUNT]), terms)
+    weights = {token: draws.choice([0, 1, *[draws.random()] * 4]) for token in tensor.tokens}
+    expected = moments(tensor, weights)
+    monkeypatch.setattr(import_module("semiring.analysis.moments"), "_MANY", 0)
+    found = moments(tensor, weights)
+    assert (found.mean, found.variance) == pytest.approx((expected.mean, expected.variance))
+    assert sum_moments(tensor, weights) == (found.mean, found.variance)
