@@ -12,6 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import (
+    Aggregate,
     CorrelatedScalar,
     ExistenceJoin,
     Filter,
@@ -19,6 +20,7 @@ from rewriter.algebra import (
     Relation,
     Scalar,
     ScalarSubquery,
+    Windows,
     conjuncts,
     references,
     with_inputs,
@@ -88,3 +90,10 @@ def _conjunction(conditions: Sequence[Scalar]) -> Scalar | None:
     if not conditions:
         return None
     return exp.and_(*(each.copy() for each in conditions))
+
+
+def is_above_groups(relation: Relation) -> bool:
+    """Return True if a filter of a relation is HAVING."""
+    while isinstance(relation, ScalarSubquery | CorrelatedScalar | ExistenceJoin | Windows):
+        relation = relation.inputs[0]
+    return isinstance(relation, Aggregate)

@@ -32,6 +32,7 @@ from rewriter.algebra import (
 )
 from rewriter.analysis.may_throw import may_raise, without_errors
 from rewriter.analysis.pattern_origins import Path, PatternTrace, paths, trace
+from rewriter.analysis.placed_conditions import is_above_groups
 from rewriter.blocks import Generator, Named, qualified
 from rewriter.emit.core import with_generators
 from rewriter.emit.flow import (
@@ -133,7 +134,7 @@ class _FlowWriter:
     def _operator(self, operator: Relation, place: int, passed: Sequence[Scalar]) -> None:
         match operator:
             case Filter():
-                kind = Loss.HAVING if _is_above_groups(operator.input) else Loss.WHERE
+                kind = Loss.HAVING if is_above_groups(operator.input) else Loss.WHERE
                 self._filter(conjuncts(operator.predicate), kind, operator)
             case Project():
                 self._project(operator)
@@ -255,10 +256,18 @@ class _FlowWriter:
         if new:
             self._add(new)
 
-    def _partner(self, rows: OperatorRows) -> tuple[str, exp.Expr]:
-        """Return rows of another input with a column that is never NULL."""
+    def _partner(self, rows: OperatorRows, condition: Scalar | None) -> tuple[str, exp.Expr]:
+        """Return rows of another input with a column that is never NULL.
+
+        Where equalities join few candidates with them, they are only the rows that match some.
+        """
         there = exp.select(*named((name, qualified(rows.name, name)) for name in rows.columns))
         there = there.select(*named([(_THERE, exp.true())])).from_(table(rows.name, rows.name))
+        if self._trace.candidates and any(isinstance(c, exp.EQ) for c in conjuncts(condition)):
+            matched = [self._alive(), *conjuncts(condition)]
+            on = exp.and_(*(each.copy() for each in matched))
+            flow = table(self._name, self._name)
+            there.append("joins", exp.Join(this=flow, side="LEFT", kind="SEMI", on=on))
         name = self._queries.add(there, "_p")
         return name, table(name, name)
 
@@ -276,7 +285,7 @@ class _FlowWriter:
                 self._queries.sql,
                 join.span,
             )
-        name, source = self._partner(rows)
+        name, source = self._partner(rows, join.condition)
         fresh = {column: self._queries.fresh() for column in rows.identity}
         new = [(each, qualified(name, each)) for each in rows.ids]
         new += [(column, qualified(name, old)) for old, column in fresh.items()]
@@ -458,9 +467,3 @@ class _FlowWriter:
         self._identity = ()
         loss = Loss.INTERSECT if difference.common else Loss.EXCEPT
         self._step(loss, difference, counts=tuple(counts))
-
-
-def _is_above_groups(relation: Relation) -> bool:
-    while isinstance(relation, ScalarSubquery | CorrelatedScalar | ExistenceJoin | Windows):
-        relation = relation.inputs[0]
-    return isinstance(relation, Aggregate)

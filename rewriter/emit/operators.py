@@ -325,10 +325,12 @@ class OperatorQueries:
             this=exp.RowNumber(),
             order=exp.Order(expressions=whole or [_tie_break(exp.null())]),
         )
-        tied = exp.Window(
-            this=exp.Count(this=exp.Star()),
-            partition_by=[key.scalar.copy() for key in keys],
-        )
+        # In the order of the first window, so that Spark sorts once.
+        tied = exp.Window(this=exp.Count(this=exp.Star()))
+        if order:
+            frame = {"kind": "RANGE", "start": "CURRENT ROW", "end": "CURRENT ROW"}
+            tied.set("order", exp.Order(expressions=[key.copy() for key in order]))
+            tied.set("spec", exp.WindowSpec(**frame))
         query = self._select(below, below.columns, [(place, first), (ties, tied)])
         return OperatorRows(self.add(query), below.attributes, below.identity), place, ties
 

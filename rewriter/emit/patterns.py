@@ -180,6 +180,67 @@ def nearest(
     return queries.statement(whole)
 
 
+def constant_operands(parts: Sequence[Scalar]) -> exp.Query | None:
+    """Return a query for the values of operands that are computed from constants alone.
+
+    None if there are none. :func:`with_constants` puts the values in their place.
+    """
+    operands = _constant_operands(parts)
+    if not operands:
+        return None
+    return exp.select(*named((f"v{n}", operand) for n, operand in enumerate(operands)))
+
+
+def with_constants(parts: Sequence[Scalar], values: Sequence[Any]) -> list[Scalar]:
+    """Return conditions with the values of :func:`constant_operands` as literals."""
+    copies = [part.copy() for part in parts]
+    for operand, value in zip(_constant_operands(copies), values, strict=True):
+        try:
+            operand.replace(_value(value))
+        except TypeError:
+            continue  # it stays as it is
+    return copies
+
+
+def _constant_operands(parts: Sequence[Scalar]) -> list[Scalar]:
+    operands = []
+    for part in parts:
+        bare = part.unnest()
+        sides = (bare.this, bare.expression) if isinstance(bare, exp.EQ | exp.NullSafeEQ) else ()
+        for side in sides:
+            plain = isinstance(side.unnest(), exp.Literal | exp.Null | exp.Boolean | exp.Cast)
+            if not plain and side.find(exp.Column) is None:
+                operands.append(side)
+    return operands
+
+
+def own_operands(step: FlowStep) -> list[tuple[str, Scalar]]:
+    """Return the columns of rows that equalities of a join compare as they are, with the others."""
+    assert step.partner is not None
+    known = {attribute.id for attribute in step.partner.attributes}
+    found = []
+    for condition in conjuncts(step.condition):
+        bare = condition.unnest()
+        if isinstance(bare, exp.EQ | exp.NullSafeEQ):
+            for own, other in ((bare.this, bare.expression), (bare.expression, bare.this)):
+                names = set(references(other))
+                if isinstance(own, exp.Column) and own.name not in known and names <= known:
+                    found.append((own.name, other))
+    return found
+
+
+def column_of(attribute_id: str) -> Scalar:
+    """Return a reference to an attribute."""
+    return exp.Column(this=exp.to_identifier(attribute_id, quoted=True))
+
+
+def any_row(relation: Relation, queries: OperatorQueries) -> exp.Query:
+    """Return some row of an operator."""
+    rows = queries.rows(relation)
+    select = exp.select(*named((name, qualified(rows.name, name)) for name in rows.columns))
+    return queries.statement(select.from_(table(rows.name, rows.name)).limit(1))
+
+
 def computed_operand(part: Scalar) -> Scalar | None:
     """Return the operand of a comparison with a constant that is computed from columns."""
     bare = part.unnest()
@@ -276,6 +337,16 @@ class ScalarTexts:
 
         return rewrite_columns(scalar, leaf)
 
+    def expanded(self, scalar: Scalar, depth: int = 0) -> Scalar:
+        """Return a scalar over the columns of relations, as far as these are known."""
+
+        def leaf(node: exp.Column) -> Scalar:
+            if node.name in self._definitions and depth < 50:
+                return self.expanded(self._definitions[node.name], depth + 1)
+            return node
+
+        return rewrite_columns(scalar, leaf)
+
     def column(self, attribute_id: str) -> str:
         """Return an attribute as text."""
-        return self.text(exp.Column(this=exp.to_identifier(attribute_id, quoted=True)))
+        return self.text(column_of(attribute_id))

@@ -9,18 +9,21 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from lipstick.questions.missing.answer import LostRows
+from lipstick.questions.missing.changes import Change, Edits, changes, edits_by_relation
+from lipstick.questions.missing.dropped import DroppedRows, dropped
 from lipstick.questions.missing.why_not import Tracer
 from rewriter.analysis.placed_conditions import place_conditions
 from rewriter.bind import Environment, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import TokenSource
+from rewriter.emit.edits import edited_text, matching_text
 from rewriter.emit.patterns import ScalarTexts, pattern_of
 from tests.oracle.duck import create_table
 from tests.oracle.duck_sql import to_duckdb
@@ -478,31 +481,72 @@ def _qualified(alias: str, row: Row) -> Row:
 # -- the comparison ----------------------------------------------------------------------------
 
 
-def reasons_in_duckdb(
-    sql: str,
-    tables: Mapping[str, pa.Table],
-    equal: Mapping[str, Any],
-    condition: str | None = None,
-) -> list[LostRows]:
-    """Return where candidates are lost, by the statements that Spark gets, run by DuckDB.
+class DuckQuestion:
+    """A question about a missing row, asked by the statements that Spark gets, run by DuckDB.
 
-    The first column of a table is its key.
+    The first column of a table is its key. The query over edited relations is that of the text.
     """
-    connection = duckdb.connect(config={"threads": 1})
-    for name, rows in tables.items():
-        create_table(connection, name, rows)
 
-    def run(statement: str) -> pa.Table:
-        return connection.execute(to_duckdb(statement)).fetch_arrow_table()
+    def __init__(
+        self,
+        sql: str,
+        tables: Mapping[str, pa.Table],
+        equal: Mapping[str, Any],
+        condition: str | None = None,
+    ) -> None:
+        self._sql = sql
+        self._connection = duckdb.connect(config={"threads": 1})
+        for name, rows in tables.items():
+            create_table(self._connection, name, rows)
+        self._columns = {name: tuple(table.column_names) for name, table in tables.items()}
+        relations = [TrackedRelation(name, columns) for name, columns in self._columns.items()]
+        environment = Environment(
+            MemoryCatalog(relations), functions=set(), aggregates=set(), tables={}, levels={}
+        )
+        self.root = place_conditions(bind_query(sql, environment).root)
+        tokens = {n: TokenSource(n, key[:1], (key[:1],)) for n, key in self._columns.items()}
+        self._tracer = Tracer(self._run, tokens, sql, ScalarTexts(self.root, sql))
+        shown = [attribute.name for attribute in self.root.attributes]
+        self.pattern = pattern_of(self.root, shown, equal, condition)
 
-    names = {name: tuple(table.column_names) for name, table in tables.items()}
-    catalog = MemoryCatalog([TrackedRelation(name, columns) for name, columns in names.items()])
-    environment = Environment(catalog, functions=set(), aggregates=set(), tables={}, levels={})
-    root = place_conditions(bind_query(sql, environment).root)
-    tokens = {name: TokenSource(name, key[:1], (key[:1],)) for name, key in names.items()}
-    tracer = Tracer(run, tokens, sql, ScalarTexts(root, sql))
-    shown = [attribute.name for attribute in root.attributes]
-    return tracer.lost(root, pattern_of(root, shown, equal, condition))
+    def _run(self, statement: str) -> pa.Table:
+        return self._connection.execute(to_duckdb(statement)).fetch_arrow_table()
+
+    def reasons(self) -> list[LostRows]:
+        return self._tracer.lost(self.root, self.pattern)
+
+    def changes(self, limit: int = 3) -> list[Change]:
+        return changes(self, self.root, self.pattern, limit)
+
+    def dropped(self) -> DroppedRows:
+        traced = self._tracer
+        return dropped(self.root, traced.tokens, self._sql, traced.texts, self._run)
+
+    def tracer(self, edits: Edits) -> Tracer:
+        tokens = dict(self._tracer.tokens)
+        for name, rows in self._edited(edits).items():
+            view = f"{name}_{abs(hash(str(edits)))}"
+            create_table(self._connection, view, rows)
+            tokens[name] = replace(tokens[name], view=view)
+        return replace(self._tracer, tokens=tokens)
+
+    def brings(self, edits: Edits) -> bool:
+        """Run the user's text over copies of the tables with the edits."""
+        names = list(self._columns)
+        tables = {name: self._run(f"SELECT * FROM {name}") for name in names}
+        connection = duckdb.connect(config={"threads": 1})
+        for name, rows in {**tables, **self._edited(edits)}.items():
+            create_table(connection, name, rows)
+        connection.execute(f"CREATE VIEW answer AS {to_duckdb(self._sql)}")
+        ids = [attribute.id for attribute in self.root.attributes]
+        found = connection.execute(to_duckdb(matching_text("answer", ids, self.pattern)))
+        return found.fetch_arrow_table().num_rows > 0
+
+    def _edited(self, edits: Edits) -> dict[str, pa.Table]:
+        return {
+            name: self._run(edited_text(name, self._columns[name], own))
+            for name, own in edits_by_relation(edits).items()
+        }
 
 
 def difference(seed: int) -> str | None:
@@ -517,7 +561,8 @@ def difference(seed: int) -> str | None:
     }
     tables = {name: pa.Table.from_pylist(rows[name], schemas[name]) for name in TABLES}
     equal = {_name(column): value for column, value in query.pattern}
-    reasons = reasons_in_duckdb(query.text, tables, equal)
+    question = DuckQuestion(query.text, tables, equal)
+    reasons = question.reasons()
     aliases = {column.split(".")[0] for column, _ in query.pattern}
     found = {
         Expected(r.relation, r.operator, _condition(r), r.rows)
@@ -525,8 +570,20 @@ def difference(seed: int) -> str | None:
         if r.relation in aliases
     }
     if found == expected:
-        return None
+        return _unchanged(question, query, seed)
     return f"{seed}: {query.text}\n  {query.pattern}\n  expected {expected}\n  found {found}"
+
+
+def _unchanged(question: DuckQuestion, query: Query, seed: int) -> str | None:
+    """Return a change, if there is one, whose reasons over the changed data are not "it is there".
+
+    Nothing brings a row that is there already.
+    """
+    for change in question.changes(2) if seed % 4 == 0 else []:
+        after = question.tracer(change.edits).lost(question.root, question.pattern)
+        if not any(reason.operator == "answer" for reason in after):
+            return f"{seed}: {query.text}\n  {query.pattern}\n  {change} brings nothing"
+    return None
 
 
 def _condition(reason: LostRows) -> str:

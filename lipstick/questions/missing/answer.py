@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from lipstick.questions.why.columns import shown
 from rewriter.position import Span
 from semiring.door import checked
+
+if TYPE_CHECKING:
+    from lipstick.questions.missing.changes import Change
+    from rewriter.emit.flow import CandidateFlow, FlowStep
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a reason was read from: the flow, the step, and the first example's values and key."""
+
+    flow: CandidateFlow
+    step: FlowStep | None
+    values: Mapping[str, Any]
+    key: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +64,7 @@ class LostRows:
     keys: pa.Table
     example: Mapping[str, Any] = field(default_factory=dict)
     partners: tuple[LostRows, ...] = ()
+    origin: Origin | None = field(default=None, repr=False, compare=False)
 
     @property
     def place(self) -> str | None:
@@ -88,11 +103,22 @@ class MissingRow:
         question: str,
         reasons: Sequence[LostRows],
         notes: Sequence[str],
+        changes: Callable[[int], list[Change]],
     ) -> None:
         self.question = question
         self.reasons = tuple(reasons)
         self.present = any(reason.operator == "answer" for reason in reasons)
         self.notes = tuple(notes)
+        self._changes = changes
+
+    def changes(self, limit: int = 3) -> list[Change]:
+        """Return smallest changes of the data that bring the row, if some are found.
+
+        Values of the rows in `reasons`, rows to add, and rows to delete are tried, up to three at
+        once and 24 in all. Every change was run: over the changed data, the query has a row that
+        matches the pattern.
+        """
+        return [] if self.present else self._changes(limit)
 
     @property
     def table(self) -> pa.Table:

@@ -10,6 +10,7 @@ from semiring.door import checked
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
     from lipstick.questions.missing.answer import MissingRow
+    from lipstick.questions.missing.dropped import DroppedRows
 
 
 @checked
@@ -65,3 +66,20 @@ class MissingRowQuestions:
 
         frame = cast("AnnotatedFrame", self)
         return why_not(frame, {**(where or {}), **columns}, condition, examples)
+
+    def dropped(self) -> DroppedRows:
+        """Return how many rows each operator of the query loses.
+
+        Conditions of WHERE and of inner joins are counted where they first can decide: those of
+        one relation on its rows, others at the join that needs them. One statement counts them all.
+
+        Raises
+        ------
+        UnsupportedError
+            For queries with samples, random values, recursion or streams.
+        SourceChangedError
+            When a source is not what it was when it was tracked.
+        """
+        from lipstick.questions.missing.pipeline import dropped_rows
+
+        return dropped_rows(cast("AnnotatedFrame", self))

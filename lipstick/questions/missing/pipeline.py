@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lipstick.questions.missing.answer import MissingRow
-from lipstick.questions.missing.why_not import Tracer
+from lipstick.questions.missing.changes import Edits, changes, edits_by_relation
+from lipstick.questions.missing.dropped import DroppedRows, dropped
+from lipstick.questions.missing.why_not import Run, Tracer
 from lipstick.questions.why.answer import described
 from rewriter.algebra import Relation
 from rewriter.algebra import Scalar as Condition
 from rewriter.analysis.pattern_origins import paths, trace
 from rewriter.analysis.placed_conditions import place_conditions
+from rewriter.emit.edits import edited_text, matching_text
 from rewriter.emit.patterns import ScalarTexts, pattern_of
+from rewriter.emit.statements import plain_sql
 
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
@@ -23,13 +29,10 @@ def why_not(
 ) -> MissingRow:
     """Return why no row of an answer matches; see :meth:`lipstick.AnnotatedFrame.why_not`."""
     query = frame._prepared
-    root = place_conditions(query.bound.root)
+    root, texts, run = _plan(frame)
     pattern = pattern_of(root, frame.schema.names, equal, condition)
-    texts = ScalarTexts(root, query.sql)
-    spark = query.spark
-    frame._check_sources()
     tracer = Tracer(
-        lambda sql: spark.sql(sql).toArrow(),
+        run,
         query.surroundings.tokens,
         query.sql,
         texts,
@@ -39,7 +42,71 @@ def why_not(
     parts = [described(dict(equal))] if equal else []
     parts += [condition] if condition else []
     question = f"Why has the answer no row with {' and '.join(parts)}?"
-    return MissingRow(question, reasons, _assumed(root, pattern, texts))
+    data = _EditedSpark(frame, tracer, root, pattern)
+    return MissingRow(
+        question,
+        reasons,
+        _assumed(root, pattern, texts),
+        lambda limit: changes(data, root, pattern, limit),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _EditedSpark:
+    """Runs the query of a frame over edited relations, in views that are dropped with its session.
+
+    The rows are those of the plain query, :func:`rewriter.plain_sql`, not of the flows.
+    """
+
+    frame: AnnotatedFrame
+    traced: Tracer
+    root: Relation
+    pattern: Sequence[Condition]
+
+    def _views(self, edits: Edits) -> dict[str, str]:
+        """Return the views of edited relations, by the views of their sources."""
+        query = self.frame._prepared
+        views = {}
+        for name, own in edits_by_relation(edits).items():
+            source = query.surroundings.tokens[name].view
+            columns = query.spark.table(source).columns
+            views[source] = self._registered(edited_text(source, columns, own))
+        return views
+
+    def _registered(self, sql: str) -> str:
+        query = self.frame._prepared
+        name = f"_lipstick_edited_{uuid.uuid4().hex[:8]}"
+        query.surroundings.add_view(query.spark.sql(sql), name)
+        return name
+
+    def tracer(self, edits: Edits) -> Tracer:
+        views = self._views(edits)
+        tokens = {
+            name: replace(source, view=views.get(source.view, source.view))
+            for name, source in self.traced.tokens.items()
+        }
+        return replace(self.traced, tokens=tokens)
+
+    def brings(self, edits: Edits) -> bool:
+        answer = self._registered(plain_sql(self.frame.root, self._views(edits)))
+        ids = [attribute.id for attribute in self.root.attributes]
+        return bool(self.traced.run(matching_text(answer, ids, self.pattern)).num_rows)
+
+
+def dropped_rows(frame: AnnotatedFrame) -> DroppedRows:
+    """Return how many rows each operator loses; see :meth:`lipstick.AnnotatedFrame.dropped`."""
+    root, texts, run = _plan(frame)
+    query = frame._prepared
+    return dropped(root, query.surroundings.tokens, query.sql, texts, run)
+
+
+def _plan(frame: AnnotatedFrame) -> tuple[Relation, ScalarTexts, Run]:
+    """Return the plan of a query over unchanged sources, its texts, and what runs statements."""
+    query = frame._prepared
+    frame._check_sources()
+    root = place_conditions(query.bound.root)
+    spark = query.spark
+    return root, ScalarTexts(root, query.sql), lambda sql: spark.sql(sql).toArrow()
 
 
 def _assumed(root: Relation, pattern: Sequence[Condition], texts: ScalarTexts) -> list[str]:

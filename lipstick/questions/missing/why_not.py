@@ -9,19 +9,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from lipstick.questions.missing.answer import LostRows, described_values, shown_value
+from lipstick.questions.missing.answer import LostRows, Origin, described_values, shown_value
 from rewriter.algebra import Relation, Scan, references
 from rewriter.algebra import Scalar as Condition
+from rewriter.analysis.pattern_origins import paths
 from rewriter.blocks import TokenSource
 from rewriter.emit.flow import CANDIDATES, STAGE, CandidateFlow, FlowStep, Loss
 from rewriter.emit.flow_writer import flows
 from rewriter.emit.operators import OperatorQueries
 from rewriter.emit.patterns import (
     ScalarTexts,
+    any_row,
     computed_operand,
+    constant_operands,
     least_number,
     nearest,
     partner_pattern,
+    with_constants,
 )
 from rewriter.scalars.text import text
 
@@ -56,9 +60,8 @@ class Tracer:
 
     def lost(self, root: Relation, pattern: Sequence[Condition], depth: int = 0) -> list[LostRows]:
         """Return where the candidates for a row of an operator are lost, furthest first."""
-        queries = OperatorQueries(self.tokens, self.sql)
         found: list[tuple[tuple[bool, float], LostRows]] = []
-        for flow in flows(root, pattern, queries, self.examples):
+        for flow in self.flows(root, pattern):
             rows = self.run(text(flow.query)).to_pylist()
             if not rows:
                 found.append(((flow.derived, 2.0), self._none(flow)))
@@ -68,6 +71,41 @@ class Tracer:
                 found.append((order, self._reason(flow, number, examples, depth)))
         return [reason for _, reason in sorted(found, key=lambda pair: pair[0])]
 
+    def flows(self, root: Relation, pattern: Sequence[Condition]) -> list[CandidateFlow]:
+        """Return the flows of the candidates for a row of an operator."""
+        queries = OperatorQueries(self.tokens, self.sql)
+        return flows(root, pattern, queries, self.examples)
+
+    def partner_pattern(self, step: FlowStep, values: Mapping[str, Any]) -> list[Condition] | None:
+        """Return what a partner of a row must meet, with the row's own operands as literals."""
+        parts = partner_pattern(step, values)
+        computed = constant_operands(parts or ())
+        if not parts or computed is None:
+            return parts
+        found = self.run(text(computed)).to_pylist()[0]
+        return with_constants(parts, list(found.values()))
+
+    def nearest_rows(self, relation: Relation, parts: Sequence[Condition]) -> list[dict[str, Any]]:
+        """Return, for each condition, the row that meets the others and comes nearest to it."""
+        query = nearest(relation, parts, OperatorQueries(self.tokens, self.sql))
+        return [] if query is None else self.run(text(query)).to_pylist()
+
+    def nearest_key(self, scan: Scan, parts: Sequence[Condition]) -> dict[str, Any] | None:
+        """Return the key of the row of a relation that comes nearest to conditions, or of any."""
+        queries = OperatorQueries(self.tokens, self.sql)
+        rows = queries.rows(scan)
+        query = nearest(scan, parts, queries)
+        found = [] if query is None else self.run(text(query)).to_pylist()
+        found.sort(key=lambda row: (row["distance"] is None, row["distance"]))
+        row = found[0]["row"] if found else None
+        if row is None:
+            some = self.run(text(any_row(scan, queries))).to_pylist()
+            if not some:
+                return None
+            row = some[0]
+        names = self.tokens[scan.relation].columns
+        return {name: row[own] for name, own in zip(names, rows.identity, strict=True)}
+
     # -- one reason ------------------------------------------------------------------------
 
     def _none(self, flow: CandidateFlow) -> LostRows:
@@ -76,7 +114,9 @@ class Tracer:
         wanted = self._texts(flow.candidates)
         near = self._nearest(flow.scan, flow.candidates)
         sentence = f"{name} has no row with {wanted}.{near}"
-        return LostRows(name, 0, "relation", wanted, (), flow.scan.span, sentence, _keys(flow, []))
+        origin = Origin(flow, None, {}, {})
+        span, keys = flow.scan.span, _keys([])
+        return LostRows(name, 0, "relation", wanted, (), span, sentence, keys, origin=origin)
 
     def _reason(
         self, flow: CandidateFlow, number: int, examples: Sequence[Mapping[str, Any]], depth: int
@@ -93,11 +133,14 @@ class Tracer:
             column: values.get(attribute.id)
             for column, attribute in zip(flow.scan.columns, flow.scan.output, strict=True)
         }
-        keys = _keys(flow, [{tokens[n]: row[n] for n in flow.tokens} for row in examples])
+        keys = _keys([{tokens[n]: row[n] for n in flow.tokens} for row in examples])
         if step is None:
             verb = "is" if count == 1 else "are"
             sentence = f"{subject} {verb} in the answer."
-            return LostRows(name, count, "answer", "", (), None, sentence, keys, example)
+            origin = Origin(flow, None, values, keys.slice(0, 1).to_pylist()[0])
+            return LostRows(
+                name, count, "answer", "", (), None, sentence, keys, example, origin=origin
+            )
         explained = self._explained(step, values, depth)
         span = getattr(step.operator, "span", None)
         sentence = f"{subject}: {explained.why}"
@@ -112,6 +155,7 @@ class Tracer:
             keys,
             example,
             explained.partners,
+            Origin(flow, step, values, keys.slice(0, 1).to_pylist()[0]),
         )
 
     def _explained(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Explained:
@@ -171,7 +215,7 @@ class Tracer:
             sentence += f" {_quoted([condition])}"
         if operands:
             sentence += f", where {described_values(operands)}"
-        parts = partner_pattern(step, values)
+        parts = self.partner_pattern(step, values)
         partners: tuple[LostRows, ...] = ()
         near = ""
         if parts and depth < _DEEPEST:
@@ -194,7 +238,7 @@ class Tracer:
             )
         if operands:
             sentence += f", where {described_values(operands)}"
-        parts = partner_pattern(step, values)
+        parts = self.partner_pattern(step, values)
         partners = self.lost(step.partner, parts, _DEEPEST) if parts else []
         there = tuple(each for each in partners if each.operator == "answer")
         return _Explained(condition, operands, f"{sentence}.", there)
@@ -208,18 +252,13 @@ class Tracer:
         return tuple((self.texts.column(name), values[name]) for name in own)
 
     def _other(self, relation: Relation) -> str:
-        scans = [each for each in _scans(relation) if isinstance(each, Scan)]
-        names = list(dict.fromkeys(self.texts.relation(scan) for scan in scans))
+        names = list(dict.fromkeys(self.texts.relation(path.scan) for path in paths(relation)))
         return " with ".join(names) or "the other side"
 
     def _nearest(self, relation: Relation, parts: Sequence[Condition]) -> str:
         """Return a sentence with the rows that meet all conditions but one, and come closest."""
-        queries = OperatorQueries(self.tokens, self.sql)
-        query = nearest(relation, parts, queries)
-        if query is None:
-            return ""
         sentences = []
-        for row in self.run(text(query)).to_pylist():
+        for row in self.nearest_rows(relation, parts):
             part = parts[row["part"]]
             names = dict.fromkeys(references(part))
             values = [(self.texts.column(name), row["row"][name]) for name in names]
@@ -275,12 +314,6 @@ def _is_near(distance: float | None, values: Sequence[tuple[str, Any]]) -> bool:
     return distance <= max(2, longest // 3)
 
 
-def _scans(relation: Relation) -> list[Relation]:
-    if not relation.inputs:
-        return [relation]
-    return [scan for below in relation.inputs for scan in _scans(below)]
-
-
 def _quoted(texts: Sequence[str]) -> str:
     return " and ".join(f"`{each}`" for each in texts)
 
@@ -294,5 +327,5 @@ def _place(step: FlowStep) -> str:
     return "" if span is None or span.view else f" at {span.line}:{span.column}"
 
 
-def _keys(flow: CandidateFlow, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+def _keys(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(list(rows)) if rows else pa.table({})

@@ -8,14 +8,14 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.errors import QueryError, UnsupportedError
-from tests.oracle.missing_rows import difference, reasons_in_duckdb
+from tests.oracle.missing_rows import DuckQuestion, difference
 
 
 @pytest.mark.many
-@pytest.mark.parametrize("seed", range(0, 240, 12))
+@pytest.mark.parametrize("seed", range(0, 240, 8))
 def test_reasons_are_those_of_nested_loops(seed: int) -> None:
     """Operator, condition and number of rows of every reason, for random queries."""
-    assert [problem for n in range(seed, seed + 12) if (problem := difference(n))] == []
+    assert [problem for n in range(seed, seed + 4) if (problem := difference(n))] == []
 
 
 CRIMES = {
@@ -87,7 +87,7 @@ def test_published_scenarios(
     sql: str, pattern: dict[str, object], first: tuple[str, str, str]
 ) -> None:
     """Joins, NULL, selections after joins, groups and differences, as the papers have them."""
-    reason = reasons_in_duckdb(sql, CRIMES, pattern)[0]
+    reason = DuckQuestion(sql, CRIMES, pattern).reasons()[0]
     assert (reason.relation, reason.operator) == first[:2]
     assert first[2] in reason.condition
 
@@ -99,7 +99,7 @@ def test_partners_are_followed() -> None:
         "c": pa.table({"cid": [1, 2], "name": ["müller", "meier"], "active": [True, False]}),
     }
     sql = "SELECT o.id FROM o JOIN c ON upper(c.name) = o.name WHERE c.active"
-    near, lost, nothing = (reasons_in_duckdb(sql, tables, {"id": n})[0] for n in (1, 2, 3))
+    near, lost, nothing = (DuckQuestion(sql, tables, {"id": n}).reasons()[0] for n in (1, 2, 3))
     assert near.values == (("o.name", "MUELLER"),)
     assert near.sentence.endswith("Nearest: UPPER(c.name) is 'MÜLLER' (c.name is 'müller').")
     (partner,) = lost.partners
@@ -109,16 +109,70 @@ def test_partners_are_followed() -> None:
     assert "Nearest" not in nothing.sentence
 
 
+@pytest.mark.parametrize(
+    ("sql", "pattern", "changes"),
+    [
+        (
+            "SELECT name FROM person WHERE pid > 2 AND hair = 'red'",
+            {"name": "Bert"},
+            ["in the row of person with pid=2 set pid = 3, hair = 'red'."],
+        ),
+        (
+            "SELECT name FROM person WHERE hair NOT IN (SELECT hair FROM person WHERE pid > 3)",
+            {"name": "Bert"},
+            ["delete the row of person with pid=4."],
+        ),
+        (
+            "SELECT hair FROM person GROUP BY hair HAVING count(*) >= 3",
+            {"hair": "red"},
+            ["add a row like that with pid=1 to person, under a new key."],
+        ),
+        (
+            "SELECT name FROM person",
+            {"name": "Berta"},
+            [
+                "in the row of person with pid=2 set name = 'Berta'.",
+                "add a row like that with pid=2 to person, under a new key, with name = 'Berta'.",
+            ],
+        ),
+    ],
+)
+def test_changes_bring_the_row(sql: str, pattern: dict[str, object], changes: list[str]) -> None:
+    """Smallest changes; each was run, by another way than it was found."""
+    found = [str(change) for change in DuckQuestion(sql, CRIMES, pattern).changes()]
+    assert found == changes
+
+
 def test_computed_columns_are_asked_of_what_is_there() -> None:
     """A pattern that no relation decides has all rows as candidates."""
-    reasons = reasons_in_duckdb(
+    reasons = DuckQuestion(
         "SELECT hair, count(*) AS n FROM person GROUP BY hair", CRIMES, {}, "n > 5 AND hair = 'red'"
-    )
+    ).reasons()
     assert [(r.rows, r.operator, r.values) for r in reasons] == [
         (2, "the pattern", (("COUNT(*)", 2),))
     ]
-    (all_rows,) = reasons_in_duckdb("SELECT max(pid) AS m FROM person", CRIMES, {"m": 9})
+    (all_rows,) = DuckQuestion("SELECT max(pid) AS m FROM person", CRIMES, {"m": 9}).reasons()
     assert (all_rows.rows, all_rows.values) == (4, (("MAX(person.pid)", 4),))
+
+
+def test_dropped_rows() -> None:
+    """Each operator that may lose rows, with counts and examples."""
+    sql = """SELECT p.name FROM person p JOIN sighting s ON s.hair = p.hair
+    WHERE p.pid < 4 AND s.witness NOT IN (SELECT witness FROM saw WHERE sector = 8) LIMIT 1"""
+    found = DuckQuestion(sql, CRIMES, {"name": "Ada"}).dropped()
+    assert str(found).splitlines() == [
+        "WHERE at 2:5 `p.pid < 4`: loses 1 of 4 rows of p.",
+        "JOIN at 1:29 `s.hair = p.hair`: loses 0 of 3 rows of p.",
+        "JOIN at 1:29 `s.hair = p.hair`: loses 1 of 3 rows of s.",
+        "WHERE at 2:67 `saw.sector = 8`: loses 1 of 2 rows of saw.",
+        "NOT IN, NOT EXISTS or EXCEPT at 2:39 `s.witness = saw.witness`: "
+        "loses 1 of 3 rows of p with s.",
+        "NOT IN, NOT EXISTS or EXCEPT at 2:39 `s.witness IS NULL`: loses 0 of 2 rows of p with s.",
+        "NOT IN, NOT EXISTS or EXCEPT at 2:39 `saw.witness IS NULL`: "
+        "loses 0 of 2 rows of p with s.",
+        "LIMIT at 2:85: loses 1 of 2 rows of p with s.",
+    ]
+    assert found.examples(0).to_pylist() == [{"p.pid": 4, "p.name": "Dirk", "p.hair": None}]
 
 
 @pytest.mark.engines("spark")
@@ -127,7 +181,7 @@ def test_over_spark(spark: SparkSession) -> None:
     with lipstick.session(spark) as session:
         rows = pa.table({"id": [1, 2, 3], "v": [5, 20, None], "g": ["a", "a", "b"]})
         session.track("t", rows, key="id")
-        frame = session.sql("SELECT id, v FROM t WHERE v > 10 ORDER BY v LIMIT 1")
+        frame = session.sql("SELECT id, v FROM t WHERE v > 10 ORDER BY v LIMIT 9")
         missing = frame.why_not(id=1)
         assert str(missing) == (
             "Why has the answer no row with id = 1?\n"
@@ -135,6 +189,8 @@ def test_over_spark(spark: SparkSession) -> None:
         )
         assert missing.table.to_pylist()[0]["place"] == "1:21"
         assert not missing.present
+        (change,) = missing.changes()
+        assert str(change) == "in the row of t with id=1 set v = 11."
         assert frame.why_not(condition="id = 2").present
         with pytest.raises(QueryError, match="no column 'w'"):
             frame.why_not(w=1)
@@ -142,6 +198,7 @@ def test_over_spark(spark: SparkSession) -> None:
             frame.why_not()
         with pytest.raises(QueryError, match="cannot be read"):
             frame.why_not(condition="id = = 1")
+        assert str(frame.dropped()).startswith("WHERE at 1:21 `t.v > 10`: loses 2 of 3 rows of t.")
         drawn = session.sql("SELECT id FROM t WHERE rand() < 0.5")
         with pytest.raises(UnsupportedError, match="Draw are not followed"):
             drawn.why_not(id=1)

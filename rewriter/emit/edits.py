@@ -1,0 +1,174 @@
+"""Edited relations as queries: rows with other values, more rows and fewer, and values that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar, conjuncts
+from rewriter.blocks import Named, qualified
+from rewriter.emit.conditions import literal
+from rewriter.emit.trees import named, table
+from rewriter.scalars.text import text
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of one row of a relation.
+
+    Parameters
+    ----------
+    kind
+        ``set``: the row gets other values; ``add``: a row like it is added, with other values and
+        ``copies`` times; ``delete``: it goes.
+    key
+        Values of the columns that identify the row.
+    values
+        New values by column.
+    """
+
+    relation: str
+    kind: str
+    key: Mapping[str, Any]
+    values: Mapping[str, Any]
+    copies: int = 1
+
+
+def edited(view: str, columns: Sequence[str], edits: Sequence[Edit]) -> exp.Query:
+    """Return the rows of a view after edits of its relation; ``columns`` are all that it has."""
+    items: list[Named] = []
+    for column in columns:
+        value: Scalar = qualified("t", column)
+        for edit in edits:
+            if edit.kind == "set" and column in edit.values:
+                value = exp.Case().when(_is_row(edit), literal(edit.values[column])).else_(value)
+        items.append((column, value))
+    query: exp.Query = exp.select(*named(items)).from_(table(view, "t"))
+    for edit in edits:
+        if edit.kind == "delete":
+            assert isinstance(query, exp.Select)
+            query = query.where(exp.Not(this=exp.func("coalesce", _is_row(edit), exp.false())))
+    for edit in edits:
+        if edit.kind == "add":
+            for number in range(1, edit.copies + 1):
+                query = exp.union(query, _added(view, columns, edit, number), distinct=False)
+    return query
+
+
+def _is_row(edit: Edit) -> Scalar:
+    equal = [
+        exp.EQ(this=qualified("t", name), expression=literal(value))
+        for name, value in edit.key.items()
+    ]
+    return exp.and_(*equal)
+
+
+def _added(view: str, columns: Sequence[str], edit: Edit, number: int) -> exp.Select:
+    """Return a row like that of the key, whose key is new."""
+    items: list[Named] = []
+    for column in columns:
+        value: Scalar = qualified("t", column)
+        if column in edit.values:
+            value = literal(edit.values[column])
+        elif column in edit.key:
+            last = exp.select(exp.Max(this=qualified("l", column))).from_(table(view, "l"))
+            if isinstance(edit.key[column], int):
+                value = exp.Add(this=last.subquery(), expression=exp.Literal.number(number))
+            else:
+                new = exp.Literal.string(f" new {number}")
+                value = exp.func("concat", last.subquery(), new)
+        items.append((column, value))
+    return exp.select(*named(items)).from_(table(view, "t")).where(_is_row(edit))
+
+
+_STEPS: dict[type[exp.Expr], int] = {
+    exp.EQ: 0,
+    exp.NullSafeEQ: 0,
+    exp.GTE: 0,
+    exp.LTE: 0,
+    exp.GT: 1,
+    exp.LT: -1,
+    exp.NEQ: 1,
+}
+"""By comparison, what is added to a constant to get a number of which it is true."""
+
+
+def fitting_values(condition: Scalar) -> dict[str, Any]:
+    """Return values of attributes with which a condition may be true, as far as one can tell.
+
+    A comparison of something over one attribute with a constant gets this constant, or the next
+    one. Whether they do fit is for a rerun to find out.
+    """
+    bare = condition.unnest()
+    if isinstance(bare, exp.And):
+        return {k: v for part in conjuncts(bare) for k, v in fitting_values(part).items()}
+    if isinstance(bare, exp.Or):
+        return fitting_values(bare.this)
+    if isinstance(bare, exp.Column):
+        return {bare.name: True}
+    if isinstance(bare, exp.Not) and isinstance(bare.this.unnest(), exp.Column):
+        return {bare.this.unnest().name: False}
+    if isinstance(bare, exp.In) and bare.expressions:
+        return _assigned(bare.this, bare.expressions[0], 0)
+    if isinstance(bare, exp.Between):
+        return _assigned(bare.this, bare.args["low"], 0)
+    if isinstance(bare, exp.Like):
+        found = _assigned(bare.this, bare.expression, 0)
+        return {name: str(value).strip("%").replace("_", "x") for name, value in found.items()}
+    if isinstance(bare, exp.Is) and isinstance(bare.this, exp.Column):
+        return {bare.this.name: None} if isinstance(bare.expression, exp.Null) else {}
+    step = _STEPS.get(type(bare))
+    if step is None:
+        return {}
+    return _assigned(bare.this, bare.expression, step) or _assigned(
+        bare.expression, bare.this, -step
+    )
+
+
+def _assigned(computed: Scalar, constant: Scalar, step: int) -> dict[str, Any]:
+    columns = {column.name for column in computed.find_all(exp.Column)}
+    value = _constant(constant)
+    if len(columns) != 1 or value is None:
+        return {}
+    if step and not isinstance(value, int | float):
+        return {}
+    return {columns.pop(): value + step if step else value}
+
+
+def _constant(scalar: Scalar) -> Any:
+    """Return the Python value of a literal; None if it is none."""
+    bare = scalar.unnest()
+    if isinstance(bare, exp.Boolean):
+        return bool(bare.this)
+    if isinstance(bare, exp.Neg):
+        inner = _constant(bare.this)
+        return None if inner is None else -inner
+    if not isinstance(bare, exp.Literal):
+        return None
+    if bare.is_string:
+        return str(bare.this)
+    return int(bare.this) if str(bare.this).isdigit() else float(bare.this)
+
+
+def edited_text(view: str, columns: Sequence[str], edits: Sequence[Edit]) -> str:
+    """Return :func:`edited` as text."""
+    return text(edited(view, columns, edits))
+
+
+def matching_text(view: str, ids: Sequence[str], pattern: Sequence[Scalar]) -> str:
+    """Return the text of a query for one row of an answer that matches a pattern.
+
+    ``ids`` are the attributes of the answer's root, by which its columns are called.
+    """
+    names = [exp.to_identifier(name, quoted=True) for name in ids]
+    source = exp.Table(
+        this=exp.to_identifier(view, quoted=True),
+        alias=exp.TableAlias(this=exp.to_identifier("a"), columns=names),
+    )
+    query = exp.select(*named([("there", exp.true())])).from_(source)
+    for part in pattern:
+        query = query.where(part.copy())
+    return text(query.limit(1))
