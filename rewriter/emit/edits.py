@@ -97,7 +97,7 @@ _STEPS: dict[type[exp.Expr], int] = {
 
 
 def fitting_values(condition: Scalar) -> dict[str, Any]:
-    """Return values of attributes with which a condition may be true, as far as one can tell.
+    """Return values of attributes with which a condition may be true; {} if none are found.
 
     A comparison of something over one attribute with a constant gets this constant, or the next
     one. Whether they do fit is for a rerun to find out.

@@ -39,7 +39,7 @@ class OperatorLoss:
 
 
 def operator_losses(root: Relation, queries: OperatorQueries) -> list[OperatorLoss]:
-    """Return the operators of a plan that may lose rows, inputs before those that read them."""
+    """Return the operators of a plan that may lose rows, inputs before their readers."""
     queries.rows(root)  # refuses what has no rule, wherever it stands
     return [loss for operator in walk(root) for loss in _losses(operator, queries)]
 

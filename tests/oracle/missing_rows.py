@@ -16,8 +16,8 @@ import duckdb
 import pyarrow as pa
 
 from lipstick.questions.missing.answer import LostRows
-from lipstick.questions.missing.changes import Change, Edits, changes, edits_by_relation
-from lipstick.questions.missing.dropped import DroppedRows, dropped
+from lipstick.questions.missing.changes import DataChange, Edits, changes, edits_by_relation
+from lipstick.questions.missing.losses import DroppedRows, dropped
 from lipstick.questions.missing.why_not import Tracer
 from rewriter.analysis.placed_conditions import place_conditions
 from rewriter.bind import Environment, bind_query
@@ -515,7 +515,7 @@ class DuckQuestion:
     def reasons(self) -> list[LostRows]:
         return self._tracer.lost(self.root, self.pattern)
 
-    def changes(self, limit: int = 3) -> list[Change]:
+    def changes(self, limit: int = 3) -> list[DataChange]:
         return changes(self, self.root, self.pattern, limit)
 
     def dropped(self) -> DroppedRows:

@@ -13,12 +13,12 @@ from rewriter.position import Span
 from semiring.door import checked
 
 if TYPE_CHECKING:
-    from lipstick.questions.missing.changes import Change
+    from lipstick.questions.missing.changes import DataChange
     from rewriter.emit.flow import CandidateFlow, FlowStep
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class LossOrigin:
     """What a reason was read from: the flow, the step, and the first example's values and key."""
 
     flow: CandidateFlow
@@ -64,7 +64,7 @@ class LostRows:
     keys: pa.Table
     example: Mapping[str, Any] = field(default_factory=dict)
     partners: tuple[LostRows, ...] = ()
-    origin: Origin | None = field(default=None, repr=False, compare=False)
+    origin: LossOrigin | None = field(default=None, repr=False, compare=False)
 
     @property
     def place(self) -> str | None:
@@ -103,7 +103,7 @@ class MissingRow:
         question: str,
         reasons: Sequence[LostRows],
         notes: Sequence[str],
-        changes: Callable[[int], list[Change]],
+        changes: Callable[[int], list[DataChange]],
     ) -> None:
         self.question = question
         self.reasons = tuple(reasons)
@@ -111,7 +111,7 @@ class MissingRow:
         self.notes = tuple(notes)
         self._changes = changes
 
-    def changes(self, limit: int = 3) -> list[Change]:
+    def changes(self, limit: int = 3) -> list[DataChange]:
         """Return smallest changes of the data that bring the row, if some are found.
 
         Values of the rows in `reasons`, rows to add, and rows to delete are tried, up to three at

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lipstick.questions.missing.answer import LostRows, Origin, shown_value
+from lipstick.questions.missing.answer import LossOrigin, LostRows, shown_value
 from lipstick.questions.missing.why_not import Tracer
 from rewriter.algebra import Relation, Scan
 from rewriter.algebra import Scalar as Condition
@@ -22,7 +22,7 @@ _STEPS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DataChange:
     """A smallest change that was found to bring the row.
 
     Attributes
@@ -54,9 +54,9 @@ class EditedData(Protocol):
 
 def changes(
     data: EditedData, root: Relation, pattern: Sequence[Condition], limit: int
-) -> list[Change]:
-    """Return changes that bring a row, those with fewest edits first; each was run."""
-    found: list[Change] = []
+) -> list[DataChange]:
+    """Return changes that bring a row, with the fewest edits of all that were tried; each was run."""
+    found: list[DataChange] = []
     tried: set[str] = set()
     frontier: list[Edits] = [()]
     runs = 0
@@ -72,7 +72,7 @@ def changes(
                     tried.add(str(edits))
                     runs += 1
                     if data.brings(edits):
-                        found.append(Change(edits))
+                        found.append(DataChange(edits))
                     elif len(edits) < _STEPS:
                         next_frontier.append(edits)
         if found:
@@ -132,7 +132,7 @@ def _new_rows(tracer: Tracer, scan: Scan, conditions: Sequence[Condition]) -> It
     yield (Edit(scan.relation, "add", near, values),)
 
 
-def _larger_groups(tracer: Tracer, origin: Origin) -> Iterator[Edits]:
+def _larger_groups(tracer: Tracer, origin: LossOrigin) -> Iterator[Edits]:
     assert origin.step is not None
     assert origin.step.own is not None
     condition = origin.step.own.scalar
@@ -153,7 +153,7 @@ def _larger_groups(tracer: Tracer, origin: Origin) -> Iterator[Edits]:
             yield (Edit(scan.relation, "set", origin.key, {places[name]: value}),)
 
 
-def _partners(tracer: Tracer, origin: Origin) -> Iterator[Edits]:
+def _partners(tracer: Tracer, origin: LossOrigin) -> Iterator[Edits]:
     assert origin.step is not None
     assert origin.step.partner is not None
     parts = tracer.partner_pattern(origin.step, origin.values)

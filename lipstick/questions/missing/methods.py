@@ -10,7 +10,7 @@ from semiring.door import checked
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
     from lipstick.questions.missing.answer import MissingRow
-    from lipstick.questions.missing.dropped import DroppedRows
+    from lipstick.questions.missing.losses import DroppedRows
 
 
 @checked

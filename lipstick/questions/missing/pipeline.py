@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lipstick.questions.missing.answer import MissingRow
 from lipstick.questions.missing.changes import Edits, changes, edits_by_relation
-from lipstick.questions.missing.dropped import DroppedRows, dropped
+from lipstick.questions.missing.losses import DroppedRows, dropped
 from lipstick.questions.missing.why_not import Run, Tracer
 from lipstick.questions.why.answer import described
 from rewriter.algebra import Relation

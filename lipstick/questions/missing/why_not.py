@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lipstick.questions.missing.answer import LostRows, Origin, described_values, shown_value
+from lipstick.questions.missing.answer import LossOrigin, LostRows, described_values, shown_value
 from rewriter.algebra import Relation, Scan, references
 from rewriter.algebra import Scalar as Condition
 from rewriter.analysis.pattern_origins import paths
@@ -114,7 +114,7 @@ class Tracer:
         wanted = self._texts(flow.candidates)
         near = self._nearest(flow.scan, flow.candidates)
         sentence = f"{name} has no row with {wanted}.{near}"
-        origin = Origin(flow, None, {}, {})
+        origin = LossOrigin(flow, None, {}, {})
         span, keys = flow.scan.span, _keys([])
         return LostRows(name, 0, "relation", wanted, (), span, sentence, keys, origin=origin)
 
@@ -137,7 +137,7 @@ class Tracer:
         if step is None:
             verb = "is" if count == 1 else "are"
             sentence = f"{subject} {verb} in the answer."
-            origin = Origin(flow, None, values, keys.slice(0, 1).to_pylist()[0])
+            origin = LossOrigin(flow, None, values, keys.slice(0, 1).to_pylist()[0])
             return LostRows(
                 name, count, "answer", "", (), None, sentence, keys, example, origin=origin
             )
@@ -155,7 +155,7 @@ class Tracer:
             keys,
             example,
             explained.partners,
-            Origin(flow, step, values, keys.slice(0, 1).to_pylist()[0]),
+            LossOrigin(flow, step, values, keys.slice(0, 1).to_pylist()[0]),
         )
 
     def _explained(self, step: FlowStep, values: Mapping[str, Any], depth: int) -> _Explained:

@@ -44,12 +44,12 @@ class DroppedRows:
         self._run = run
 
     def examples(self, place: int, limit: int = 5) -> pa.Table:
-        """Return some of the rows that are lost where a row of `table` says.
+        """Return some of the rows behind a number of lost rows of `table`.
 
         Parameters
         ----------
         place
-            The number of that row, from 0.
+            The number of the row of `table`, from 0.
 
         Raises
         ------
