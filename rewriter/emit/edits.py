@@ -93,7 +93,7 @@ _STEPS: dict[type[exp.Expr], int] = {
     exp.LT: -1,
     exp.NEQ: 1,
 }
-"""By comparison, what is added to a constant to get a number of which it is true."""
+"""By comparison, the step from its constant to a number that makes it true."""
 
 
 def fitting_values(condition: Scalar) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LossOrigin:
-    """What a reason was read from: the flow, the step, and the first example's values and key."""
+    """The flow, the step, and the values and key of the first example, behind a reason."""
 
     flow: CandidateFlow
     step: FlowStep | None

@@ -55,7 +55,7 @@ class EditedData(Protocol):
 def changes(
     data: EditedData, root: Relation, pattern: Sequence[Condition], limit: int
 ) -> list[DataChange]:
-    """Return changes that bring a row, with the fewest edits of all that were tried; each was run."""
+    """Return changes that bring a row, with the fewest edits of all that were run."""
     found: list[DataChange] = []
     tried: set[str] = set()
     frontier: list[Edits] = [()]

@@ -1,4 +1,4 @@
-"""How many rows each operator of a query loses, with examples."""
+"""The rows that each operator of a query loses: how many, and examples."""
 
 from __future__ import annotations
 
