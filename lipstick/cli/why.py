@@ -12,6 +12,7 @@ import click
 
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.output import JSON, TABLE, answer, answer_options
+from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
     from lipstick.questions.checks.check import DataCheck
@@ -168,7 +169,13 @@ def _run(check: DataCheck, session: Session, **options: Any) -> bool:
     if check.recorded is not None and check.recorded != result.number:
         click.echo(f"The tool found {check.recorded:,.12g}: its data was another.")
     if not result.passed:
-        _show(result.why(budget=options["budget"]), **options)
+        try:
+            explanation = result.why(budget=options["budget"])
+        except LipstickError as error:
+            # The other checks are asked all the same.
+            click.echo(str(error), err=True)
+        else:
+            _show(explanation, **options)
     return not result.passed
 
 

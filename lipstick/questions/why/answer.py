@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from lipstick.display.markup import never_raises, page, table_html
 from lipstick.errors import CaptureError
 from lipstick.questions.why.columns import Predicate, shown
 from lipstick.questions.why.measure import Measure
@@ -232,6 +234,32 @@ class Explanation:
         return "\n".join([*lines, *self.notes])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return explanation_html(self)
+
+
+_BAR = 16
+"""The longest bar, in letters."""
+
+
+@never_raises
+def explanation_html(explanation: Explanation) -> str:
+    """Return predicates as a table with bars of letters, which need no style of a page."""
+    body = f'<div class="t">{escape(explanation.question)}</div>'
+    causes = explanation.causes
+    largest = max((abs(each.effect) for each in causes if not np.isnan(each.effect)), default=0.0)
+    rows = []
+    for each in causes:
+        share = abs(each.effect) / largest if largest and not np.isnan(each.effect) else 0.0
+        what = f"{escape(each.relation)}: <code>{escape(each.text)}</code>"
+        after = f"<b>{shown_number(each.after)}</b>"
+        rows.append([what, f"{each.rows:,}", after, "\u2588" * round(_BAR * share)])
+    if rows:
+        before = f"without them, instead of {shown_number(explanation.before)}"
+        body += table_html(["rows", "", before, "effect"], rows)
+    rest = str(explanation).splitlines()[1 + len(causes) :]
+    return page(body + "".join(f'<div class="m">{escape(line)}</div>' for line in rest))
 
 
 def cause(

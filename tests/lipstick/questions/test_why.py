@@ -96,6 +96,10 @@ def test_a_value_is_explained_by_the_rows_that_raise_it(tmp_path: Path) -> None:
     assert first.what_if().df.column("v")[0].as_py() == pytest.approx(first.after)
     assert first.sentence.startswith("Without the 33 rows of rides where")
     assert said.complete
+    page = said._repr_html_()
+    assert f"<td>33</td><td><b>{first.after:,.6g}</b></td>" in page
+    assert "zone = &#x27;b&#x27;" in page
+    assert "<td>" + "\u2588" * 16 + "</td>" in page
     assert said.table.column("sql")[0].as_py() == first.sql
 
 
