@@ -29,7 +29,6 @@ from rewriter.statements.model import (
     TableShape,
     Truncate,
     Update,
-    written_columns,
 )
 from rewriter.statements.parser import parse_statement, read_fragments
 from rewriter.statements.reenact import reenact
@@ -81,5 +80,4 @@ __all__ = [
     "union_all",
     "with_moments",
     "within",
-    "written_columns",
 ]

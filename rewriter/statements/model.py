@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -185,16 +185,3 @@ class MergeInto:
 
 
 Statement: TypeAlias = Update | Delete | Truncate | Insert | Replace | MergeInto
-
-
-def written_columns(statement: Statement) -> Iterator[str]:
-    """Yield the columns that a statement assigns by name, in lower case."""
-    match statement:
-        case Update():
-            assigned = statement.assignments
-        case MergeInto():
-            assigned = tuple(a for clause in statement.clauses for a in clause.assignments or ())
-        case _:
-            assigned = ()
-    for assignment in assigned:
-        yield assignment.column[-1].lower()
