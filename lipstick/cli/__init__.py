@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from lipstick.cli.demo import demo
+from lipstick.cli.erase import erase
 from lipstick.cli.explore import explore
 from lipstick.cli.graph import graph
 from lipstick.cli.store import compact, fsck, vacuum
@@ -56,5 +57,5 @@ def main() -> None:
     """
 
 
-for command in (demo, explore, why, workflow, graph, fsck, compact, vacuum):
+for command in (demo, erase, explore, why, workflow, graph, fsck, compact, vacuum):
     main.add_command(command)

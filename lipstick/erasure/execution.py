@@ -84,7 +84,8 @@ def _finished(tables: ErasedTables, table: PlannedTable, bags: Bags, target: str
         )
     if not bags.changed:
         return True
-    return target != table.table and written is not None and _same(tables, written, bags)
+    apart = written is not None and (written.table, written.version) != (table.table, table.version)
+    return apart and written is not None and _same(tables, written, bags)
 
 
 def _same(tables: ErasedTables, written: PlannedTable, bags: Bags) -> bool:

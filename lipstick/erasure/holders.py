@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from graphquery.store.format import FORMAT_FILE
 from lipstick.capture.contents import MANIFEST
@@ -16,12 +18,37 @@ def holder_kind(path: Path) -> str | None:
         return "file"
     if (path / FORMAT_FILE).is_file() and (path / "log").is_dir():
         return "store"
+    return None if manifest_of(path) is None else "capture"
+
+
+def manifest_of(path: Path) -> dict[str, Any] | None:
+    """Return the content of the manifest of a capture; None: the folder is no capture."""
     try:
-        manifest = json.loads((path / MANIFEST).read_text("utf-8"))
+        sealed = json.loads((path / MANIFEST).read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    known = isinstance(manifest, dict) and {"blocks", "relations"} <= manifest.keys()
-    return "capture" if known else None
+    content = sealed.get("content", sealed) if isinstance(sealed, dict) else {}
+    known = isinstance(content, dict) and {"blocks", "relations"} <= content.keys()
+    return content if known else None
+
+
+def captures_of(roots: Iterable[str], versions: Mapping[str, int | None]) -> Iterator[Path]:
+    """Yield captures below some folders that were made of other versions of tables.
+
+    Parameters
+    ----------
+    versions
+        By the identity of a table, the version that captures may be of.
+    """
+    for root in roots:
+        for file in Path(root).rglob(MANIFEST) if Path(root).is_dir() else ():
+            relations = (manifest_of(file.parent) or {}).get("relations", {})
+            pinned = [p for each in relations.values() for p in each.get("versions", ())]
+            if any(
+                p["identity"] in versions and p["version"] != versions[p["identity"]]
+                for p in pinned
+            ):
+                yield file.parent
 
 
 def check_holder(path: Path) -> None:

@@ -127,7 +127,7 @@ class ValueSearch:
             numbers = pc.cast(cells, pa.int64(), safe=False)
         for each, values in self._numbers:
             wanted = values
-            if name.lower() != each.column.lower():
+            if not _same_name(name, each.column):
                 wanted = values.filter(pc.greater_equal(pc.abs(values), DISTINCTIVE))
             found = pc.sum(pc.is_in(numbers, value_set=wanted)).as_py() if len(wanted) else 0
             if found:
@@ -145,8 +145,8 @@ class ValueSearch:
             if found := pc.sum(counts.filter(hit)).as_py():
                 yield each, found
         for each, values in self._numbers:
-            same_name = name.lower() == each.column.lower()
-            as_texts = [str(v) for v in values.to_pylist() if same_name or abs(v) >= DISTINCTIVE]
+            every = _same_name(name, each.column)
+            as_texts = [str(v) for v in values.to_pylist() if every or abs(v) >= DISTINCTIVE]
             hit = pc.is_in(texts, value_set=pa.array(as_texts, pa.large_string()))
             for pattern in _number_patterns(v for v in as_texts if len(v) > SHORTEST_PART):
                 hit = pc.or_(hit, pc.match_substring_regex(texts, pattern))
@@ -172,8 +172,12 @@ class ValueSearch:
             escaped = (f(v) for v in texts for f in (str, _in_json, html.escape))
             yield each, list(_patterns(dict.fromkeys(escaped)))
         for each, values in self._numbers:
-            large = (str(v) for v in values.to_pylist() if abs(v) >= DISTINCTIVE)
-            yield each, list(_number_patterns(large))
+            numbers = list(map(str, values.to_pylist()))
+            large = (text for text in numbers if abs(int(text)) >= DISTINCTIVE)
+            # Members of objects of JSON, escaped too, as statistics are in logs of tables.
+            member = rf'(?i:{re.escape(each.column)})(?:_\d+)?\\*"\s*:\s*'
+            members = (member + pattern[2:] for pattern in _number_patterns(iter(numbers)))
+            yield each, [*_number_patterns(large), *members]
 
     def path(self, path: str) -> Iterator[tuple[ErasedValues, int]]:
         """Yield erased values that a path has, as partitions of tables put them there."""
@@ -187,6 +191,11 @@ class ValueSearch:
             named = {f"{each.column.lower()}={value}" for value in values.to_pylist()}
             if named & set(text.split("/")):
                 yield each, 1
+
+
+def _same_name(name: str, column: str) -> bool:
+    """Return True for the name of a column, as captures number it too: ``id``, ``id_2``."""
+    return re.fullmatch(re.escape(column) + r"(_\d+)?", name, re.IGNORECASE) is not None
 
 
 def _patterns(texts: Sequence[str] | Mapping[str, None]) -> Iterator[str]:

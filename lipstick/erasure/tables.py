@@ -254,18 +254,27 @@ def at_version(table: PlannedTable, opened: VersionedTable) -> PlannedTable:
 
 
 def as_it_is(spark: SparkSession, table: PlannedTable, target: str) -> PlannedTable | None:
-    """Return a table as it is now, on its branch or as its copy; None: there is none."""
-    name, branch = reference_of(target)
+    """Return a table as it is now; None: there is none any more.
+
+    Until it is published that is its branch or its copy.
+    """
     try:
-        if branch is not None and table.format == "iceberg":
-            opened: VersionedTable = open_table(spark, name)
-            assert isinstance(opened, VersionedIceberg)
-            version = opened.reference(branch)
-            if version is None:
-                return None
-        else:
-            opened = open_table(spark, target)
-            version = opened.current()
+        opened = open_table(spark, table.table)
+        now = replace(table, identity=opened.identity, version=opened.current())
     except (SourceError, PySparkException):
         return None
-    return replace(table, table=opened.table, identity=opened.identity, version=version)
+    if target == table.table:
+        return now
+    _, branch = reference_of(target)
+    if branch is not None and isinstance(opened, VersionedIceberg):
+        version = opened.reference(branch)
+        if version is None or any(each.version == version for each in opened.history()):
+            return now
+        return replace(now, version=version)
+    if "`" not in target and not spark.catalog.tableExists(target):
+        return now
+    try:
+        copy = open_table(spark, target)
+    except (SourceError, PySparkException):
+        return now
+    return replace(now, table=target, identity=copy.identity, version=copy.current())

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from lipstick.erasure.holders import holder_of
+from lipstick.erasure.holders import captures_of, holder_of
 from lipstick.erasure.plan import Steps, erased_values, planned_tables, silent
 from lipstick.erasure.receipt import ErasureReceipt, keyed_hash, read_key
 from lipstick.erasure.search import ErasedValues, Finding, ValueSearch, search_folders
@@ -48,7 +48,7 @@ def verify_plan(
     key = read_key(key_file)
     values = erased_values(document)
     checks = _checks(host, document, on_step)
-    places = [_Place.of(host.spark, entry, values) for entry in document["tables"]]
+    places = list(_places(host.spark, document, values))
     roots = [place.location for place in places]
     roots += [*document["search"], *document["drop"], *search]
     on_step(f"searching {len(roots)} folders")
@@ -61,7 +61,8 @@ def verify_plan(
         for finding in found.findings
         if not _of_another_key(finding, places)
     ]
-    unpublished = [s for entry in document["tables"] for s in entry["effect"]["publish"]]
+    findings += _stale_captures(host.spark, document, roots, mask)
+    unpublished = list(_unpublished(host.spark, document))
     wrong = [check for check in checks if check["outcome"] not in ("equal", "no such row")]
     states = {finding["state"] for finding in findings}
     verdict = "erased"
@@ -186,26 +187,6 @@ class _Place:
     live: frozenset[str] | None = None
     old: frozenset[str] | None = None
 
-    @classmethod
-    def of(
-        cls, spark: SparkSession, entry: Mapping[str, Any], values: Sequence[ErasedValues]
-    ) -> _Place:
-        definition, target = entry["definition"], entry["effect"]["target"]
-        name = target if entry["effect"]["action"] == "copy" else definition["table"]
-        own = {each.column.lower() for each in values if each.relation == entry["name"]}
-        own |= {column.lower() for column in definition.get("key", ())}
-        known = entry["name"], name, definition["format"]
-        try:
-            opened = open_table(spark, name)
-            location = opened.identity
-            if opened.format == "delta":
-                detail = spark.sql(f"DESCRIBE DETAIL {name}").head()
-                assert detail is not None
-                location = str(detail["location"])
-        except (SourceError, PySparkException):
-            return cls(*known, name, None, frozenset(own))
-        return cls(*known, _local(location), opened, frozenset(own))
-
     def state(self, path: str) -> str:
         """Return the state of a file in the folder."""
         folders = Path(path).relative_to(self.location).parts[:-1]
@@ -223,6 +204,40 @@ class _Place:
         return OLD if path in self.old else UNUSED
 
 
+def _places(
+    spark: SparkSession, document: Mapping[str, Any], values: Sequence[ErasedValues]
+) -> Iterator[_Place]:
+    """Yield the folders of the tables of an erasure, and of copies that are not published."""
+    for entry in document["tables"]:
+        definition, target = entry["definition"], entry["effect"]["target"]
+        own = {each.column.lower() for each in values if each.relation == entry["name"]}
+        own |= {column.lower() for column in definition.get("key", ())}
+        now = as_it_is(spark, PlannedTable.from_json(definition), target)
+        copies = [target] if now is not None and now.table != definition["table"] else []
+        for name in [definition["table"], *copies]:
+            opened, location = None, name
+            try:
+                opened = open_table(spark, name)
+                location = opened.identity
+                if opened.format == "delta":
+                    detail = spark.sql(f"DESCRIBE DETAIL {name}").head()
+                    assert detail is not None
+                    location = str(detail["location"])
+            except (SourceError, PySparkException):
+                opened = None
+            known = entry["name"], name, definition["format"], _local(location)
+            yield _Place(*known, opened, frozenset(own))
+
+
+def _unpublished(spark: SparkSession, document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the statements that publish branches and copies, where they are not published."""
+    for entry, table in zip(document["tables"], planned_tables(document), strict=True):
+        now = as_it_is(spark, table, entry["effect"]["target"])
+        main = as_it_is(spark, table, table.table)
+        if now != main:
+            yield from entry["effect"]["publish"]
+
+
 def _files(table: VersionedTable, version: int | None) -> frozenset[str]:
     try:
         return frozenset(map(_local, table.files(version)))
@@ -236,9 +251,32 @@ def _local(uri: str) -> str:
     return "/" + unquote(uri.removeprefix("file:")).lstrip("/")
 
 
+def _stale_captures(
+    spark: SparkSession, document: Mapping[str, Any], roots: Sequence[str], mask: _Mask
+) -> Iterator[dict[str, Any]]:
+    """Yield a finding for each capture of a version of a table that had the rows."""
+    changed = {
+        entry["definition"]["identity"]: as_it_is(spark, table, entry["effect"]["target"])
+        for entry, table in zip(document["tables"], planned_tables(document), strict=True)
+        if entry["effect"]["action"] != "none"
+    }
+    versions = {name: None if t is None else t.version for name, t in changed.items()}
+    for capture in captures_of(roots, versions):
+        yield {
+            "state": POSSIBLE,
+            "holder": f"capture {mask.text(str(capture))}",
+            "path": mask.text(str(capture)),
+            "place": "relations",
+            "column": "it was made before the rows were erased",
+            "count": 1,
+        }
+
+
 def _of_another_key(finding: Finding, places: Sequence[_Place]) -> bool:
     """Return True for numbers in a table that itself names its rows by a column of this name."""
-    name = finding.place.rpartition(" ")[2].lower()
+    name = finding.place.rpartition(" ")[2].rpartition(".")[2].lower()
+    if finding.place == "bytes":
+        name = finding.column.lower()
     return not finding.text and any(
         place.name != finding.relation and name in place.own
         for place in places
@@ -302,7 +340,7 @@ def _to_do(findings: Sequence[Mapping[str, Any]], places: Sequence[_Place]) -> I
             if UNUSED in states:
                 yield f"CALL {catalog}.system.remove_orphan_files(table => '{name}')"
     for finding in findings:
-        if finding["state"] == ELSEWHERE:
+        if finding["state"] in (ELSEWHERE, POSSIBLE):
             yield f"remove or rewrite {finding['holder'] or finding['path']}"
 
 

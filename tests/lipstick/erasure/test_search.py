@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,9 @@ import pyarrow as pa
 import pyarrow.orc
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
+from lipstick.cli import main
 from lipstick.erasure.receipt import ErasureReceipt, read_key
 from lipstick.erasure.search import ErasedValues, SearchResult, ValueSearch, search_folders
 from lipstick.errors import ErasureError
@@ -54,6 +57,7 @@ PLANTED: dict[str, Callable[[Path], object]] = {
     "a dictionary": lambda p: _parquet(p / "f", d=pa.array([EMAIL]).dictionary_encode()),
     "bytes": lambda p: _parquet(p / "f", b=[f"<{EMAIL}>".encode()]),
     "a small number in a column of its name": lambda p: _parquet(p / "f", ID=[3, 17]),
+    "a small number in a column of a capture": lambda p: _parquet(p / "f", id_2=[17]),
     "a small number as a text": lambda p: _parquet(p / "f", id=["17"]),
     "a large number in any column": lambda p: _parquet(p / "f", other=[4_000_017]),
     "a large number in a text": lambda p: (p / "f.log").write_text("row 4000017 was read"),
@@ -62,6 +66,9 @@ PLANTED: dict[str, Callable[[Path], object]] = {
     "CSV with a small number": lambda p: (p / "f.csv").write_text("id,n\n17,1\n"),
     "JSON with escapes": lambda p: (p / "f.json").write_text(json.dumps({"e": EMAIL})),
     "lines of JSON with a number": lambda p: (p / "f.jsonl").write_text('{"id": 17}\n'),
+    "a number in statistics": lambda p: (p / "f.crc").write_text(
+        json.dumps({"add": {"stats": json.dumps({"minValues": {"id": 17}})}})
+    ),
     "a log": lambda p: (p / "f.log").write_text(f"deleted {EMAIL}\n"),
     "a compressed log": lambda p: (p / "f.log.gz").write_bytes(gzip.compress(EMAIL.encode())),
     "statistics cut short": lambda p: _avro_in(p, "null"),
@@ -84,6 +91,8 @@ def _partition(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("planted", PLANTED)
 def test_what_was_planted_is_found(tmp_path: Path, planted: str) -> None:
     _parquet(tmp_path / "others", id=[1, 2], email=["a@example.org", None], n=[17, 18])
+    assert search_folders(SEARCH, [str(tmp_path)]).findings == ()
+    (tmp_path / "stats.json").write_text('[{"id":170,"n":17,"stats":"{\\"id\\":217}"}]')
     assert search_folders(SEARCH, [str(tmp_path)]).findings == ()
     PLANTED[planted](tmp_path)
     found = search_folders(SEARCH, [str(tmp_path)])
@@ -119,8 +128,32 @@ def test_a_receipt_that_was_changed_is_not_as_it_was_signed(tmp_path: Path) -> N
     assert not ErasureReceipt({**again.document, "verdict": "pending"}).check(tmp_path / "key")
     (tmp_path / "other").write_text("x" * 32)
     assert not again.check(tmp_path / "other")
+    for key_file, code in (("key", 0), ("other", 1)):
+        asked = [
+            "erase",
+            "check",
+            str(tmp_path / "receipt.json"),
+            "--key",
+            str(tmp_path / key_file),
+        ]
+        assert CliRunner().invoke(main, asked).exit_code == code
     (tmp_path / "short").write_text("x")
     with pytest.raises(ErasureError, match="less than 16 bytes"):
         read_key(tmp_path / "short")
     with pytest.raises(ErasureError, match="no receipt of an erasure"):
         ErasureReceipt.read(tmp_path / "short")
+
+
+def test_a_pipeline_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pipeline.yaml"
+    for text, problem in (
+        ("tables: {}", "has sections other than derived, drop, search, sources, spark"),
+        ("derived: {t: {key: id}}", "'t' in .* has no query"),
+        ("sources: [a]", "'sources' in .* is no mapping"),
+        ("a: [", "is no YAML"),
+    ):
+        path.write_text(text)
+        asked = ["erase", "plan", str(path), "--where", "t:id = 1", "-o", str(tmp_path / "plan")]
+        result = CliRunner().invoke(main, asked)
+        assert result.exit_code == 2
+        assert re.search(problem, result.output.replace("\n", " "))

@@ -1,0 +1,189 @@
+"""``lipstick erase``: rows erased from tables with what rests on them, verified, with a receipt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lipstick.cli.errors import DAMAGED, Failure, reported
+
+if TYPE_CHECKING:
+    from lipstick.sessions import Session
+
+_KEYS = {"sources", "derived", "search", "drop", "spark"}
+
+
+@click.group()
+def erase() -> None:
+    """Erase rows from tables of Delta and Iceberg, and from the tables made of them.
+
+    PIPELINE is a YAML file with the sections sources, derived, search, drop and spark
+    (docs/tutorials/erasure.md).
+    """
+
+
+@erase.command()
+@click.argument("pipeline", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option(
+    "--where", metavar="SOURCE:CONDITION", multiple=True, required=True, help="Rows to erase."
+)
+@click.option("--output", "-o", type=click.Path(path_type=Path), required=True, help="The plan.")
+@click.option("--in-place", is_flag=True, help="Change the tables, not branches and copies.")
+def plan(pipeline: Path, where: tuple[str, ...], output: Path, in_place: bool) -> None:
+    """Plan an erasure; nothing is changed."""
+    with reported():
+        described = _described(pipeline)
+        delete = dict(_condition(text) for text in where)
+        with _session(described) as session:
+            for name, source in described.get("sources", {}).items():
+                session.track(name, source.get("table"), key=source.get("key"))
+            derived = described.get("derived", {})
+            made = session.erase(
+                delete,
+                {name: each["query"] for name, each in derived.items()},
+                key={name: each["key"] for name, each in derived.items() if "key" in each},
+                search=described.get("search", []),
+                drop=described.get("drop", []),
+                in_place=in_place,
+                on_step=_say,
+            )
+            made.document["spark"] = described.get("spark", {})
+            made.save(output)
+            for entry in made.tables:
+                click.echo(
+                    f"{entry['table']}: {entry['removed']} of {entry['rows']} rows go, "
+                    f"{entry['changed']} change, {entry['added']} are new ({entry['action']})"
+                )
+            for statement in made.statements:
+                click.echo(f"  {' '.join(statement.split())}")
+
+
+@erase.command()
+@click.argument("plan", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+def apply(plan: Path) -> None:
+    """Run the statements of PLAN; after an interruption, the remaining ones."""
+    from lipstick.erasure.plan import ErasurePlan
+
+    with reported():
+        document = _document(plan)
+        with _session(document) as session:
+            planned = ErasurePlan(session, document)
+            planned.apply(_say)
+            for entry in document["tables"]:
+                for statement in entry["effect"]["publish"]:
+                    click.echo(f"To publish: {statement}")
+
+
+@erase.command()
+@click.argument("plan", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option(
+    "--key", type=click.Path(path_type=Path), required=True, help="File of the secret that signs."
+)
+@click.option("--receipt", type=click.Path(path_type=Path), required=True, help="JSON to write.")
+@click.option("--page", type=click.Path(path_type=Path), help="HTML to write.")
+@click.option("--search", multiple=True, help="A folder to search too; may be repeated.")
+def verify(
+    plan: Path, key: Path, receipt: Path, page: Path | None, search: tuple[str, ...]
+) -> None:
+    """Search for what PLAN erases, and sign a receipt. Exits with 1 unless it is all gone."""
+    from lipstick.erasure.plan import ErasurePlan
+
+    with reported():
+        document = _document(plan)
+        with _session(document) as session:
+            made = ErasurePlan(session, document).verify(key, search, _say)
+        made.save(receipt)
+        if page is not None:
+            page.write_text(made.page(), encoding="utf-8")
+        click.echo(made.verdict)
+        for finding in made.findings:
+            click.echo(f"  {finding['state']}: {finding['path']} ({finding['place']})")
+        for unsearched in made.unsearched:
+            click.echo(f"  not searched: {unsearched['path']}: {unsearched['reason']}")
+        for todo in made.to_do:
+            click.echo(f"  to do: {todo}")
+    if made.verdict != "erased":
+        raise SystemExit(DAMAGED)
+
+
+@erase.command()
+@click.argument("receipt", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--key", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option("--value", help="A value: was it among those searched for?")
+def check(receipt: Path, key: Path, value: str | None) -> None:
+    """Check the signature of RECEIPT, without Spark. Exits with 1 if it is another's."""
+    from lipstick.erasure.receipt import ErasureReceipt
+
+    with reported():
+        read = ErasureReceipt.read(receipt)
+        genuine = read.check(key)
+        known = value is None or read.concerns(key, value)
+        click.echo("The signature is right." if genuine else "The signature is wrong.")
+        if value is not None:
+            click.echo("It is about this value." if known else "It is not about this value.")
+    if not genuine or not known:
+        raise SystemExit(DAMAGED)
+
+
+def _say(step: str) -> None:
+    click.echo(" ".join(step.split()), err=True)
+
+
+def _condition(text: str) -> tuple[str, str]:
+    source, found, condition = text.partition(":")
+    if not found:
+        raise Failure(f"{text!r} is no condition on a source: write SOURCE:CONDITION.")
+    return source.strip(), condition.strip()
+
+
+def _described(path: Path) -> dict[str, Any]:
+    import yaml
+
+    from lipstick.workflow.definition.bounded_yaml import load
+
+    try:
+        described = load(path.read_text("utf-8"))
+    except yaml.YAMLError as error:
+        raise Failure(f"{path} is no YAML: {error}") from error
+    if not isinstance(described, dict) or not described.keys() <= _KEYS:
+        raise Failure(f"{path} has sections other than {', '.join(sorted(_KEYS))}.")
+    for section in ("sources", "derived"):
+        entries = described.get(section, {})
+        if not isinstance(entries, dict) or not all(isinstance(e, dict) for e in entries.values()):
+            raise Failure(f"{section!r} in {path} is no mapping of names to mappings.")
+    without = [n for n, e in described.get("derived", {}).items() if "query" not in e]
+    if without:
+        raise Failure(f"{without[0]!r} in {path} has no query.")
+    return described
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise Failure(f"{path} is no plan of an erasure: {error}") from error
+    if not isinstance(document, dict):
+        raise Failure(f"{path} is no plan of an erasure.")
+    return document
+
+
+@contextmanager
+def _session(described: Mapping[str, Any]) -> Iterator[Session]:
+    """Start a session with the settings of Spark in a description."""
+    from pyspark.sql import SparkSession
+
+    import lipstick
+    from lipstick.engines.spark.local_session import local_builder
+
+    running = SparkSession.getActiveSession()
+    if running is None:
+        builder = local_builder("lipstick erase").config("spark.ui.enabled", "false")
+        for name, value in described.get("spark", {}).items():
+            builder = builder.config(name, value)
+    with lipstick.session(running or builder.getOrCreate()) as session:
+        yield session
