@@ -1,6 +1,8 @@
 """Versions of Delta and Iceberg tables as sources."""
 
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,11 +15,13 @@ from lipstick.errors import (
     SourceError,
     TrackingError,
     UnsupportedError,
+    UntrackedError,
     VersionGoneError,
 )
 from tests.oracle.database import Database, Relation
 from tests.oracle.plain import PlainSpark
 from tests.oracle.small import Oracles
+from tests.table_formats.postgres import running_postgres, server_folder
 
 Fresh = Callable[[str], str]
 
@@ -249,15 +253,53 @@ def test_a_version_whose_files_were_removed_is_an_error(
         ls.track("again", table, key="k", at=versions[-1])
 
 
-def test_rows_by_jdbc_are_copied_once_or_refused(lake: SparkSession, ls: lipstick.Session) -> None:
-    options = {"url": "jdbc:derby:memory:shop;create=true", "dbtable": "customers"}
-    rows = lake.range(4).selectExpr("CAST(id AS INT) AS k", "id * 2 AS n")
+@pytest.fixture(params=["derby", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Return the URL of a database for JDBC."""
+    if request.param == "derby":
+        yield "jdbc:derby:memory:shop;create=true"
+        return
+    programs = server_folder()
+    if programs is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no PostgreSQL: apt-get install postgresql")
+        pytest.skip("needs a PostgreSQL: apt-get install postgresql")
+    # Not below pytest's folders, which the server's user may not enter.
+    with tempfile.TemporaryDirectory() as home, running_postgres(programs, Path(home)) as url:
+        yield url
+
+
+def test_rows_by_jdbc_are_copied_once_or_refused(
+    lake: SparkSession, ls: lipstick.Session, database: str
+) -> None:
+    options = {"url": database, "dbtable": "customers"}
+    if "postgresql" in database:
+        options["driver"] = "org.postgresql.Driver"
+    kinds = "id * 2 AS n", "CAST(id AS DECIMAL(20, 2)) AS m", "timestamp_seconds(id) AS at"
+    rows = lake.range(4).selectExpr("CAST(id AS INT) AS k", *kinds)
     rows.write.format("jdbc").options(**options).save()
     frame = lake.read.format("jdbc").options(**options).load()
     with pytest.raises(SourceError, match="JDBCRelation, which may have other rows each time"):
         ls.track("customers", frame, key="K")
     ls.track("customers", frame, key="k", materialize=True)
-    q = ls.sql("SELECT sum(n) AS n FROM customers")
+    q = ls.sql("SELECT sum(n) AS n, max(m) AS m, max(at) AS at FROM customers")
     rows.write.format("jdbc").options(**options).mode("append").save()
     assert q.df.collect()[0].n == 12
-    assert q.what_if(delete={"customers": [3]}).df.collect()[0].n == 6
+    smaller = q.what_if(delete={"customers": [3]}).df
+    assert smaller.collect()[0].n == 6
+    # An answer goes into a database as any data frame does.
+    smaller.write.format("jdbc").options(**{**options, "dbtable": "totals"}).save()
+    stored = lake.read.format("jdbc").options(**{**options, "dbtable": "totals"}).load()
+    assert [tuple(row) for row in stored.collect()] == [tuple(row) for row in smaller.collect()]
+    if "postgresql" not in database:
+        return
+    catalog = "spark.sql.catalog.shop"
+    lake.conf.set(catalog, "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog")
+    lake.conf.set(f"{catalog}.url", database)
+    lake.conf.set(f"{catalog}.driver", "org.postgresql.Driver")
+    with pytest.raises(SourceError, match="which may have other rows each time"):
+        ls.track("t", "shop.public.customers", key="k")
+    with pytest.raises(UntrackedError):
+        ls.sql("SELECT count(*) FROM shop.public.customers")
+    with pytest.raises(TrackingError):
+        ls.sql("INSERT INTO shop.public.totals SELECT * FROM customers")
