@@ -128,7 +128,7 @@ def test_one_customer_is_erased_in_place_and_the_receipt_names_what_is_still_to_
 def _run(*arguments: str, code: int = 0) -> str:
     result = CliRunner().invoke(main, ["erase", *arguments])
     assert result.exit_code == code, result.output
-    return result.output
+    return result.stdout
 
 
 class _KilledError(Exception):
