@@ -45,11 +45,7 @@ from lipstick.tracking.tracker import (
     verify_tokens,
 )
 from lipstick.tracking.views import Views, plain_word
-from rewriter import (
-    Arguments,
-    TableFunction,
-    dialect,
-)
+from rewriter import Arguments, TableFunction, dialect
 from rewriter.dialect import Action, read_write
 from rewriter.scalars.text import text
 from semiring.door import checked
@@ -255,6 +251,7 @@ class Session(Reenacting):
         if tracked is None:
             known = ", ".join(sorted(self.tracked)) or "none"
             raise TrackingError(f"{name!r} is not tracked. Tracked relations: {known}.")
+        self.forget(tracked)
 
     def add_view(self, frame: DataFrame, name: str) -> None:
         """Make a temporary view under a name that nobody else uses; it is dropped in the end."""
@@ -270,7 +267,8 @@ class Session(Reenacting):
 
         ``CREATE TABLE t AS`` and ``INSERT INTO`` or ``OVERWRITE t`` do run: the table is written
         and tracked, as by :attr:`lipstick.AnnotatedFrame.write`. Returned is the query that made
-        its rows.
+        its rows. So do statements on tracked tables of Delta and Iceberg, whose next version is
+        tracked and returned; :attr:`history` follows it (``docs/histories.md``).
 
         Raises
         ------
@@ -285,6 +283,8 @@ class Session(Reenacting):
         """
         self.check_open()
         check_settings(self.spark, query)
+        if (changed := self.execute(query, args)) is not None:
+            return self._annotated(f"SELECT * FROM `{changed}`", None, query)
         write = read_write(query)
         if write is None:
             return self._annotated(query, args, query)

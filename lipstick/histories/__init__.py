@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from lipstick.errors import TrackingError
+from lipstick.errors import TrackingError, UnsupportedError
 from rewriter.dialect import parse, relation_names
 from semiring.door import checked
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
     from lipstick.sessions import Session
+    from lipstick.tracking.tracker import Tracked
     from rewriter import View
 
 
@@ -25,6 +27,7 @@ class Reenacting:
     def __init__(self) -> None:
         self.histories: list[TableHistory] = []
         self.version_views: dict[str, View] = {}
+        self._live: TableHistory | None = None
 
     def reenact(
         self,
@@ -113,8 +116,84 @@ class Reenacting:
             on_step=on_step or silent,
         )
 
+    @property
+    def history(self) -> TableHistory:
+        """The history of the statements that :meth:`lipstick.Session.sql` ran.
+
+        Raises
+        ------
+        TrackingError
+            When it ran none.
+        """
+        if self._live is None:
+            raise TrackingError(
+                "No statement changed a table yet.\nls.sql() runs UPDATE, DELETE, MERGE, INSERT "
+                "and TRUNCATE on tracked tables of Delta and Iceberg."
+            )
+        return self._live
+
+    def execute(self, text: str, args: Any) -> str | None:
+        """Run a statement on a tracked table; return the name of the relation that it changed.
+
+        None: the text is no such statement, and did not run.
+        """
+        from lipstick.histories.live import execute, target_of
+
+        session = cast("Session", self)
+        target = target_of(session.spark, text, session.tracked)
+        if target is None:
+            return None
+        if args:
+            raise UnsupportedError(
+                "parameters of statements are not followed",
+                "Write the values into the text.",
+                text,
+            )
+        from lipstick.histories.history import TableHistory
+
+        history = self._live or TableHistory(session)
+        execute(session.spark, target, session.tracked, history, session._views.in_force)
+        if self._live is None:
+            self._live = history
+            self.histories.append(history)
+        return target.tracked.name
+
+    def forget(self, tracked: Tracked) -> None:
+        """Let histories go on without a relation that is not tracked any more."""
+        if self._live is not None and self._live.table_of(tracked.name) is not None:
+            self.histories.remove(self._live)
+            self._live = None
+            self.version_views.clear()
+        for history in self.histories:
+            history.keep_source(tracked)
+
+    def keep(self, tracked: Tracked, name: str) -> None:
+        """Track the rows of a relation by another name."""
+        session = cast("Session", self)
+        session._views.shadow(
+            session.spark.table(session._views.pinned[tracked.name.lower()]), name
+        )
+        session._tracked[name.lower()] = replace(tracked, name=name)
+
+    def verify_read(self, query: str) -> None:
+        """Verify the keys of versions that statements made, and that a query reads."""
+        if self._live is None:
+            return
+        session = cast("Session", self)
+        for tracked in list(session.tracked.values()):
+            pending = not tracked.verified and self._live.table_of(tracked.name) is not None
+            if pending and tracked.name.lower() in query.lower():
+                from lipstick.tracking.tracker import verify_tokens
+
+                frame = session.spark.table(tracked.view)
+                verify_tokens(tracked.name, frame, tracked.naming, tracked.token)
+                session._tracked[tracked.name.lower()] = replace(
+                    tracked, verified=True, unique=(tracked.token,)
+                )
+
     def define_versions(self, query: str) -> None:
         """Define the versions of tables, such as ``orders@2``, that a query reads by name."""
+        self.verify_read(query)
         if "@" not in query or not self.histories:
             return
         for name in relation_names(parse(query)):

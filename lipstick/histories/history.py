@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pyspark.sql import DataFrame, Row
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.histories.deletions import deleted_rows
-from lipstick.histories.engine import SparkReplayEngine
+from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.hypothetical import HypotheticalTables
 from lipstick.histories.replay import Chain, HistoryStep, Replay
-from lipstick.histories.rows import CellOrigin, RowVersion, changed_versions, same_values
+from lipstick.histories.rows import RowQuestions
 from lipstick.histories.steps import (
     ExecutedStatement,
     Versions,
@@ -28,7 +28,7 @@ from lipstick.histories.steps import (
 from lipstick.histories.version_views import VersionViews
 from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
-from lipstick.tracking.tracker import Tracked
+from lipstick.tracking.tracker import Naming, Tracked
 from lipstick.tracking.unknown_keys import check_deletion
 from rewriter.statements import Bags, over_relations, sources_of
 from semiring.door import checked
@@ -42,7 +42,7 @@ Keys: TypeAlias = str | Sequence[str]
 
 
 @checked
-class TableHistory:
+class TableHistory(RowQuestions):
     """Tables with their versions, and the statements that made each of them.
 
     Made by :meth:`lipstick.Session.reenact`. Every version is reenacted from the one before it and
@@ -113,6 +113,69 @@ class TableHistory:
             name, self.spark.table(self._chains[table].versions[version]), key
         )
 
+    def add_table(self, name: str, tracked: Tracked) -> None:
+        """Follow a table from the version that is tracked."""
+        (pinned,), source = tracked.source.versions, tracked.source.version
+        assert source is not None
+        assert pinned.version is not None
+        frame = self.spark.table(self._session._views.pinned[tracked.name.lower()])
+        self._names[name] = name
+        self._keys[name] = "*" if tracked.naming is Naming.VALUES else tracked.token
+        self._relations[name] = tracked.name
+        self._chains[name] = Chain(
+            {pinned.version: self.engine.named(frame)}, {pinned.version: shape_of(frame.schema)}
+        )
+        self._first[name] = partial(self._track, name, source.table, pinned.version)
+        self._versions[tracked.view] = pinned.version
+        self._rename_source(tracked.name, name)
+
+    def add_version(self, name: str, version: int) -> None:
+        """Add the version that a statement made, and track it in place of the one before.
+
+        The key is verified when a query first reads it.
+        """
+        relation = self._relations[name]
+        tracked = self._session.tracked[relation]
+        table = tracked.source.version
+        assert table is not None
+        del self._session._tracked[relation.lower()]
+        after = self._session.track(
+            relation,
+            tracked.source.place or table.table,
+            self._keys[name],
+            verify=False,
+            at=version,
+        )
+        frame = after.source.frame
+        chain = self._chains[name]
+        self._chains[name] = Chain(
+            {**chain.versions, version: self.engine.named(frame)},
+            {**chain.shapes, version: shape_of(frame.schema)},
+        )
+        self._versions[after.view] = version
+
+    def keep_source(self, tracked: Tracked) -> None:
+        """Keep a relation that statements read, and that is no longer tracked, by another name.
+
+        It is called after the number of its time: ``updates@1``, ``updates@2``.
+        """
+        if tracked.name.lower() not in self.sources:
+            return
+        number = 1
+        while (name := f"{tracked.name}@{number}").lower() in self.tracked:
+            number += 1
+        self._session.keep(tracked, name)
+        self._rename_source(tracked.name, name)
+
+    def _rename_source(self, name: str, other: str) -> None:
+        """Let statements that read a relation read another in its place."""
+        for number, step in enumerate(self._steps):
+            names = [n for n in sources_of(step.statement) if step.reads.get(n, n) == name.lower()]
+            if names:
+                reads = {**step.reads, **dict.fromkeys(names, other.lower())}
+                self._steps[number] = dataclasses.replace(step, reads=reads)
+        self._session.version_views.clear()
+
     # -- what it is ------------------------------------------------------------------------
 
     @property
@@ -127,7 +190,7 @@ class TableHistory:
 
     def version(self, table: str, number: int) -> DataFrame:
         """Return the rows of a version of a table."""
-        chain = self._chain(table)
+        chain = self.chain(table)
         if number not in chain.versions:
             raise TrackingError(
                 f"{table!r} has no version {number}.\n"
@@ -136,7 +199,7 @@ class TableHistory:
         return self.spark.table(chain.versions[number])
 
     def __repr__(self) -> str:
-        counts = (f"{name} ({len(self._chain(name).versions)} versions)" for name in self.tables)
+        counts = (f"{name} ({len(self.chain(name).versions)} versions)" for name in self.tables)
         return f"<lipstick history of {', '.join(counts)}, {len(self._steps)} statements>"
 
     # -- hypothetical tables ---------------------------------------------------------------
@@ -288,7 +351,8 @@ class TableHistory:
 
     def replay_before(self, step: HistoryStep) -> Replay:
         """Return a replay that stands before a statement, over the real rows."""
-        replay = Replay(self.engine, self._chains, self._steps, self._bases({}), {})
+        steps = self._steps if step in self._steps else [*self._steps, step]
+        replay = Replay(self.engine, self._chains, steps, self._bases({}, steps), {})
         replay.stand_before(step)
         return replay
 
@@ -323,7 +387,14 @@ class TableHistory:
         tables = self.what_if(of_sources, undo=undo, replace=replace)
         fates = {}
         for name, tracked in frame.relations.items():
-            fate = tables.fate(tracked) if self.table_of(name) else None
+            table = self.table_of(name)
+            version = self._versions.get(tracked.view)
+            if table and version not in (None, self._chains[table].last):
+                raise TrackingError(
+                    f"The query reads version {version} of {name!r}, which statements changed "
+                    "since.\nAsk it again of the version that is tracked now."
+                )
+            fate = tables.fate(tracked) if table else None
             if fate is not None:
                 fates[name.lower()] = fate
         own = frame._concerning({n: what for n, what in delete.items() if "@" not in n})
@@ -331,122 +402,6 @@ class TableHistory:
         deletion = resolve_deletion(self.spark, capture.cluster.readable, own)
         check_deletion(capture, own, deletion.tokens, strict=strict)
         return capture.cluster.what_if_replayed(deletion, fates)
-
-    # -- questions about rows --------------------------------------------------------------
-
-    def rows(self, table: str, key: Any) -> list[RowVersion]:
-        """Return the versions of a row, each with the statement that made it.
-
-        Parameters
-        ----------
-        key
-            The value of the table's key; a tuple where it has several columns.
-        """
-        name, chain = self.name_of(table), self._chain(table)
-        columns = self.key_columns(name)
-        values = key if isinstance(key, tuple) else (key,)
-        if len(values) != len(columns):
-            raise TrackingError(
-                f"A key of {table!r} has {len(columns)} values ({', '.join(columns)}), "
-                f"not {len(values)}."
-            )
-        found: dict[int, list[Row]] = {number: [] for number in chain.versions}
-        parts = []
-        for number, view in chain.versions.items():
-            rows = self.spark.table(view)
-            for column, value in zip(columns, values, strict=True):
-                rows = rows.where(F.col(f"`{column}`").eqNullSafe(F.lit(value)))
-            fields = F.struct(*(F.col(f"`{c}`") for c in rows.columns))
-            parts.append((number, rows.select(F.lit(number).alias("version"), fields.alias("row"))))
-        if len({rows.schema["row"].dataType.json() for _, rows in parts}) == 1:
-            whole = parts[0][1]
-            for _, rows in parts[1:]:
-                whole = whole.unionAll(rows)
-            collected = whole.collect()
-        else:
-            collected = [row for _, rows in parts for row in rows.collect()]
-        for row in collected:
-            found[row["version"]].append(row["row"])
-        twice = next((number for number, rows in found.items() if len(rows) > 1), None)
-        if twice is not None:
-            raise TrackingError(
-                f"Version {twice} of {table!r} has several rows of the key {key!r}.\n"
-                "Reenact the history with a key that is unique in all versions."
-            )
-        made_by = self._made_by(name)
-        return list(changed_versions(found, made_by))
-
-    @question("finding the statements behind a row")
-    def blame(self, table: str, key: Any) -> dict[str, CellOrigin]:
-        """Return by column the statement that gave a row of the last version its value.
-
-        Raises
-        ------
-        TrackingError
-            When the last version has no such row.
-        """
-        versions = self.rows(table, key)
-        if not versions or versions[-1].new is None:
-            raise TrackingError(f"The last version of {table!r} has no row of the key {key!r}.")
-        cells: dict[str, CellOrigin] = {}
-        for each in versions:
-            if each.new is None:
-                cells.clear()
-                continue
-            for column, value in each.new.asDict().items():
-                known = cells.get(column)
-                if known is None or not same_values(known.value, value):
-                    cells[column] = CellOrigin(column, value, each.statement, each.version)
-        return cells
-
-    def since(self, table: str, condition: str) -> RowVersion | None:
-        """Return the version at which a condition over a table became true.
-
-        Versions are bisected, as by ``git bisect``: of a condition that is true more than once in
-        between, one of the versions at which it became true is returned.
-
-        Parameters
-        ----------
-        condition
-            A query of one value, TRUE or not, over the table by its name.
-
-        Returns
-        -------
-        The version, its statement, and the values before and after; None: it is not true of the
-        last version. A condition that is true of the first version has no statement.
-        """
-        name, chain = self.name_of(table), self._chain(table)
-        numbers = list(chain.versions)
-        answers: dict[int, Row] = {}
-
-        def holds(place: int) -> bool:
-            number = numbers[place]
-            if number not in answers:
-                answers[number] = self._ask(name, chain.versions[number], condition)
-            return answers[number][0] is True
-
-        if not holds(len(numbers) - 1):
-            return None
-        if holds(0):
-            return RowVersion(numbers[0], None, "there", None, answers[numbers[0]])
-        low, high = 0, len(numbers) - 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if holds(middle) else (middle, high)
-        made_by = self._made_by(name)
-        number = numbers[high]
-        old, new = answers[numbers[low]], answers[number]
-        return RowVersion(number, made_by.get(number), "became true", old, new)
-
-    def _ask(self, table: str, view: str, condition: str) -> Row:
-        spark = self.spark
-        rows = spark.sql(over_relations(condition, {table: view})).limit(2).collect()
-        if len(rows) != 1 or len(rows[0]) != 1:
-            raise TrackingError(
-                "The condition of since() is a query of one row with one value, such as "
-                f"SELECT sum(amount) > 100 FROM {table}."
-            )
-        return rows[0]
 
     # -- parts -----------------------------------------------------------------------------
 
@@ -456,17 +411,26 @@ class TableHistory:
         return {name.lower(): tracked for name, tracked in self._session.tracked.items()}
 
     def name_of(self, table: str) -> str:
+        """Return a table of the history by its name in lower case.
+
+        Raises
+        ------
+        TrackingError
+            When the history has no such table.
+        """
         if table.lower() not in self._chains:
             raise TrackingError(
                 f"The history has no table {table!r}.\nIt has {', '.join(self.tables)}."
             )
         return table.lower()
 
-    def _made_by(self, table: str) -> dict[int, str]:
+    def made_by(self, table: str) -> dict[int, str]:
+        """Return by version the statement that made it."""
         steps = (step for step in self._steps if step.table == table and not step.unchanged)
         return {step.version: step.name for step in steps}
 
-    def _chain(self, table: str) -> Chain:
+    def chain(self, table: str) -> Chain:
+        """Return the versions of a table."""
         return self._chains[self.name_of(table)]
 
     def key_columns(self, table: str) -> tuple[str, ...]:
@@ -485,11 +449,13 @@ class TableHistory:
             )
         return (key,) if isinstance(key, str) else tuple(key)
 
-    def _bases(self, gone: Mapping[str, str]) -> dict[str, Bags]:
+    def _bases(
+        self, gone: Mapping[str, str], steps: Sequence[HistoryStep] | None = None
+    ) -> dict[str, Bags]:
         """Return the relations that statements read, with views of their deleted rows."""
         bases = {}
         pinned = self._session._views.pinned
-        for step in self._steps:
+        for step in self._steps if steps is None else steps:
             for name in sources_of(step.statement):
                 stands_for = step.reads.get(name, name)
                 if stands_for not in self._chains and stands_for not in bases:

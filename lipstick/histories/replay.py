@@ -257,7 +257,7 @@ class Replay:
                 self._of_rows(step, statement, now.came),
             )
         if isinstance(statement, MergeInto):
-            return self._merged(step, statement, now, real)
+            return self._merged(step, statement, now, real, changed)
         if isinstance(statement, Insert | Replace):
             return self._inserted(step, statement, now, real, changed)
         return None
@@ -320,7 +320,9 @@ class Replay:
             self._reenacted(step, statement, self._relations(statement, before, views)).rows
         )
 
-    def _merged(self, step: HistoryStep, statement: MergeInto, now: Bags, real: str) -> Bags | None:
+    def _merged(
+        self, step: HistoryStep, statement: MergeInto, now: Bags, real: str, changed: bool
+    ) -> Bags | None:
         before = self._relations(
             statement, now.real, self._views(step, statement, hypothetically=False)
         )
@@ -334,35 +336,38 @@ class Replay:
         alias, source_alias = written.aliases
         assert before.source is not None
         assert after.source is not None
-        old, new = rows_of(before.source), rows_of(after.source)
-        differing = [
-            (difference(old, new), source_alias, sources),
-            (difference(new, old), source_alias, sources),
-        ]
-        differing += [
-            (rows_of(rows), alias, targets) for rows in (now.gone, now.came) if rows is not None
-        ]
-        keys = self._engine.store(keys_of(differing))
+        differing = []
+        if changed:
+            sides = self._engine.differences(rows_of(before.source), rows_of(after.source))
+            differing += [(rows_of(rows), source_alias, sources) for rows in sides if rows]
+        differing += [(rows_of(rows), alias, targets) for rows in (now.gone, now.came) if rows]
+        keys = self._engine.store(keys_of(differing)) if differing else None
         if keys is None:
             return Bags(real)
 
-        def side(bags: Bags, relations: Relations) -> Reenactment:
-            parts = [
-                None
-                if rows is None
-                else self._engine.view(within(rows_of(rows), alias, targets, keys))
-                for rows in (bags.real, bags.gone, bags.came)
-            ]
-            assert parts[0] is not None
-            assert relations.source is not None
-            rows = self._engine.view(hypothetical(Bags(parts[0], parts[1], parts[2])))
-            source = within(rows_of(relations.source), source_alias, sources, keys)
-            limited = Relations(rows, relations.views, self._engine.view(source))
-            return self._reenacted(step, statement, limited)
+        def of_keys(rows: str) -> str:
+            """Return a view of the rows of a view that the difference concerns, read once."""
+            return self._stored(within(rows_of(rows), alias, targets, keys))
 
-        was, would_be = side(Bags(now.real), before), side(now, after)
-        self._check_unambiguous(step, would_be)
-        return self._normal(real, was.rows, would_be.rows)
+        def of_source(relations: Relations) -> str:
+            assert relations.source is not None
+            return self._stored(within(rows_of(relations.source), source_alias, sources, keys))
+
+        own, source = of_keys(now.real), of_source(before)
+        sides_of = [None if rows is None else of_keys(rows) for rows in (now.gone, now.came)]
+        would_be = self._engine.view(hypothetical(Bags(own, *sides_of)))
+        new_source = of_source(after) if changed else source
+        was = self._reenacted(step, statement, Relations(own, before.views, source))
+        then = self._reenacted(step, statement, Relations(would_be, after.views, new_source))
+        self._check_unambiguous(step, then)
+        return self._normal(real, was.rows, then.rows)
+
+    def _stored(self, query: str) -> str:
+        """Compute a query and return a view of its rows."""
+        stored = self._engine.store(query)
+        if stored is not None:
+            return stored
+        return self._engine.view(f"{rows_of(self._engine.view(query))} WHERE FALSE")
 
     def _alike(self, written: Reenactment, relations: Relations) -> bool:
         """Return True if the keys of target and source are of the same types."""

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import Row
+from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.errors import TrackingError
+from lipstick.histories.replay import Chain
+from lipstick.questions.asking import question
+from rewriter.statements import over_relations
+from semiring.door import checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,143 @@ class CellOrigin:
     value: Any
     statement: str | None
     version: int
+
+
+@checked
+class RowQuestions(ABC):
+    """Questions about the rows of tables, asked of their versions."""
+
+    spark: SparkSession
+
+    @abstractmethod
+    def name_of(self, table: str) -> str:
+        """Return a table of the history by its name in lower case."""
+
+    @abstractmethod
+    def chain(self, table: str) -> Chain:
+        """Return the versions of a table."""
+
+    @abstractmethod
+    def key_columns(self, table: str) -> tuple[str, ...]:
+        """Return the columns of a table's key."""
+
+    @abstractmethod
+    def made_by(self, table: str) -> dict[int, str]:
+        """Return by version the statement that made it."""
+
+    def rows(self, table: str, key: Any) -> list[RowVersion]:
+        """Return the versions of a row, each with the statement that made it.
+
+        Parameters
+        ----------
+        key
+            The value of the table's key; a tuple where it has several columns.
+        """
+        name, chain = self.name_of(table), self.chain(table)
+        columns = self.key_columns(name)
+        values = key if isinstance(key, tuple) else (key,)
+        if len(values) != len(columns):
+            raise TrackingError(
+                f"A key of {table!r} has {len(columns)} values ({', '.join(columns)}), "
+                f"not {len(values)}."
+            )
+        found: dict[int, list[Row]] = {number: [] for number in chain.versions}
+        parts = []
+        for number, view in chain.versions.items():
+            rows = self.spark.table(view)
+            for column, value in zip(columns, values, strict=True):
+                rows = rows.where(F.col(f"`{column}`").eqNullSafe(F.lit(value)))
+            fields = F.struct(*(F.col(f"`{c}`") for c in rows.columns))
+            parts.append((number, rows.select(F.lit(number).alias("version"), fields.alias("row"))))
+        if len({rows.schema["row"].dataType.json() for _, rows in parts}) == 1:
+            whole = parts[0][1]
+            for _, rows in parts[1:]:
+                whole = whole.unionAll(rows)
+            collected = whole.collect()
+        else:
+            collected = [row for _, rows in parts for row in rows.collect()]
+        for row in collected:
+            found[row["version"]].append(row["row"])
+        twice = next((number for number, rows in found.items() if len(rows) > 1), None)
+        if twice is not None:
+            raise TrackingError(
+                f"Version {twice} of {table!r} has several rows of the key {key!r}.\n"
+                "Reenact the history with a key that is unique in all versions."
+            )
+        made_by = self.made_by(name)
+        return list(changed_versions(found, made_by))
+
+    @question("finding the statements behind a row")
+    def blame(self, table: str, key: Any) -> dict[str, CellOrigin]:
+        """Return by column the statement that gave a row of the last version its value.
+
+        Raises
+        ------
+        TrackingError
+            When the last version has no such row.
+        """
+        versions = self.rows(table, key)
+        if not versions or versions[-1].new is None:
+            raise TrackingError(f"The last version of {table!r} has no row of the key {key!r}.")
+        cells: dict[str, CellOrigin] = {}
+        for each in versions:
+            if each.new is None:
+                cells.clear()
+                continue
+            for column, value in each.new.asDict().items():
+                known = cells.get(column)
+                if known is None or not same_values(known.value, value):
+                    cells[column] = CellOrigin(column, value, each.statement, each.version)
+        return cells
+
+    def since(self, table: str, condition: str) -> RowVersion | None:
+        """Return the version at which a condition over a table became true.
+
+        Versions are bisected, as by ``git bisect``: of a condition that is true more than once in
+        between, one of the versions at which it became true is returned.
+
+        Parameters
+        ----------
+        condition
+            A query of one value, TRUE or not, over the table by its name.
+
+        Returns
+        -------
+        The version, its statement, and the values before and after; None: it is not true of the
+        last version. A condition that is true of the first version has no statement.
+        """
+        name, chain = self.name_of(table), self.chain(table)
+        numbers = list(chain.versions)
+        answers: dict[int, Row] = {}
+
+        def holds(place: int) -> bool:
+            number = numbers[place]
+            if number not in answers:
+                answers[number] = self._ask(name, chain.versions[number], condition)
+            return answers[number][0] is True
+
+        if not holds(len(numbers) - 1):
+            return None
+        if holds(0):
+            return RowVersion(numbers[0], None, "there", None, answers[numbers[0]])
+        low, high = 0, len(numbers) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if holds(middle) else (middle, high)
+        made_by = self.made_by(name)
+        number = numbers[high]
+        old, new = answers[numbers[low]], answers[number]
+        return RowVersion(number, made_by.get(number), "became true", old, new)
+
+    def _ask(self, table: str, view: str, condition: str) -> Row:
+        spark = self.spark
+        rows = spark.sql(over_relations(condition, {table: view})).limit(2).collect()
+        if len(rows) != 1 or len(rows[0]) != 1:
+            raise TrackingError(
+                "The condition of since() is a query of one row with one value, such as "
+                f"SELECT sum(amount) > 100 FROM {table}."
+            )
+        return rows[0]
 
 
 def changed_versions(

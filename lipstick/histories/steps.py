@@ -186,11 +186,14 @@ def steps_of(
         if any(step.name == name for step in steps):
             raise TrackingError(f"Two statements are called {name!r}.\nName each otherwise.")
         reads = {known.lower(): other.lower() for known, other in executed.reads.items()}
-        dynamic = str(spark.conf.get("spark.sql.sources.partitionOverwriteMode", "static"))
-        steps.append(
-            HistoryStep(name, statement, table, version, reads, dynamic.lower() == "dynamic")
-        )
+        steps.append(HistoryStep(name, statement, table, version, reads, is_dynamic(spark)))
     return steps
+
+
+def is_dynamic(spark: SparkSession) -> bool:
+    """Return True if INSERT OVERWRITE replaces the partitions of its rows alone."""
+    mode = str(spark.conf.get("spark.sql.sources.partitionOverwriteMode", "static"))
+    return mode.lower() == "dynamic"
 
 
 def read_statement(

@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import lipstick
+from lipstick.errors import StatementError, TrackingError, UnsupportedError
 from lipstick.tracking.formats.probe import versioned_table
 from tests.oracle.histories.draw import COLUMNS, SOURCES, TYPES, draw, statement
 
@@ -64,3 +65,44 @@ def test_random_statements_are_reenacted(
     before_last = versions.read([first, *(each.version for each in ran)][-2])
     assert not undone.exceptAll(before_last).collect()
     assert not before_last.exceptAll(undone).collect()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_statements_of_a_session_are_followed(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], format: str
+) -> None:
+    """Spark runs them as they are; their sources may be others each night."""
+    table = fresh(format)
+    lake.sql(
+        f"CREATE TABLE {table} USING {format} AS SELECT id, id * 10 AS amount FROM range(1, 3)"
+    )
+    ls.track("orders", table, key="id")
+    upsert = (
+        f"MERGE INTO {table} AS t USING updates AS u ON t.id = u.id "
+        "WHEN MATCHED THEN UPDATE SET amount = t.amount + u.amount WHEN NOT MATCHED THEN INSERT *"
+    )
+    for night, ids in enumerate([(2, 4), (3, 5)]):
+        if night:
+            ls.untrack("updates")
+        ls.track("updates", lake.range(*ids).selectExpr("id", "5 AS amount"), key="id")
+        after = ls.sql(upsert)
+    ls.sql(f"DELETE FROM {table} WHERE amount > 1000")
+    assert sorted(map(tuple, after.df.collect())) == [(1, 10), (2, 25), (3, 10), (4, 5)]
+    total = ls.sql("SELECT sum(amount) AS total FROM orders")
+    changed = total.what_if(delete={"updates": [4], "updates@1": [2]}, undo=["s3"])
+    assert [tuple(row) for row in changed.df.collect()] == [(40,)]
+    through = ls.history.query("SELECT amount FROM orders WHERE id = 3")
+    ((_, annotation),) = through.polynomials()
+    assert str(annotation) == "updates:3·`updates@1`:3"
+    lake.sql(f"INSERT INTO {table} VALUES (9, 9)")
+    refused: list[tuple[type[Exception], str, str]] = [
+        (StatementError, f"DELETE FROM {table}", "was changed since"),
+        (UnsupportedError, f"UPDATE {table} SET amount = unix_timestamp()", "Write its value"),
+    ]
+    for error, text, message in refused:
+        with pytest.raises(error, match=message):
+            ls.sql(text)
+    ls.untrack("orders")
+    ls.track("orders", table, key="id")
+    with pytest.raises(TrackingError, match="'nowhere', which is not tracked"):
+        ls.sql(f"INSERT INTO {table} SELECT * FROM nowhere")
