@@ -119,6 +119,17 @@ def trace(path: Path, pattern: Sequence[Scalar]) -> PatternTrace:
     return PatternTrace(tuple(parts), tuple(reversed(checks)), tuple(reversed(passed)))
 
 
+_STRICT = (exp.Column, exp.Identifier, exp.Literal, exp.Neg, exp.Paren, exp.Cast, exp.DataType)
+
+
+def is_strict_comparison(scalar: Scalar) -> bool:
+    """Return True if a condition compares columns and constants, and so is true of no NULL."""
+    bare = scalar.unnest()
+    if not isinstance(bare, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE):
+        return False
+    return all(isinstance(n, _STRICT) for side in (bare.this, bare.expression) for n in side.walk())
+
+
 def _below(operator: Relation, place: int, scalar: Scalar) -> Scalar | None:
     """Return a condition on the output of an operator as one on its input; None if it is none."""
     names = list(references(scalar))

@@ -29,9 +29,16 @@ from rewriter.algebra import (
     UnionAll,
     Windows,
     conjuncts,
+    walk,
 )
 from rewriter.analysis.may_throw import may_raise, without_errors
-from rewriter.analysis.pattern_origins import Path, PatternTrace, paths, trace
+from rewriter.analysis.pattern_origins import (
+    Path,
+    PatternTrace,
+    is_strict_comparison,
+    paths,
+    trace,
+)
 from rewriter.analysis.placed_conditions import is_above_groups
 from rewriter.blocks import Generator, Named, qualified
 from rewriter.emit.core import with_generators
@@ -57,7 +64,8 @@ def flows(
     """Return the flows of all relations on which a pattern puts conditions.
 
     Where it puts none on any relation, because it is about computed columns alone, all rows of all
-    relations below are candidates.
+    relations below are candidates; so they are of the others where the NULLs of a row without a
+    partner may satisfy it.
 
     Parameters
     ----------
@@ -78,6 +86,11 @@ def flows(
     tracked = [path for path in paths(root) if queries.tokens[path.scan.relation].columns]
     traced = [(path, trace(path, pattern).of_the_pattern()) for path in tracked]
     chosen = [each for each in traced if each[1].candidates]
+    if any(isinstance(operator, OuterJoin) for operator in walk(root)) and not all(
+        is_strict_comparison(part.scalar) for _, own in chosen for part in own.candidates
+    ):
+        # A row without a partner may satisfy it, too, whose columns no relation has.
+        chosen = traced
     return [_FlowWriter(queries, *each, examples).flow() for each in chosen or traced]
 
 

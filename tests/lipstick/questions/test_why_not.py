@@ -155,6 +155,16 @@ def test_computed_columns_are_asked_of_what_is_there() -> None:
     assert (all_rows.rows, all_rows.values) == (4, (("MAX(person.pid)", 4),))
 
 
+def test_rows_without_a_partner_match_null() -> None:
+    """What no relation has, since an outer join makes it, is asked of all rows that it keeps."""
+    sql = "SELECT p.pid, s.witness FROM person p LEFT JOIN sighting s ON s.hair = p.hair"
+    reasons = DuckQuestion(sql, CRIMES, {"witness": None}).reasons()
+    there = next(reason for reason in reasons if reason.operator == "answer")
+    assert (there.relation, there.keys.to_pylist()) == ("p", [{"pid": 4}])
+    lost = next(r for r in reasons if (r.relation, r.operator) == ("p", "the pattern"))
+    assert lost.rows == 3
+
+
 def test_dropped_rows() -> None:
     """Each operator that may lose rows, with counts and examples."""
     sql = """SELECT p.name FROM person p JOIN sighting s ON s.hair = p.hair
