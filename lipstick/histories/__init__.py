@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lipstick.errors import TrackingError, UnsupportedError
@@ -32,7 +33,7 @@ class Reenacting:
     def reenact(
         self,
         tables: Mapping[str, Any],
-        statements: Sequence[str | ExecutedStatement],
+        statements: Sequence[str | ExecutedStatement] | os.PathLike[str],
         key: str | Sequence[str] | Mapping[str, str | Sequence[str]],
     ) -> TableHistory:
         """Follow tables through statements that changed them, as if each had been annotated.
@@ -47,7 +48,8 @@ class Reenacting:
             By name, as statements have it, the versions of a table: data frames in order or by
             number, the first before all statements, or a table whose format keeps versions.
         statements
-            Texts, or :class:`lipstick.ExecutedStatement`, in the order in which they ran.
+            Texts, or :class:`lipstick.ExecutedStatement`, in the order in which they ran; or the
+            path of a file of statements, which semicolons separate.
         key
             The columns that name the rows of the tables, or ``"*"``; by table where they differ.
         """
@@ -55,6 +57,10 @@ class Reenacting:
         from lipstick.histories.history import TableHistory
 
         history = TableHistory(cast("Session", self))
+        if isinstance(statements, os.PathLike):
+            from rewriter.statements import split_statements
+
+            statements = split_statements(Path(statements).read_text("utf-8"))
         history.follow(tables, statements, key)
         self.histories.append(history)
         return history

@@ -30,7 +30,7 @@ from rewriter.statements.model import (
     Truncate,
     Update,
 )
-from rewriter.statements.parser import parse_statement, read_fragments
+from rewriter.statements.parser import parse_statement, read_fragments, split_statements
 from rewriter.statements.reenact import reenact
 from rewriter.statements.scope import (
     moments_of,
@@ -77,6 +77,7 @@ __all__ = [
     "signed_difference",
     "source_query",
     "sources_of",
+    "split_statements",
     "union_all",
     "with_moments",
     "within",

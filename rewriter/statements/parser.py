@@ -44,6 +44,27 @@ def parse_statement(sql: str) -> Statement:
     return _Parser(sql).statement()
 
 
+def split_statements(sql: str) -> list[str]:
+    """Return the statements of a text, which semicolons separate, without comments around them.
+
+    Raises
+    ------
+    NotUnderstoodError
+        When the text has no tokens of Spark's grammar.
+    """
+    found: list[str] = []
+    start: int | None = None
+    end = 0
+    for token in tokenize(sql):
+        if token.token_type == TokenType.SEMICOLON:
+            if start is not None:
+                found.append(sql[start:end])
+            start = None
+        else:
+            start, end = token.start if start is None else start, token.end + 1
+    return found if start is None else [*found, sql[start:end]]
+
+
 def read_fragments(sql: str) -> tuple[tuple[str, str], ...]:
     """Return the queries in a statement: the user's text, and what it was read as.
 

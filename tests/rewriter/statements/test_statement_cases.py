@@ -16,6 +16,7 @@ from rewriter.statements import (
     read_fragments,
     reenact,
     source_query,
+    split_statements,
 )
 from tests.rewriter.cases import ERROR, EXPECTED, Case, cases, check, strays
 
@@ -69,6 +70,12 @@ def test_no_strays() -> None:
     """Every file has cases, and every section is compared."""
     assert len(cases(CASES)) > 30
     assert not strays(CASES, KINDS)
+
+
+def test_a_file_is_split_at_semicolons_between_statements() -> None:
+    text = "-- nightly;\nDELETE FROM t WHERE c = ';'; ;\nUPDATE t /* ; */ SET a = 1 -- the end;\n"
+    assert split_statements(text) == ["DELETE FROM t WHERE c = ';'", "UPDATE t /* ; */ SET a = 1"]
+    assert split_statements("  -- nothing") == []
 
 
 def test_fragments_are_the_texts_that_spark_is_to_read_alike() -> None:
