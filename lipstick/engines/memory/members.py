@@ -222,22 +222,6 @@ class Members:
         alive = self.alive(every(self.count), self.base, NOTHING)
         return None if alive.all() else alive
 
-    def possible(self, positions: Array) -> Array:
-        """Return a Boolean array: the captured members that may be there after a deletion.
-
-        Every tuple they refer to is captured; what an anti join must not find may be. Conditions
-        must hold: right where no deletion can change them.
-        """
-        possible = np.ones(len(positions), dtype=np.bool_)
-        for lookup in self.lookups:
-            possible &= self.references.of(lookup, positions) >= 0
-        for membership in self.memberships:
-            if not membership.negated:
-                found_there = membership.refer(positions, self.base) >= 0
-                possible &= membership.passed(found_there, positions, self.base)
-        plausible = possible & self.was_alive(positions)
-        return possible & self._hold(self.conditions, positions, plausible)
-
     def fixed(self, positions: Array) -> Array:
         """Boolean array: the members for which those conditions hold that nothing can change."""
         return self._hold(self._fixed, positions, self.was_alive(positions))

@@ -58,22 +58,13 @@ class Referred:
 
     Attributes
     ----------
-    membership
-        The factor is δ of the tuple's annotation.
     positions
-        -1 where an optional reference finds none: then the factor is 1.
-    negated
-        The factor is 1 ⊖ δ of the tuple's annotation.
-    joined
-        Of a LEFT JOIN: its alias.
+        -1 where an optional reference finds none.
     """
 
     block: str
     positions: Array
-    membership: bool = False
     optional: bool = False
-    negated: bool = False
-    joined: str | None = None
 
 
 def reach(
@@ -81,7 +72,6 @@ def reach(
     positions: Array,
     *,
     scalars: bool = False,
-    potential: bool = False,
     further: Callable[[Rows], Array] | None = None,
 ) -> dict[str, Reached]:
     """The tuples that rows of the answer were made from, per block, outer blocks first.
@@ -93,9 +83,6 @@ def reach(
     scalars
         Also follow scalar subqueries, uncorrelated ones whole, and window functions: their values
         are no factors of an annotation, but may have decided a row or gone into it.
-    potential
-        Also take members that an anti join drops, and follow what it must not find: for queries
-        in which no condition depends on aggregated values.
     further
         The tuples of a block that are also wanted, whichever others are; in place of the tuples
         that window functions see, and with both sides of a bag difference.
@@ -111,7 +98,7 @@ def reach(
             chosen = ascending(np.concatenate([chosen, further(rows)]))
         elif scalars and isinstance(rows, WindowRows):
             chosen = rows.deciding(chosen)
-        members, owners = _members(rows, chosen, potential)
+        members, owners = _members(rows, chosen)
         one_side = block.difference is not None and not block.difference.common
         if scalars and one_side and further is None:
             # A row of EXCEPT ALL was made from the left side alone.
@@ -120,8 +107,6 @@ def reach(
             members, owners = members[left], owners[left]
         reached[name] = Reached(block, chosen, members, owners)
         for referred in _references(rows, chosen, members, scalars):
-            if referred.negated and not potential:
-                continue
             there = referred.positions
             if referred.optional:
                 there = there[there >= 0]
@@ -140,7 +125,7 @@ def _everything(rows: Rows) -> Array:
     return every(rows.base.size) if alive is None else np.flatnonzero(alive)
 
 
-def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Array]:
+def _members(rows: Rows, positions: Array) -> tuple[Array, Array]:
     if isinstance(rows, MemberRows):
         return positions, every(len(positions))
     if not isinstance(rows, GroupRows):
@@ -148,10 +133,7 @@ def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Arra
     members, owners = rows.grouping.members_of(positions)
     alive = rows.members.base_alive
     if alive is not None:
-        there = alive[members]
-        if potential:
-            there = rows.members.possible(members)
-        members, owners = members[there], owners[there]
+        members, owners = members[alive[members]], owners[alive[members]]
     return members, owners
 
 
@@ -161,7 +143,7 @@ def members_of(rows: Rows) -> Members | None:
 
 
 def references(members: Members, positions: Array, *, values: bool = False) -> list[Referred]:
-    """The tuples of other blocks that members refer to.
+    """The tuples of other blocks that members were made from.
 
     With ``values`` also tuples whose values are only looked up: no factors.
     """
@@ -171,19 +153,19 @@ def references(members: Members, positions: Array, *, values: bool = False) -> l
         for lookup in members.lookups
     ]
     for membership in members.memberships:
+        if membership.negated:
+            continue
         there = membership.refer(positions, base)
         concerned = membership.concerned(positions, base)
         if concerned is not None:
             there = np.where(concerned, there, -1)
-        optional = membership.negated or concerned is not None
-        referred.append(
-            Referred(membership.asked.block.name, there, True, optional, membership.negated)
-        )
+        optional = concerned is not None
+        referred.append(Referred(membership.asked.block.name, there, optional))
     for outer in members.block.outer_lookups:
         if outer.factor or values:
             finder = members.outer_lookups[outer.alias]
             there = finder.find(positions, base) if values else finder.sought(positions, base)
-            referred.append(Referred(outer.block.name, there, optional=True, joined=outer.alias))
+            referred.append(Referred(outer.block.name, there, optional=True))
     return referred
 
 

@@ -205,8 +205,7 @@ class MemberReading:
             rows, places = self._token_rows(number)
             parts.append((rows, self._reading.source(token.relation).nodes.take(places)))
         for referred in references(self.members, self.chosen):
-            if not referred.negated:
-                parts.append(self._referred(referred))
+            parts.append(self._referred(referred))
         return MemberFactors(len(self.chosen), tuple(parts))
 
     def _token_rows(self, number: int) -> tuple[Array, Array]:
