@@ -25,6 +25,7 @@ from rewriter.algebra import (
     references,
     with_inputs,
 )
+from rewriter.analysis.may_throw import may_raise
 from rewriter.position import Span
 
 
@@ -32,7 +33,8 @@ def place_conditions(root: Relation) -> Relation:
     """Return a plan with the same rows whose conjuncts of WHERE and ON stand as low as they can.
 
     They pass inner joins and the values of subqueries that they do not mention, as Spark's
-    optimiser has them do; filters of derived tables, groupings and outer joins stay above these.
+    optimiser has them do; filters of derived tables, groupings and outer joins stay above these. So
+    do conditions that may raise an error, which a row without a partner need not do.
     """
     placed: dict[int, tuple[Relation, Relation]] = {}
 
@@ -83,7 +85,7 @@ def _above(relation: Relation, conditions: Sequence[Scalar], span: Span | None) 
 def _is_over(condition: Scalar, relation: Relation) -> bool:
     known = {attribute.id for attribute in relation.attributes}
     found = set(references(condition))
-    return bool(found) and found <= known
+    return bool(found) and found <= known and not may_raise(condition)
 
 
 def _conjunction(conditions: Sequence[Scalar]) -> Scalar | None:

@@ -276,9 +276,9 @@ class _FlowWriter:
         """
         there = exp.select(*named((name, qualified(rows.name, name)) for name in rows.columns))
         there = there.select(*named([(_THERE, exp.true())])).from_(table(rows.name, rows.name))
-        if self._trace.candidates and any(isinstance(c, exp.EQ) for c in conjuncts(condition)):
-            matched = [self._alive(), *conjuncts(condition)]
-            on = exp.and_(*(each.copy() for each in matched))
+        equal = [c for c in conjuncts(condition) if isinstance(c, exp.EQ) and not may_raise(c)]
+        if self._trace.candidates and equal:
+            on = exp.and_(self._alive(), *(each.copy() for each in equal))
             flow = table(self._name, self._name)
             there.append("joins", exp.Join(this=flow, side="LEFT", kind="SEMI", on=on))
         name = self._queries.add(there, "_p")

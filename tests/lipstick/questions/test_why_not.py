@@ -165,6 +165,15 @@ def test_rows_without_a_partner_match_null() -> None:
     assert lost.rows == 3
 
 
+def test_conditions_that_may_fail_are_asked_of_partners() -> None:
+    """A division is not computed for a row before the join has found its partner."""
+    sql = "SELECT p.pid FROM person p, saw w WHERE p.pid = w.wid AND 10 / (p.pid - 3) > 1"
+    reason = DuckQuestion(sql, CRIMES, {"pid": 3}).reasons()[0]
+    assert reason.operator == "JOIN"
+    reason = DuckQuestion(sql.replace("/", "-"), CRIMES, {"pid": 3}).reasons()[0]
+    assert reason.operator == "JOIN"  # a difference may overflow
+
+
 def test_dropped_rows() -> None:
     """Each operator that may lose rows, with counts and examples."""
     sql = """SELECT p.name FROM person p JOIN sighting s ON s.hair = p.hair
