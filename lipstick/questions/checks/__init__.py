@@ -16,6 +16,7 @@ from lipstick.questions.checks.check import CheckReader, DataCheck
 from lipstick.questions.checks.dbt import DbtTests
 from lipstick.questions.checks.deequ import DeequConstraints
 from lipstick.questions.checks.great_expectations import ExpectationSuite
+from semiring.door import checked
 
 _READERS: Mapping[str, CheckReader] = {
     "dbt": DbtTests(),
@@ -24,6 +25,7 @@ _READERS: Mapping[str, CheckReader] = {
 }
 
 
+@checked
 def read_checks(
     path: str | os.PathLike[str],
     tool: Literal["dbt", "great_expectations", "deequ"],
