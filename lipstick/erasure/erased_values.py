@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DecimalType, IntegralType, StringType, StructType
 
-from lipstick.erasure.search import ErasedValues
+from lipstick.erasure.search import DISTINCTIVE, ErasedValues
 from lipstick.erasure.tables import PlannedTable
 from lipstick.errors import ErasureError
 from rewriter.statements import Bags
@@ -49,6 +49,11 @@ def values_to_search(
             wanted = [v for v in values if not isinstance(v, str) or len(v) >= SHORTEST]
             if len(wanted) < len(values):
                 skipped.append(f"{table.name}.{column}: texts of less than {SHORTEST} characters")
+            if any(isinstance(value, int) and abs(value) < DISTINCTIVE for value in wanted):
+                skipped.append(
+                    f"{table.name}.{column}: numbers below {DISTINCTIVE:,}, but for columns of "
+                    "this name"
+                )
             if wanted:
                 found.append(ErasedValues(table.name, column, tuple(sorted(wanted, key=str))))
     return found, skipped

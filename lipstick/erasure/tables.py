@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lipstick.errors import ErasureError, SourceError
+from lipstick.errors import ErasureError, SourceError, StatementError
 from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.replay import Chain, Replay
 from lipstick.histories.steps import (
@@ -179,12 +179,19 @@ class ErasedTables:
 
         Raises
         ------
-        StatementError
+        ErasureError
             When one is not, with some of the rows that differ.
         """
         self._progress("comparing derived tables with their queries")
         bases = {name: Bags(bags.real) for name, bags in self._bases.items()}
-        check_versions(self.host.spark, self.engine, self._chains, self._steps, bases)
+        try:
+            check_versions(self.host.spark, self.engine, self._chains, self._steps, bases)
+        except StatementError as error:
+            raise ErasureError(
+                "A derived table is not what its query or statements make of its sources as they "
+                f"are now.\n{error}\nRun the pipeline, then plan the erasure. Sums of floats may "
+                "be others in each run: store them as decimals."
+            ) from error
 
     def differing(self, name: str) -> int:
         """Return the number of distinct rows that a table and its query have differently often."""

@@ -107,9 +107,8 @@ class Reenacting:
         Raises
         ------
         ErasureError
-            When nothing matches, and for what cannot be erased.
-        StatementError
-            When a derived table is not what its query makes of its sources now.
+            When nothing matches, for what cannot be erased, and when a derived table is not what
+            its query makes of its sources now.
         """
         session = cast("Session", self)
         session.check_open()
