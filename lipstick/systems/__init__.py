@@ -147,6 +147,16 @@ SYSTEMS = (
         ),
     ),
     System(
+        "dbt",
+        commands=(
+            SystemCommand(
+                "dbt",
+                "Ask a dbt project where rows come from, and what rests on them.",
+                "lipstick.systems.dbt.commands:dbt",
+            ),
+        ),
+    ),
+    System(
         "federation",
         commands=(
             SystemCommand(

@@ -1,0 +1,34 @@
+"""Projects of dbt Core, asked after they were built: rows behind rows, and what rests on rows.
+
+Nothing is added to a project. Its manifest and compiled SQL are read, and every model becomes one
+query over seeds and sources.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from lipstick.systems.dbt.errors import DbtError
+from lipstick.systems.dbt.project import DbtProject
+from lipstick.systems.dbt.questions import BaseTable, TrackedProject
+
+__all__ = ["BaseTable", "DbtError", "DbtProject", "TrackedProject", "write_example"]
+
+
+def write_example(folder: str | os.PathLike[str]) -> Path:
+    """Write a small compiled project, of a shop, to a new folder, and return the folder.
+
+    Raises
+    ------
+    DbtError
+        The folder is there already.
+    """
+    path = Path(folder)
+    if path.exists():
+        raise DbtError(f"{path} is there already: name a new folder.")
+    with as_file(files(__name__) / "shop") as shop:
+        shutil.copytree(shop, path)
+    return path

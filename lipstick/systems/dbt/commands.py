@@ -1,0 +1,279 @@
+"""``lipstick dbt``: a compiled dbt project, asked where rows come from and what rests on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lipstick.cli.errors import reported
+from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.cli.why import table_option
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lipstick.systems.dbt.questions import BaseImpact, NodeImpact, TrackedProject
+
+MARKDOWN = "md"
+_FORMATS = (TABLE, JSON, MARKDOWN)
+
+Rows = list[dict[str, Any]]
+Command = Callable[..., None]
+
+
+def _options(function: Command) -> Command:
+    """Add the project, its sources, and the form of the answer."""
+    function = answer_options(_FORMATS)(function)
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
+        click.option(
+            "--target", default="target", show_default=True, help="The folder of dbt's artifacts."
+        ),
+        click.option(
+            "--source",
+            "sources",
+            metavar="NAME=PATH[:KEY]",
+            multiple=True,
+            help="A source: files or a table, and the columns of its key; may be repeated.",
+        ),
+    ):
+        function = option(function)
+    return click.argument("project", type=click.Path(path_type=Path))(function)
+
+
+@click.group()
+def dbt() -> None:
+    """Ask a compiled dbt project where rows come from, and what rests on them.
+
+    PROJECT is a folder in which dbt compile --full-refresh, or dbt build, ran. Seeds are read from
+    their files, sources from --source.
+    """
+
+
+@dbt.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def example(folder: Path) -> None:
+    """Write a small compiled project, of a shop, to FOLDER."""
+    from lipstick.systems.dbt import write_example
+
+    with reported():
+        write_example(folder)
+    click.echo(f"A project of 7 models in {folder}; lipstick dbt check {folder} reads it.")
+
+
+@dbt.command()
+@_options
+def check(project: Path, sources: tuple[str, ...], target: str, **form: Any) -> None:
+    """Report which models and tests are annotated, and why others are not.
+
+    Exits with 1 if some are refused.
+    """
+    with reported(), _opened(project, sources, target) as opened:
+        reports = opened.check()
+        rows = [
+            {
+                "name": each.node.title,
+                "kind": each.node.kind,
+                "materialized": each.node.materialized,
+                "annotated": each.refusal is None,
+                "place": each.node.file if each.refusal is None else each.refusal.place,
+                "reason": None if each.refusal is None else each.refusal.reason,
+            }
+            for each in reports
+        ]
+        sentences = []
+        for kind in ("model", "snapshot", "test"):
+            of_kind = [row for row in rows if row["kind"] == kind]
+            followed = sum(row["annotated"] for row in of_kind)
+            if of_kind:
+                verb = "is" if len(of_kind) == 1 else "are"
+                sentences.append(f"{followed} of {counted(len(of_kind), kind)} {verb} annotated.")
+        dialect = opened.project.manifest.dialect
+        if not opened.project.manifest.is_spark:
+            sentences.append(f"The SQL is translated from {dialect}: values are those of Spark.")
+        shown = _answer(form)
+        if shown.format == JSON:
+            shown.send_json({"dialect": dialect, "nodes": rows})
+        else:
+            for row in rows:
+                row["annotated"] = "yes" if row["annotated"] else "no"
+            _send(shown, [*sentences, ("", rows)])
+    if any(each.refusal is not None for each in reports):
+        raise SystemExit(1)
+
+
+@dbt.command()
+@click.argument("model")
+@click.option("--where", required=True, metavar="SQL", help="A condition on the model's columns.")
+@_options
+def why(
+    project: Path, model: str, where: str, sources: tuple[str, ...], target: str, **form: Any
+) -> None:
+    """Show the rows of seeds and sources behind rows of MODEL, through any number of models."""
+    with reported(), _opened(project, sources, target) as opened:
+        found = opened.why(model, where)
+        shown = _answer(form)
+        bases = {name: table.to_pylist() for name, table in found.bases.items()}
+        if shown.format == JSON:
+            rows = found.rows.to_pylist()
+            shown.send_json({"model": found.model.title, "rows": rows, "sources": bases})
+            return
+        parts: list[Any] = [(found.model.title, found.rows.to_pylist()), *bases.items()]
+        total = sum(len(rows) for rows in bases.values())
+        noun = counted(found.rows.num_rows, "row")
+        _send(shown, [f"{noun} of {found.model.title} from {counted(total, 'row')}:", *parts])
+
+
+@dbt.command()
+@click.argument("source")
+@click.option("--where", required=True, metavar="SQL", help="A condition on the source's columns.")
+@_options
+def impact(
+    project: Path, source: str, where: str, sources: tuple[str, ...], target: str, **form: Any
+) -> None:
+    """Show what models, tests and exposures would be without rows of SOURCE, a seed or source.
+
+    Exits with 1 if a test that passes would fail.
+    """
+    with reported(), _opened(project, sources, target) as opened:
+        found = opened.impact(source, where)
+        shown = _answer(form)
+        if shown.format == JSON:
+            shown.send_json(_document(found, where))
+        else:
+            _send(shown, list(_impact_parts(found, where)))
+    if found.failing:
+        raise SystemExit(1)
+
+
+@contextmanager
+def _opened(project: Path, sources: tuple[str, ...], target: str) -> Iterator[TrackedProject]:
+    """Read a project, and track its seeds and sources in a session."""
+    from lipstick.systems.dbt import BaseTable, DbtProject, TrackedProject
+
+    read = DbtProject(project, target)
+    tables = {}
+    for name, location, key in map(table_option, sources):
+        tables[name] = BaseTable(location, None if key is None else tuple(key))
+        read.node(name, "seed", "source")
+    import lipstick
+
+    with lipstick.session() as session:
+        yield TrackedProject(read, session, tables)
+
+
+# -- answers -------------------------------------------------------------------------------------
+
+
+def _answer(form: dict[str, Any]) -> Answer:
+    format = JSON if form["as_json"] else form["format"]
+    return answer(format, form["output"], form["limit"], _FORMATS)
+
+
+def _send(shown: Answer, parts: Sequence[str | tuple[str, Rows]]) -> None:
+    """Send sentences and titled tables."""
+    text = []
+    for part in parts:
+        if isinstance(part, str):
+            shown.say(part)
+            text.append(part)
+            continue
+        title, rows = part
+        limited = rows[: shown.rows]
+        if title:
+            shown.say(f"\n{title}")
+            text.append(f"### {title}")
+        shown.table(limited, len(rows))
+        text.append(_markdown(limited, len(rows)))
+    if shown.format == MARKDOWN:
+        shown.send("\n\n".join(each for each in text if each) + "\n")
+    else:
+        shown.send_table()
+
+
+def _markdown(rows: Rows, total: int) -> str:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = [name for name in names if any(row.get(name) is not None for row in rows)]
+    if not names:
+        return ""
+    lines = [names, ["---"] * len(names)]
+    lines += [["" if row.get(name) is None else str(row[name]) for name in names] for row in rows]
+    table = "\n".join(f"| {' | '.join(_cell(text) for text in line)} |" for line in lines)
+    return table if total == len(rows) else f"{table}\n\n{total - len(rows):,} more."
+
+
+def _cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+def _impact_parts(found: BaseImpact, where: str) -> Iterator[str | tuple[str, Rows]]:
+    changed = [each for each in found.models if each.is_changed]
+    yield (
+        f"Without {counted(found.rows, 'row')} of {found.base.title} ({where}), "
+        f"{len(changed)} of {counted(len(found.models), 'model')} that rest on it would change."
+    )
+    yield "Models", [_summary(each) for each in found.models]
+    for each in changed:
+        yield each.node.title, _changes(each.changes)
+    if found.tests:
+        yield "Tests", [_summary(each, "failures") for each in found.tests]
+    if found.exposures:
+        yield (
+            "Exposures",
+            [
+                {"name": name, "reads changed": ", ".join(read) or "nothing"}
+                for name, read in found.exposures.items()
+            ],
+        )
+    for each in found.failing:
+        yield f"The test {each.node.title} passes, and would fail: {each.after:,} rows."
+
+
+def _summary(each: NodeImpact, noun: str = "rows") -> dict[str, Any]:
+    if each.refusal is not None:
+        return {
+            "name": each.node.title,
+            "not known": f"{each.refusal.place}: {each.refusal.reason}",
+        }
+    assert each.changes is not None
+    kinds = each.changes.column("_change").to_pylist()
+    return {
+        "name": each.node.title,
+        noun: each.before,
+        "without": each.after,
+        **{kind: kinds.count(kind) for kind in ("changed", "deleted", "added")},
+    }
+
+
+def _changes(changes: pa.Table | None) -> Rows:
+    """Return changed rows, with old and new values where they differ."""
+    rows = []
+    for row in [] if changes is None else changes.to_pylist():
+        old, new = row["old"], row["new"]
+        values = dict(new if old is None else old)
+        if old is not None and new is not None:
+            for name, value in new.items():
+                if old[name] != value:
+                    values[name] = f"{old[name]} → {value}"
+        rows.append({"change": row["_change"], **values})
+    return rows
+
+
+def _document(found: BaseImpact, where: str) -> dict[str, Any]:
+    def node(each: NodeImpact, noun: str) -> dict[str, Any]:
+        changes = [] if each.changes is None else each.changes.to_pylist()
+        return {**_summary(each, noun), "changes": changes}
+
+    return {
+        "source": found.base.title,
+        "where": where,
+        "rows": found.rows,
+        "models": [node(each, "rows") for each in found.models],
+        "tests": [node(each, "failures") for each in found.tests],
+        "exposures": {name: list(read) for name, read in found.exposures.items()},
+        "failing": [each.node.title for each in found.failing],
+    }
