@@ -120,7 +120,7 @@ def check(
             chosen = _chosen(documents, query, over)
         elif query is None:
             raise Failure("Give a query, or the checks of --dbt, --gx or --deequ.")
-        named = {_table(table)[0] for table in tables}
+        named = {table_option(table)[0] for table in tables}
         if missing := {r for each in chosen or () for r in each.relations} - named:
             raise Failure(
                 f"The checks read {', '.join(sorted(missing))}: say where the data is, "
@@ -240,7 +240,7 @@ def _session(tables: tuple[str, ...]) -> Iterator[Session]:
 
     with lipstick.session() as session:
         for table in tables:
-            name, location, key = _table(table)
+            name, location, key = table_option(table)
             session.track(name, location, key=key)
         yield session
 
@@ -265,7 +265,8 @@ def _number(text: str) -> float:
         raise Failure(f"{text!r} is no number, and names no row by COLUMN=VALUE.") from None
 
 
-def _table(text: str) -> tuple[str, str, list[str] | None]:
+def table_option(text: str) -> tuple[str, str, list[str] | None]:
+    """Return the name, the path and the key of an option ``NAME=PATH[:KEY]``."""
     name, found, rest = text.partition("=")
     if not found:
         raise Failure(f"{text!r} is no table: write NAME=PATH, or NAME=PATH:KEY.")

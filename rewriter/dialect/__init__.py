@@ -27,14 +27,12 @@ from rewriter.dialect.pipes import (
     PipeSource,
     SetStep,
 )
-from rewriter.dialect.renames import OF_SPARK, parts_of_name, rename_relations
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
 from rewriter.dialect.writes import Action, Into, Write, read_write
 
 __all__ = [
     "AGGREGATES",
     "GENERATORS",
-    "OF_SPARK",
     "Action",
     "AggregateStep",
     "BoundedCTE",
@@ -60,10 +58,8 @@ __all__ = [
     "literals",
     "name_identifiers",
     "parse",
-    "parts_of_name",
     "read_write",
     "relation_names",
-    "rename_relations",
     "tokenize",
     "volatile_calls",
     "with_bounds",

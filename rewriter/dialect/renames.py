@@ -8,6 +8,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from rewriter.dialect.identifiers import named_queries
 from rewriter.dialect.nodes import RelationQuery, TableArgument
 from rewriter.dialect.sparksql import emit, parse
 from rewriter.errors import NotUnderstoodError, UnsupportedError
@@ -46,24 +47,24 @@ def rename_relations(sql: str, names: Names, dialect: str = "spark") -> tuple[st
     NotUnderstoodError
         The text cannot be parsed, or not be written in Spark SQL.
     UnsupportedError
-        A common table expression has one of the new names.
+        A common table expression that has a new name would be read in its place.
     """
     spark = dialect in OF_SPARK
     tree = parse(sql) if spark else _parsed(sql, dialect)
-    taken = {name.lower() for name in names.values()}
-    for query in tree.find_all(exp.CTE):
-        if query.alias.lower() in taken:
-            problem = f"the common table expression {query.alias} hides a relation of that name"
-            raise UnsupportedError(problem, "Rename it.", sql, span_of(query, sql))
     renamed = list(_renamed(tree, names))
+    for table, new in renamed:
+        if new.lower() in named_queries(table):
+            problem = f"a common table expression hides the relation {new}"
+            raise UnsupportedError(problem, "Rename it.", sql, span_of(table, sql))
     if spark:
-        places = [(span_of(table, sql), table, new) for table, new in renamed]
-        for span, table, new in sorted(
-            places, key=lambda place: -place[0].start if place[0] else 0
-        ):
+        edits = []
+        for table, new in renamed:
+            span = span_of(table, sql)
             assert span is not None  # tables have positions
             alias = f" AS `{table.name}`" if _needs_alias(table) else ""
-            sql = f"{sql[: span.start]}`{new}`{alias}{sql[span.end :]}"
+            edits.append((span.start, span.end, f"`{new}`{alias}"))
+        for start, end, text in sorted(edits, reverse=True):
+            sql = f"{sql[:start]}{text}{sql[end:]}"
     else:
         for table, new in renamed:
             if _needs_alias(table):
@@ -78,8 +79,9 @@ def rename_relations(sql: str, names: Names, dialect: str = "spark") -> tuple[st
 
 def _renamed(tree: exp.Expr, names: Names) -> Iterator[tuple[exp.Table, str]]:
     for table in list(tree.find_all(exp.Table)):
-        new = names.get(_parts(table))
-        if new is not None:
+        parts = _parts(table)
+        new = names.get(parts)
+        if new is not None and (len(parts) > 1 or parts[0] not in named_queries(table)):
             yield table, new
 
 

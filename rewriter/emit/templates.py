@@ -71,32 +71,6 @@ def _put(node: exp.Expr, many: list[Any]) -> None:
     parent.set(key, [*siblings[:place], *many, *siblings[place + 1 :]])
 
 
-def translate(sql: str, dialect: str, tables: Mapping[tuple[str, ...], str]) -> str:
-    """Return a query of another dialect of SQL in Spark SQL, over other names of its tables.
-
-    Parameters
-    ----------
-    tables
-        From the parts of tables' names, in lower case, to the names that replace them.
-
-    Raises
-    ------
-    NotUnderstoodError
-        For texts that cannot be parsed, or not be written in Spark SQL.
-    """
-    tree = _parsed(sql, SparkSQL if dialect in ("spark", "databricks") else dialect)
-    for table in list(tree.find_all(exp.Table)):
-        parts = tuple(part.name.lower() for part in table.parts)
-        if parts in tables:
-            replacement = exp.to_table(tables[parts], dialect=SparkSQL)
-            replacement.set(
-                "alias", table.args.get("alias") or exp.TableAlias(this=table.parts[-1])
-            )
-            replacement.set("joins", table.args.get("joins"))
-            table.replace(replacement)
-    return emit(tree, pretty=False)
-
-
 def _parsed(sql: str, dialect: Any = SparkSQL) -> exp.Expr:
     try:
         tree: exp.Expr = sqlglot.parse_one(sql, read=dialect)

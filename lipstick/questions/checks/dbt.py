@@ -10,7 +10,7 @@ from typing import Any
 
 from lipstick.errors import CaptureError, QueryError
 from lipstick.questions.checks.check import DataCheck, ValueBounds
-from rewriter.emit.templates import translate
+from rewriter.dialect.renames import rename_relations
 
 _CONDITION = re.compile(r"\s*(!=|<>|>=|>|=|==)\s*(\d+)\s*$")
 
@@ -23,10 +23,10 @@ class DbtTests:
 
     def read(self, path: Path, relation: str | None) -> Iterator[DataCheck]:
         """Yield the tests; see :class:`CheckReader`."""
-        manifest = _document(path / "manifest.json", "manifest")
+        manifest = read_artifact(path / "manifest.json", "manifest")
         results: dict[str, Any] = {}
         if (path / "run_results.json").exists():
-            run = _document(path / "run_results.json", "run-results")
+            run = read_artifact(path / "run_results.json", "run-results")
             results = {result["unique_id"]: result for result in run["results"]}
         nodes = {**manifest["nodes"], **manifest.get("sources", {})}
         dialect = manifest["metadata"].get("adapter_type") or "spark"
@@ -55,10 +55,8 @@ def _check(
         tables.update({tuple(known[first:]): its["name"] for first in range(len(known))})
         relations.append(its["name"])
     try:
-        sql = translate(_compiled(path, node, result), dialect, tables)
-        bounds = _bounds(config)
-        if str(config.get("fail_calc", "count(*)")).replace(" ", "").lower() != "count(*)":
-            raise CaptureError(f"its fail_calc is {config['fail_calc']!r}, and not count(*)")
+        sql = rename_relations(compiled_code(path.parent, node, result), tables, dialect)[0]
+        bounds = failure_bounds(config)
     except (CaptureError, QueryError) as error:
         return DataCheck(name, relations=tuple(relations), refused=str(error))
     failures = result.get("failures")
@@ -71,19 +69,39 @@ def _check(
     )
 
 
-def _compiled(path: Path, node: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+def compiled_code(project: Path, node: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """Return the compiled SQL of a model or test.
+
+    Parameters
+    ----------
+    node, result
+        As in the manifest, and in the results of a run; these may be empty.
+
+    Raises
+    ------
+    CaptureError
+        It is not compiled.
+    """
     for code in (node.get("compiled_code"), result.get("compiled_code")):
         if code:
             return str(code)
     if node.get("compiled_path"):
-        file = path.parent / str(node["compiled_path"])
+        file = project / str(node["compiled_path"])
         if file.exists():
             return file.read_text("utf-8")
-    raise CaptureError("it is not compiled: run dbt compile, or dbt test")
+    raise CaptureError("it is not compiled: run dbt compile --full-refresh, or dbt build")
 
 
-def _bounds(config: Mapping[str, Any]) -> ValueBounds:
-    """Return the numbers of failures with which a test neither fails nor warns."""
+def failure_bounds(config: Mapping[str, Any]) -> ValueBounds:
+    """Return the numbers of failures with which a test neither fails nor warns.
+
+    Raises
+    ------
+    CaptureError
+        The configuration has conditions or calculations that are not followed.
+    """
+    if str(config.get("fail_calc", "count(*)")).replace(" ", "").lower() != "count(*)":
+        raise CaptureError(f"its fail_calc is {config['fail_calc']!r}, and not count(*)")
     least = []
     severity = str(config.get("severity", "error")).lower()
     for option in ("warn_if", "error_if"):
@@ -98,14 +116,21 @@ def _bounds(config: Mapping[str, Any]) -> ValueBounds:
     return ValueBounds(high=float(min(least)))
 
 
-def _document(path: Path, kind: str) -> dict[str, Any]:
+def read_artifact(path: Path, kind: str) -> dict[str, Any]:
+    """Read a document that dbt writes to its target folder: ``manifest`` or ``run-results``.
+
+    Raises
+    ------
+    CaptureError
+        It is not there, or is another document.
+    """
     try:
         document: dict[str, Any] = json.loads(path.read_text("utf-8"))
         version = str(document["metadata"]["dbt_schema_version"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CaptureError(
-            f"{path} is no {kind} of dbt: {error}\nGive the folder target/ of a project in which "
-            "dbt test, or dbt compile, ran."
+            f"{path} is no {kind} of dbt: {error}\ndbt build, and dbt compile --full-refresh, "
+            "write it to the folder target/ of a project."
         ) from error
     if f"/{kind}/" not in version:
         raise CaptureError(f"{path} is no {kind} of dbt: its schema is {version!r}.")

@@ -9,7 +9,8 @@ from typing import Any
 
 from lipstick.errors import CaptureError, QueryError
 from lipstick.questions.checks.check import DataCheck, ValueBounds, number_bounds
-from rewriter.emit.templates import fill, translate
+from rewriter.dialect.renames import rename_relations
+from rewriter.emit.templates import fill
 
 _Kwargs = Mapping[str, Any]
 
@@ -215,7 +216,8 @@ def _unexpected(kwargs: _Kwargs, relation: str, where: str | None) -> DataCheck:
     """Return the check of a query whose rows are unexpected; {batch} is the relation."""
     if where is not None:
         raise CaptureError("it has a row_condition beside its query")
-    sql = translate(str(kwargs["unexpected_rows_query"]).replace("{batch}", relation), "spark", {})
+    written = str(kwargs["unexpected_rows_query"]).replace("{batch}", relation)
+    sql, _ = rename_relations(written, {})
     return DataCheck("unexpected_rows_expectation", sql, ValueBounds(high=0), False, (relation,))
 
 

@@ -88,7 +88,7 @@ def check(project: Path, sources: tuple[str, ...], target: str, **form: Any) -> 
         sentences = []
         for kind in ("model", "snapshot", "test"):
             of_kind = [row for row in rows if row["kind"] == kind]
-            followed = sum(row["annotated"] for row in of_kind)
+            followed = sum(1 for row in of_kind if row["annotated"])
             if of_kind:
                 verb = "is" if len(of_kind) == 1 else "are"
                 sentences.append(f"{followed} of {counted(len(of_kind), kind)} {verb} annotated.")
@@ -107,14 +107,14 @@ def check(project: Path, sources: tuple[str, ...], target: str, **form: Any) -> 
 
 
 @dbt.command()
+@_options
 @click.argument("model")
 @click.option("--where", required=True, metavar="SQL", help="A condition on the model's columns.")
-@_options
 def why(
     project: Path, model: str, where: str, sources: tuple[str, ...], target: str, **form: Any
 ) -> None:
     """Show the rows of seeds and sources behind rows of MODEL, through any number of models."""
-    with reported(), _opened(project, sources, target) as opened:
+    with reported(), _opened(project, sources, target, model, "model") as opened:
         found = opened.why(model, where)
         shown = _answer(form)
         bases = {name: table.to_pylist() for name, table in found.bases.items()}
@@ -129,9 +129,9 @@ def why(
 
 
 @dbt.command()
+@_options
 @click.argument("source")
 @click.option("--where", required=True, metavar="SQL", help="A condition on the source's columns.")
-@_options
 def impact(
     project: Path, source: str, where: str, sources: tuple[str, ...], target: str, **form: Any
 ) -> None:
@@ -139,7 +139,8 @@ def impact(
 
     Exits with 1 if a test that passes would fail.
     """
-    with reported(), _opened(project, sources, target) as opened:
+    asked = (source, "seed", "source")
+    with reported(), _opened(project, sources, target, *asked) as opened:
         found = opened.impact(source, where)
         shown = _answer(form)
         if shown.format == JSON:
@@ -151,8 +152,10 @@ def impact(
 
 
 @contextmanager
-def _opened(project: Path, sources: tuple[str, ...], target: str) -> Iterator[TrackedProject]:
-    """Read a project, and track its seeds and sources in a session."""
+def _opened(
+    project: Path, sources: tuple[str, ...], target: str, asked: str = "", *kinds: str
+) -> Iterator[TrackedProject]:
+    """Read a project that has the node that is asked, and track its seeds and sources."""
     from lipstick.systems.dbt import BaseTable, DbtProject, TrackedProject
 
     read = DbtProject(project, target)
@@ -160,6 +163,8 @@ def _opened(project: Path, sources: tuple[str, ...], target: str) -> Iterator[Tr
     for name, location, key in map(table_option, sources):
         tables[name] = BaseTable(location, None if key is None else tuple(key))
         read.node(name, "seed", "source")
+    if asked:
+        read.node(asked, *kinds)
     import lipstick
 
     with lipstick.session() as session:

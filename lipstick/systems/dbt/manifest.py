@@ -8,16 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lipstick.systems.dbt.errors import DbtError
-from rewriter.dialect import OF_SPARK, parts_of_name
-from semiring.document import check_shape, read_json
+from lipstick.errors import CaptureError
+from lipstick.questions.checks.dbt import compiled_code, failure_bounds, read_artifact
+from rewriter.dialect.renames import OF_SPARK, parts_of_name
 
-_TEXTS = ("unique_id", "resource_type", "package_name", "name", "original_file_path")
 _PLAIN_MACROS = ("macro.dbt.", "macro.dbt_utils.")
-"""Macros that never ask whether a model is incremental; ``is_incremental`` itself is in the code."""
+"""Macros that do not ask whether a model is incremental, but for ``is_incremental`` itself."""
 
 _FOLLOWED = ("view", "table", "ephemeral", "incremental", "test")
-_DEFAULTS = {"fail_calc": "count(*)", "warn_if": "!= 0", "error_if": "!= 0", "limit": None}
 _INCREMENT = re.compile(r"is_incremental\s*\(\s*\)(.*?)\{%-?\s*endif", re.DOTALL)
 _THIS = re.compile(r"\{\{-?[^}]*\bthis\b")
 _RECOMPILE = "run dbt compile --full-refresh"
@@ -103,15 +101,15 @@ class DbtManifest:
         if node.compiled is None:
             return f"it is not compiled: {_RECOMPILE}"
         if node.kind == "test":
-            settings = {key: node.config.get(key, usual) for key, usual in _DEFAULTS.items()}
-            changed = {key: value for key, value in settings.items() if value != _DEFAULTS[key]}
-            if changed:
-                return f"it has settings that are not followed: {changed}"
+            try:
+                failure_bounds(node.config)
+            except CaptureError as error:
+                return str(error)
             return None
         file = self.project / node.file
-        if node.code is not None and file.exists():
-            if file.read_text("utf-8").strip() != node.code.strip():
-                return f"its file has changed since it was compiled: {_RECOMPILE}"
+        code = (node.code or "").strip()
+        if code and file.exists() and file.read_text("utf-8").strip() != code:
+            return f"its file has changed since it was compiled: {_RECOMPILE}"
         if node.materialized == "incremental" and not self._is_full(node):
             return f"it may be compiled as an increment of its table: {_RECOMPILE}"
         return None
@@ -134,38 +132,33 @@ def read_manifest(project: Path, target: str = "target") -> DbtManifest:
 
     Raises
     ------
-    DbtError
+    CaptureError
         There is none, or it is of another form than dbt Core 1.x writes.
     """
-    path = project / target / "manifest.json"
+    folder = project / target
+    document = read_artifact(folder / "manifest.json", "manifest")
+    metadata = document["metadata"]
+    dialect = str(metadata.get("adapter_type") or "spark")
+    name = str(metadata.get("project_name") or project.resolve().name)
     try:
-        document = read_json(path.read_bytes())
-        metadata = document["metadata"]
-        schema = str(metadata["dbt_schema_version"])
-        if "/manifest/" not in schema:
-            raise ValueError(f"its schema is {schema!r}")
-        dialect = str(metadata.get("adapter_type") or "spark")
         found = [*document["nodes"].values(), *document.get("sources", {}).values()]
         found += document.get("exposures", {}).values()
-        known = str(metadata.get("project_name") or project.resolve().name)
-        nodes = {node.id: node for node in (_node(project, each, dialect, known) for each in found)}
-        invocation = str(metadata.get("invocation_id"))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DbtError(
-            f"{path} is no manifest of dbt: {error}\nGive the folder of a project in which "
-            "dbt compile --full-refresh, or dbt build, ran."
+        nodes = {node.id: node for node in (_node(project, each, dialect, name) for each in found)}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise CaptureError(
+            f"{folder / 'manifest.json'} has nodes of another form than dbt Core 1.x writes: "
+            f"{error!r}"
         ) from error
-    full = _was_full_refresh(project / target / "run_results.json", invocation)
-    return DbtManifest(project, known, dialect, nodes, full)
+    full = _was_full_refresh(folder / "run_results.json", str(metadata.get("invocation_id")))
+    return DbtManifest(project, name, dialect, nodes, full)
 
 
-def _node(project: Path, given: Any, dialect: str, known: str) -> DbtNode:
-    check_shape({key: given.get(key) for key in _TEXTS}, dict[str, str], "a node")
-    folder = "" if given["package_name"] == known else f"dbt_packages/{given['package_name']}/"
-    compiled = given.get("compiled_code")
-    written = given.get("compiled_path")
-    if compiled is None and written and (project / written).is_file():
-        compiled = (project / written).read_text("utf-8")
+def _node(project: Path, given: Mapping[str, Any], dialect: str, own: str) -> DbtNode:
+    folder = "" if given["package_name"] == own else f"dbt_packages/{given['package_name']}/"
+    try:
+        compiled = compiled_code(project, given, {})
+    except CaptureError:
+        compiled = None
     name = given.get("relation_name")
     depends_on = given.get("depends_on", {})
     return DbtNode(
@@ -188,9 +181,8 @@ def _node(project: Path, given: Any, dialect: str, known: str) -> DbtNode:
 
 def _was_full_refresh(path: Path, invocation: str) -> bool:
     """Return True if the run of an invocation had --full-refresh."""
-    try:
-        results = read_json(path.read_bytes())
-        same = results["metadata"]["invocation_id"] == invocation
-        return bool(same and results["args"].get("full_refresh"))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    if not path.exists():
         return False
+    results = read_artifact(path, "run-results")
+    same = results["metadata"].get("invocation_id") == invocation
+    return bool(same and results.get("args", {}).get("full_refresh"))

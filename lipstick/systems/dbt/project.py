@@ -13,7 +13,7 @@ from pathlib import Path
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtManifest, DbtNode, read_manifest
 from lipstick.tracking.naming import free_name
-from rewriter.dialect import rename_relations
+from rewriter.dialect.renames import rename_relations
 from rewriter.errors import QueryError
 from semiring.door import checked
 
@@ -25,7 +25,7 @@ _PLAIN = re.compile(r"\W")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a model or test cannot be asked, and the place in the project's files."""
+    """The reason why a model or test cannot be asked, and the place in the project's files."""
 
     reason: str
     file: str
@@ -50,7 +50,7 @@ class ModelQuery:
     sql: str
     bases: tuple[str, ...]
     starts: tuple[tuple[int, str], ...]
-    """Where the text of each node starts, and its id; in order."""
+    """The start of each node's text, and the id of the node; in order."""
 
     def origin(self, offset: int) -> tuple[str, int] | None:
         """Return the node that a place of the query is in, and its line in the compiled text."""
@@ -74,7 +74,7 @@ class DbtProject:
 
     Raises
     ------
-    DbtError
+    CaptureError
         There is no manifest, or not one of dbt Core 1.x.
     """
 

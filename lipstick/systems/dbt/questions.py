@@ -1,4 +1,4 @@
-"""Questions about a dbt project: what is followed, the rows behind a row, and what rests on rows."""
+"""Questions about a dbt project: nodes that are followed, rows behind rows, what rests on rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from pyspark.errors import PySparkException
 
 import lipstick
 from lipstick.errors import CaptureError
+from lipstick.frame import AnnotatedFrame
+from lipstick.questions.checks.dbt import failure_bounds
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
-from lipstick.systems.dbt.project import DbtProject, ModelQuery, Refusal
+from lipstick.systems.dbt.project import DbtProject, Refusal
 from lipstick.systems.dbt.seeds import read_seed, seed_frame
 from semiring.door import checked
 from semiring.errors import LipstickError
@@ -66,6 +68,10 @@ class NodeImpact:
     after: int = 0
     refusal: Refusal | None = None
 
+    def passes(self, failures: int) -> bool:
+        """Return True if a test passes with a number of failures."""
+        return failure_bounds(self.node.config).side(failures) is None
+
     @property
     def is_changed(self) -> bool:
         """True if some row differs."""
@@ -74,7 +80,7 @@ class NodeImpact:
 
 @dataclass(frozen=True, slots=True)
 class BaseImpact:
-    """What rests on some rows of a seed or source.
+    """The models, tests and exposures that rest on some rows of a seed or source.
 
     Attributes
     ----------
@@ -94,8 +100,12 @@ class BaseImpact:
 
     @property
     def failing(self) -> tuple[NodeImpact, ...]:
-        """The tests that pass and would fail."""
-        return tuple(test for test in self.tests if not test.before and test.after)
+        """The tests that pass and would warn or fail."""
+        return tuple(
+            test
+            for test in self.tests
+            if test.refusal is None and test.passes(test.before) and not test.passes(test.after)
+        )
 
 
 @checked
@@ -127,6 +137,7 @@ class TrackedProject:
             given = table if isinstance(table, BaseTable) else BaseTable(table)
             self._tables[project.node(name, "seed", "source").id] = given
         self._tracked: dict[str, Refusal | None] = {}
+        self._answers: dict[str, AnnotatedFrame | Refusal] = {}
 
     # -- what is followed ----------------------------------------------------------------------
 
@@ -230,8 +241,15 @@ class TrackedProject:
 
     # -- seeds, sources and queries ------------------------------------------------------------
 
-    def _annotated(self, node: DbtNode, where: str | None = None) -> Any:
+    def _annotated(self, node: DbtNode, where: str | None = None) -> AnnotatedFrame | Refusal:
         """Return the annotated answer of a model or test, or why there is none."""
+        if where is not None:
+            return self._annotate(node, where)
+        if node.id not in self._answers:
+            self._answers[node.id] = self._annotate(node, None)
+        return self._answers[node.id]
+
+    def _annotate(self, node: DbtNode, where: str | None) -> AnnotatedFrame | Refusal:
         query = self.project.query(node, where)
         if isinstance(query, Refusal):
             return query
@@ -239,11 +257,7 @@ class TrackedProject:
             parent = self.project.manifest.nodes[base]
             refusal = self._track(parent)
             if refusal is not None:
-                reason = f"it rests on {parent.title}: {refusal.reason}"
-                return Refusal(reason, node.file)
-        return self._of_query(node, query)
-
-    def _of_query(self, node: DbtNode, query: ModelQuery) -> Any:
+                return Refusal(f"it rests on {parent.title}: {refusal.reason}", node.file)
         try:
             return self.session.sql(query.sql)
         except PySparkException as error:

@@ -1,7 +1,8 @@
 """Seeds of dbt: CSV files, with the types of columns as ``dbt seed`` gives them.
 
 dbt guesses the type of a column from its values unless the project declares it: whole numbers,
-other numbers, dates, instants, truth values, and text otherwise. Empty values and ``null`` are NULL.
+other numbers, dates, instants, truth values, and text otherwise. Empty values and ``null`` are
+NULL.
 """
 
 from __future__ import annotations

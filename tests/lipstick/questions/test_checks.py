@@ -297,7 +297,7 @@ def test_thresholds_and_singular_tests_of_dbt(tmp_path: Path) -> None:
     target = _target(tmp_path, absent={}, broken={"code": "select from where"}, **tests)
     checks = {check.name: check for check in lipstick.read_checks(target, "dbt")}
     assert "is not compiled" in (checks["absent"].refused or "")
-    assert "cannot be parsed" in (checks["broken"].refused or "")
+    assert "is not understood" in (checks["broken"].refused or "")
     for name, (_, expected) in cases.items():
         if isinstance(expected, str):
             assert expected in (checks[name].refused or "")

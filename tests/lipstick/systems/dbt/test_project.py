@@ -1,0 +1,315 @@
+"""Models of dbt as queries: held against a rebuild of the project model by model, by DuckDB."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from lipstick.errors import CaptureError
+from lipstick.systems.dbt import DbtError, DbtProject, write_example
+from lipstick.systems.dbt.manifest import DbtNode
+from lipstick.systems.dbt.project import ModelQuery, Refusal, line_of
+from lipstick.systems.dbt.seeds import read_seed
+from rewriter.dialect.renames import rename_relations
+from rewriter.errors import UnsupportedError
+from tests.oracle.database import Database, Deletion, Relation
+from tests.oracle.duck import loosened
+from tests.oracle.duck_sql import to_duckdb
+from tests.oracle.rows import Bag, assert_same_bag, from_arrow
+from tests.oracle.written import deleted_tokens, write_capture
+
+Change = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return write_example(tmp_path / "shop")
+
+
+def _seeds(project: DbtProject) -> dict[str, pa.Table]:
+    """Return the rows of the seeds, with their types, by name."""
+    arrow = {"bigint": pa.int64(), "string": pa.string(), "date": pa.date32()}
+    tables = {}
+    for seed in project.bases:
+        rows, types = read_seed(project.folder / seed.file, seed)
+        fields = [pa.field(name, arrow[types[name]]) for name in rows.column_names]
+        tables[seed.name] = rows.cast(pa.schema(fields))
+    return tables
+
+
+def _rebuilt(project: DbtProject, seeds: Mapping[str, pa.Table]) -> dict[str, Bag]:
+    """Build the project as dbt does: a table for each model, read by its name in the schema."""
+    answers = {}
+    with duckdb.connect() as connection:
+        connection.execute("CREATE SCHEMA shop")
+        for name, rows in seeds.items():
+            connection.register("loading", rows)
+            connection.execute(f"CREATE TABLE shop.{name} AS FROM loading")
+        for node in [*project.models, *project.tests]:
+            assert node.compiled is not None
+            connection.execute(f"CREATE TABLE built AS {to_duckdb(node.compiled)}")
+            result: Any = connection.execute("FROM built")
+            answers[node.name] = from_arrow(result.fetch_arrow_table())
+            connection.execute("DROP TABLE IF EXISTS kept")
+            place = f"shop.{node.name}" if node.relation else "kept"
+            connection.execute(f"CREATE TABLE {place} AS FROM built; DROP TABLE built")
+    return answers
+
+
+def _query(project: DbtProject, name: str, where: str | None = None) -> ModelQuery:
+    query = project.query(project.node(name, "model", "test"), where)
+    assert isinstance(query, ModelQuery), query
+    return query
+
+
+def _same(expected: Bag, actual: pa.Table, message: str) -> None:
+    shown = loosened(from_arrow(actual))
+    assert_same_bag(Bag(shown.columns, shown.types, loosened(expected).rows), shown, message)
+
+
+def test_deletions_are_rebuilds_without_the_rows(shop: Path, tmp_path: Path) -> None:
+    project = DbtProject(shop)
+    seeds = _seeds(project)
+    kinds = {pa.int64(): "bigint", pa.string(): "string", pa.date32(): "date"}
+    relations = {
+        name: Relation(
+            name, ("id",), ", ".join(f"{f.name} {kinds[f.type]}" for f in rows.schema), rows
+        )
+        for name, rows in seeds.items()
+    }
+    database, choice = Database(relations), random.Random(7)
+    asked = ["order_amounts", "orders", "customers", "countries", "no_dear_orders"]
+    captures = {
+        name: write_capture(_query(project, name).sql, database, tmp_path / name) for name in asked
+    }
+    changed = 0
+    for number in range(12):
+        deletion = Deletion(
+            str(number),
+            {
+                name: frozenset(choice.sample(relation.row_keys(), choice.randint(0, 3)))
+                for name, relation in relations.items()
+            },
+        )
+        left = {name: each.without(deletion.keys[name]) for name, each in relations.items()}
+        rebuilt = _rebuilt(project, left)
+        tokens = deleted_tokens(database, deletion)
+        for name, capture in captures.items():
+            read = {key: gone for key, gone in tokens.items() if key in capture.manifest.relations}
+            answer = capture.memory.what_if(read)
+            _same(rebuilt[name], answer.df, f"{name}: {deletion}")
+            kinds_of_change = answer.changes.column("_change").to_pylist()
+            changed += bool(set(kinds_of_change) - {"unchanged"})
+    assert changed > 30
+
+
+def test_a_row_is_rebuilt_from_its_lineage_alone(shop: Path, tmp_path: Path) -> None:
+    project = DbtProject(shop)
+    seeds = _seeds(project)
+    relations = {name: Relation(name, ("id",), "", rows) for name, rows in seeds.items()}
+    before = _rebuilt(project, seeds)
+    for model, key in (("countries", "country"), ("customers", "customer_id")):
+        place = before[model].columns.index(key)
+        for row in before[model].rows[:2]:
+            where = f"{key} = {row[place]!r}"
+            sql = _query(project, model, where).sql
+            folder = tmp_path / f"{model}-{row[place]}"
+            lineage = write_capture(sql, Database(relations), folder).memory.lineage()
+            kept = {
+                name: rows.filter(
+                    pc.is_in(rows["id"], lineage[name]["id"])
+                    if name in lineage
+                    else pa.array([False] * len(rows))
+                )
+                for name, rows in seeds.items()
+            }
+            assert row in _rebuilt(project, kept)[model].rows
+            others = {
+                name: rows.filter(pc.invert(pc.is_in(rows["id"], kept[name]["id"])))
+                for name, rows in seeds.items()
+            }
+            assert row not in _rebuilt(project, others)[model].rows
+
+
+def _edit(shop: Path, change: Change) -> DbtProject:
+    path = shop / "target" / "manifest.json"
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    return DbtProject(shop)
+
+
+def _set(node: str, **values: Any) -> Change:
+    return lambda document: document["nodes"][node].update(values)
+
+
+def _configure(node: str, **values: Any) -> Change:
+    return lambda document: document["nodes"][node]["config"].update(values)
+
+
+@pytest.mark.parametrize(
+    ("change", "model", "reason", "place"),
+    [
+        (
+            _configure("model.shop.stg_orders", materialized="snapshot"),
+            "countries",
+            "it rests on stg_orders: it is materialized as snapshot",
+            "models/staging/stg_orders.sql",
+        ),
+        (_set("model.shop.orders", language="python"), "orders", "written in python", "orders.sql"),
+        (
+            _set("model.shop.orders", compiled_code=None, compiled_path=None),
+            "orders",
+            "it is not compiled: run dbt compile --full-refresh",
+            "orders.sql",
+        ),
+        (
+            _set("model.shop.orders", raw_code="select 1"),
+            "orders",
+            "its file has changed since it was compiled",
+            "orders.sql",
+        ),
+        (
+            _set("model.shop.orders", compiled_code="select * from shop.orders"),
+            "orders",
+            "it reads its own table, as an increment does",
+            "orders.sql",
+        ),
+        (
+            _set("model.shop.customers", compiled_code="select c.*\nfrom (select 1"),
+            "countries",
+            "it rests on customers:",
+            "models/marts/customers.sql",
+        ),
+        (
+            _configure("test.shop.no_dear_orders", error_if="> 5 and < 9"),
+            "no_dear_orders",
+            "its error_if is",
+            "tests/no_dear_orders.sql",
+        ),
+    ],
+)
+def test_refusals_name_the_model_and_its_file(
+    shop: Path, change: Change, model: str, reason: str, place: str
+) -> None:
+    if "error_if" in reason:
+        _edit(shop, _configure("test.shop.no_dear_orders", severity="error"))
+    project = _edit(shop, change)
+    refusal = project.query(project.node(model, "model", "test"))
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason.startswith(reason) or reason in refusal.reason
+    assert place in refusal.place
+
+
+def test_an_increment_that_may_not_be_a_full_build_is_refused(shop: Path) -> None:
+    file = shop / "models" / "marts" / "orders.sql"
+    code = file.read_text().replace("max(ordered_on) from {{ this }}", "current_date()")
+    file.write_text(code)
+    project = _edit(shop, _set("model.shop.orders", raw_code=code))
+    refusal = project.query(project.node("orders", "model"))
+    assert isinstance(refusal, Refusal)
+    assert refusal.reason.startswith("it may be compiled as an increment of its table")
+    identity = json.loads((shop / "target" / "manifest.json").read_text())["metadata"]
+    results = {
+        "metadata": {
+            "dbt_schema_version": "https://schemas.getdbt.com/dbt/run-results/v6.json",
+            "invocation_id": identity["invocation_id"],
+        },
+        "args": {"full_refresh": True},
+    }
+    (shop / "target" / "run_results.json").write_text(json.dumps(results))
+    project = DbtProject(shop)
+    assert isinstance(project.query(project.node("orders", "model")), ModelQuery)
+
+
+def test_places_in_queries_are_lines_of_the_models_files(shop: Path) -> None:
+    project = DbtProject(shop)
+    query = _query(project, "countries")
+    for text, file, line in (
+        ("cast(cents / 100.0", None, None),
+        ("sum(case when method = 'voucher'", "models/marts/order_amounts.sql", 6),
+        ("left join `order_amounts`", "models/marts/orders.sql", 5),
+        ("last_order\n    from", "models/marts/customers.sql", 2),
+        ("having sum(amount)", "models/marts/countries.sql", 4),
+    ):
+        error = UnsupportedError("this is not followed", "Leave it out.")
+        start = query.sql.index(text)
+        error.span = _Span(start)  # type: ignore[assignment]
+        refusal = project.refusal(query, project.node("countries", "model"), error)
+        if file is not None:
+            assert refusal.place == f"{file}:{line}"
+    assert line_of(["a", "{{ b }}", "c"], ["a", "b1", "b2", "c"], 4) == 3
+
+
+class _Span:
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+
+def test_names_are_not_those_of_named_queries(shop: Path) -> None:
+    text = "with orders as (select * from shop.orders), x as (select 1)\nselect * from orders"
+
+    def change(document: dict[str, Any]) -> None:
+        node = document["nodes"]["model.shop.customers"]
+        node.update(compiled_code=text, raw_code=None)
+
+    project = _edit(shop, change)
+    assert project.names["model.shop.orders"] == "shop_orders"
+    assert "from `shop_orders` AS `orders`)" in _query(project, "customers").sql
+    with pytest.raises(UnsupportedError, match="hides the relation x"):
+        rename_relations("with x as (select 1) select * from a.b", {("a", "b"): "x"})
+
+
+def test_other_dialects_are_translated() -> None:
+    names = {("memory", "main", "orders"): "orders"}
+    text = 'select o.a::int as b from "memory"."main"."orders" o'
+    sql, read = rename_relations(text, names, "duckdb")
+    assert " ".join(sql.split()) == "SELECT CAST(o.a AS INT) AS b FROM `orders` AS o"
+    assert read == {"orders"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "values"),
+    [
+        ("1\n2.0\nnull", "bigint", ["1", "2", None]),
+        ("1\n2.5", "double", ["1", "2.5"]),
+        ("007\n8", "bigint", ["7", "8"]),
+        ("2024-01-31\n2024-2-1", "date", ["2024-01-31", "2024-2-1"]),
+        ("2024-01-31 10:00:00", "timestamp", ["2024-01-31 10:00:00"]),
+        ("True\nfalse", "boolean", ["True", "false"]),
+        ("1\na", "string", ["1", "a"]),
+        ("NULL", "bigint", [None]),
+    ],
+)
+def test_types_of_seeds(tmp_path: Path, text: str, kind: str, values: list[str | None]) -> None:
+    path = tmp_path / "seed.csv"
+    path.write_text(f"c,d\n{''.join(f'{line},x{chr(10)}' for line in text.splitlines())}")
+    rows, types = read_seed(path, DbtNode("seed.p.s", "seed", "s", "seed.csv"))
+    assert (types, rows["c"].to_pylist()) == ({"c": kind, "d": "string"}, values)
+
+
+def test_columns_that_dbt_may_read_as_numbers_or_text_need_a_type(tmp_path: Path) -> None:
+    path = tmp_path / "seed.csv"
+    path.write_text("price\n$5\n$1200\n")
+    node = DbtNode("seed.p.s", "seed", "s", "seed.csv")
+    with pytest.raises(DbtError, match="column price is not clear, as in '\\$5'"):
+        read_seed(path, node)
+    typed = DbtNode("seed.p.s", "seed", "s", "", config={"column_types": {"Price": "string"}})
+    assert read_seed(path, typed)[1] == {"price": "string"}
+
+
+def test_folders_and_names_that_there_are_not(shop: Path) -> None:
+    with pytest.raises(CaptureError, match="is no manifest of dbt"):
+        DbtProject(shop / "models")
+    with pytest.raises(DbtError, match=r"no node has the name 'order'.*\nThere are of model: "):
+        DbtProject(shop).node("order", "model")
+    with pytest.raises(DbtError, match="is there already"):
+        write_example(shop)
