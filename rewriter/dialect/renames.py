@@ -37,7 +37,7 @@ def parts_of_name(name: str, dialect: str = "spark") -> tuple[str, ...]:
 
 
 def rename_relations(sql: str, names: Names, dialect: str = "spark") -> tuple[str, frozenset[str]]:
-    """Return a query in Spark SQL that reads relations by new names, and those that it reads.
+    """Return a query in Spark SQL that reads relations by new names, and the new names it reads.
 
     Columns may be qualified by the last part of an old name, as before. A query of Spark is the
     same text otherwise, line by line; one of another dialect is translated.

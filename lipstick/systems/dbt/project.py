@@ -87,7 +87,7 @@ class DbtProject:
 
     @property
     def models(self) -> list[DbtNode]:
-        """The models and snapshots, each after those that it depends on."""
+        """The models and snapshots, in an order in which they can be built."""
         return self._ordered("model", "snapshot")
 
     @property
@@ -232,7 +232,7 @@ class DbtProject:
         return None
 
     def _text(self, node: DbtNode) -> tuple[str, frozenset[str]] | Refusal:
-        """Return the text of a node over the names of this project, and those that it reads."""
+        """Return the text of a node over the names of this project, and the names it reads."""
         if node.id not in self._texts:
             self._texts[node.id] = self._renamed(node)
         return self._texts[node.id]

@@ -144,7 +144,7 @@ class TrackedProject:
     def check(self) -> list[NodeReport]:
         """Annotate every model and test, and return which are refused; nothing runs but analysis.
 
-        Models come before those that read them, and tests last.
+        Models come in an order in which they can be built, and tests last.
         """
         nodes = [*self.project.models, *self.project.tests]
         reports = []
