@@ -147,6 +147,7 @@ class Reenacting:
         session = cast("Session", self)
         target = target_of(session.spark, text, session.tracked)
         if target is None:
+            self.verify_read(text)
             return None
         if args:
             raise UnsupportedError(
@@ -198,7 +199,6 @@ class Reenacting:
 
     def define_versions(self, query: str) -> None:
         """Define the versions of tables, such as ``orders@2``, that a query reads by name."""
-        self.verify_read(query)
         if "@" not in query or not self.histories:
             return
         for name in relation_names(parse(query)):
