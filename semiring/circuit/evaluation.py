@@ -24,6 +24,7 @@ from semiring.circuit.gates import (
 from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
 from semiring.comparison import compare_values
+from semiring.errors import CapabilityError
 from semiring.exact import sum_segments
 from semiring.monoid import COUNT
 from semiring.segments import bounds
@@ -88,8 +89,16 @@ def evaluate(
 
     Cost: one pass of the operations on columns over the edges below the gates.
     """
-    evaluation = _Evaluation[Any](circuit, semiring, gates, tokens)
-    return evaluation.columns, evaluation.values(gates)
+    try:
+        evaluation = _Evaluation[Any](circuit, semiring, gates, tokens)
+        return evaluation.columns, evaluation.values(gates)
+    except CapabilityError as error:
+        refusal = error
+    if len(gates) > 1:
+        # The refusal is that of the first gate that has one.
+        for half in np.array_split(gates, 2):
+            evaluate(circuit, semiring, half, tokens)
+    raise refusal
 
 
 class _Evaluation(Generic[V]):
