@@ -43,14 +43,19 @@ ELSEWHERE = {
     "bind/parameters.py": "test_bind_parameters.py",
     "dialect/sparksql.py": "dialect/test_parse.py and dialect/test_emit.py",
     "dialect/writes.py": "dialect/test_writes.py",
+    "dialect/renames.py": "tests/lipstick/systems/dbt/test_project.py",
+    "emit/operators.py": "tests/lipstick/questions/test_why_not.py",
+    "emit/patterns.py": "tests/lipstick/questions/test_why_not.py",
+    "emit/templates.py": "tests/lipstick/questions/test_checks.py",
 }
 """Files whose refusals other tests hold."""
 NOT_REACHED = {
+    "emit/flow_writer.py": 3,
     "frames/catalyst/plans.py": 1,
     "frames/catalyst/scalars.py": 2,
     "frames/catalyst/calls.py": 1,
 }
-"""How many refusals no fixture reaches, of plans that Spark's own clients do not make easily."""
+"""How many refusals no fixture reaches, of plans that queries and Spark's clients hardly make."""
 
 
 RECURSIVE = (

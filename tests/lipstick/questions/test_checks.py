@@ -200,6 +200,11 @@ def test_what_is_not_about_rows_is_refused_before_it_runs(tmp_path: Path) -> Non
             {"column": "a", "row_condition": "b==1", "condition_parser": "pandas"},
             "for pandas",
         ),
+        (
+            "column_values_to_be_null",
+            {"column": "a", "row_condition": "b = = 1", "condition_parser": "spark"},
+            "cannot be parsed",
+        ),
     ]
     suite = _suite(tmp_path, [(kind, kwargs) for kind, kwargs, _ in refused])
     checks = lipstick.read_checks(suite, "great_expectations")

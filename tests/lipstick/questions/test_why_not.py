@@ -194,6 +194,25 @@ def test_dropped_rows() -> None:
     assert found.examples(0).to_pylist() == [{"p.pid": 4, "p.name": "Dirk", "p.hair": None}]
 
 
+@pytest.mark.parametrize(
+    ("sql", "pattern", "condition", "problem"),
+    [
+        ("SELECT pid FROM person", {"v": 1}, None, "no column 'v'"),
+        ("SELECT p.pid, q.pid FROM person p, person q", {"pid": 1}, None, "several columns 'pid'"),
+        ("SELECT pid FROM person", {"pid": object()}, None, "cannot be compared"),
+        ("SELECT pid FROM person", {}, "pid = = 1", "cannot be read"),
+        ("SELECT pid FROM person", {}, "pid IN (SELECT 1)", "no subqueries"),
+        ("SELECT pid FROM person", {}, None, "pattern is empty"),
+        ("SELECT r FROM (SELECT pid, rand() AS r FROM person)", {"r": 2}, None, "are not followed"),
+    ],
+)
+def test_refusals(
+    sql: str, pattern: dict[str, object], condition: str | None, problem: str
+) -> None:
+    with pytest.raises(QueryError, match=problem):
+        DuckQuestion(sql, CRIMES, pattern, condition).reasons()
+
+
 @pytest.mark.engines("spark")
 def test_over_spark(spark: SparkSession) -> None:
     """The method of a frame: the reasons as sentences and as a table, and refusals."""
@@ -213,10 +232,6 @@ def test_over_spark(spark: SparkSession) -> None:
         assert frame.why_not(condition="id = 2").present
         with pytest.raises(QueryError, match="no column 'w'"):
             frame.why_not(w=1)
-        with pytest.raises(QueryError, match="pattern is empty"):
-            frame.why_not()
-        with pytest.raises(QueryError, match="cannot be read"):
-            frame.why_not(condition="id = = 1")
         assert str(frame.dropped()).startswith("WHERE at 1:21 `t.v > 10`: loses 2 of 3 rows of t.")
         drawn = session.sql("SELECT id FROM t WHERE rand() < 0.5")
         with pytest.raises(UnsupportedError, match="Draw are not followed"):

@@ -18,8 +18,8 @@ from lipstick.systems.dbt import DbtError, DbtProject, write_example
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import ModelQuery, Refusal, line_of
 from lipstick.systems.dbt.seeds import read_seed
-from rewriter.dialect.renames import rename_relations
-from rewriter.errors import UnsupportedError
+from rewriter.dialect.renames import parts_of_name, rename_relations
+from rewriter.errors import NotUnderstoodError, UnsupportedError
 from tests.oracle.database import Database, Deletion, Relation
 from tests.oracle.duck import loosened
 from tests.oracle.duck_sql import to_duckdb
@@ -274,6 +274,12 @@ def test_other_dialects_are_translated() -> None:
     sql, read = rename_relations(text, names, "duckdb")
     assert " ".join(sql.split()) == "SELECT CAST(o.a AS INT) AS b FROM `orders` AS o"
     assert read == {"orders"}
+    with pytest.raises(NotUnderstoodError, match="cannot be read in the dialect 'duckdb'"):
+        rename_relations("select from where", names, "duckdb")
+    with pytest.raises(UnsupportedError, match="this is not a query"):
+        rename_relations("drop table orders", names, "duckdb")
+    with pytest.raises(NotUnderstoodError, match="is not the name of a relation"):
+        parts_of_name("a.", "duckdb")
 
 
 @pytest.mark.parametrize(
