@@ -46,7 +46,7 @@ from lipstick.tracking.tracker import (
 )
 from lipstick.tracking.views import Views, plain_word
 from rewriter import Arguments, TableFunction, dialect
-from rewriter.dialect import Action, read_write
+from rewriter.dialect import read_write
 from rewriter.scalars.text import text
 from semiring.door import checked
 
@@ -80,8 +80,13 @@ class Session(Reenacting):
         self._views = Views(self.spark, self._id)
         self.local_relations = LocalRelations(self.spark)
         self._surroundings = Surroundings(
-            *(self.spark, self._tracked, self._tables, self.local_relations, self.store),
-            *(self.add_view, self.version_views),
+            self.spark,
+            self._tracked,
+            self._tables,
+            self.local_relations,
+            self.store,
+            self.add_view,
+            self.version_views,
         )
         self.exports = None if exports is None else table_exporter(exports)
 
@@ -251,7 +256,7 @@ class Session(Reenacting):
         if tracked is None:
             known = ", ".join(sorted(self.tracked)) or "none"
             raise TrackingError(f"{name!r} is not tracked. Tracked relations: {known}.")
-        self.forget(tracked)
+        self._forget(tracked)
 
     def add_view(self, frame: DataFrame, name: str) -> None:
         """Make a temporary view under a name that nobody else uses; it is dropped in the end."""
@@ -283,24 +288,13 @@ class Session(Reenacting):
         """
         self.check_open()
         check_settings(self.spark, query)
-        if (changed := self.execute(query, args)) is not None:
+        if (changed := self._execute(query, args)) is not None:
             return self._annotated(f"SELECT * FROM `{changed}`", None, query)
         write = read_write(query)
         if write is None:
             return self._annotated(query, args, query)
         frame = self._annotated(write.query, args, write.query.strip())
-        name = ".".join(write.target)
-        inserts = write.action is not Action.CREATE
-        mode = {Action.APPEND: "append", Action.OVERWRITE: "overwrite"}.get(write.action, "error")
-        target = Target(
-            name,
-            write.table,
-            mode,
-            into=write.into,
-            keeps_schema=inserts,
-            provider=write.provider,
-            partitions=write.partitioned,
-        )
+        target = Target.of(write)
 
         def emit(rows: DataFrame) -> None:
             view = f"_lipstick_written_{uuid.uuid4().hex[:8]}"
@@ -315,7 +309,7 @@ class Session(Reenacting):
 
     def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
         """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
-        self.define_versions(query)
+        self._define_versions(query)
         with naming_settings(self.spark), self._views.in_force():
             try:
                 prepared = prepare(query, args, self._surroundings, shown)

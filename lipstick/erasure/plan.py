@@ -260,7 +260,11 @@ def _source(
         )
     named = known.naming is Naming.KEY and known.verified
     return PlannedTable(
-        *(name, table.table, table.format, table.identity, version),
+        name,
+        table.table,
+        table.format,
+        table.identity,
+        version,
         known.token if named else (),
         predicate,
     )

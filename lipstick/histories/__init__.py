@@ -115,8 +115,14 @@ class Reenacting:
         from lipstick.erasure.plan import make_plan, silent
 
         return make_plan(
-            *(session, session.tracked, delete, derived or {}, key or {}, identify or {}),
-            *([str(path) for path in search], [str(path) for path in drop]),
+            session,
+            session.tracked,
+            delete,
+            derived or {},
+            key or {},
+            identify or {},
+            [str(path) for path in search],
+            [str(path) for path in drop],
             in_place=in_place,
             on_step=on_step or silent,
         )
@@ -137,7 +143,7 @@ class Reenacting:
             )
         return self._live
 
-    def execute(self, text: str, args: Any) -> str | None:
+    def _execute(self, text: str, args: Any) -> str | None:
         """Run a statement on a tracked table; return the name of the relation that it changed.
 
         None: the text is no such statement, and did not run.
@@ -147,7 +153,7 @@ class Reenacting:
         session = cast("Session", self)
         target = target_of(session.spark, text, session.tracked)
         if target is None:
-            self.verify_read(text)
+            self._verify_read(text)
             return None
         if args:
             raise UnsupportedError(
@@ -164,7 +170,7 @@ class Reenacting:
             self.histories.append(history)
         return target.tracked.name
 
-    def forget(self, tracked: Tracked) -> None:
+    def _forget(self, tracked: Tracked) -> None:
         """Let histories go on without a relation that is not tracked any more."""
         if self._live is not None and self._live.table_of(tracked.name) is not None:
             self.histories.remove(self._live)
@@ -173,7 +179,7 @@ class Reenacting:
         for history in self.histories:
             history.keep_source(tracked)
 
-    def keep(self, tracked: Tracked, name: str) -> None:
+    def _keep_as(self, tracked: Tracked, name: str) -> None:
         """Track the rows of a relation by another name."""
         session = cast("Session", self)
         session._views.shadow(
@@ -181,7 +187,7 @@ class Reenacting:
         )
         session._tracked[name.lower()] = replace(tracked, name=name)
 
-    def verify_read(self, query: str) -> None:
+    def _verify_read(self, query: str) -> None:
         """Verify the keys of versions that statements made, and that a query reads."""
         if self._live is None:
             return
@@ -197,7 +203,7 @@ class Reenacting:
                     tracked, verified=True, unique=(tracked.token,)
                 )
 
-    def define_versions(self, query: str) -> None:
+    def _define_versions(self, query: str) -> None:
         """Define the versions of tables, such as ``orders@2``, that a query reads by name."""
         if "@" not in query or not self.histories:
             return

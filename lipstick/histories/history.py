@@ -164,7 +164,7 @@ class TableHistory(RowQuestions):
         number = 1
         while (name := f"{tracked.name}@{number}").lower() in self.tracked:
             number += 1
-        self._session.keep(tracked, name)
+        self._session._keep_as(tracked, name)
         self._rename_source(tracked.name, name)
 
     def _rename_source(self, name: str, other: str) -> None:
@@ -238,7 +238,11 @@ class TableHistory(RowQuestions):
         """
         if self._checked < len(self._steps):
             check_versions(
-                *(self.spark, self.engine, self._chains, self._steps, self._bases({})),
+                self.spark,
+                self.engine,
+                self._chains,
+                self._steps,
+                self._bases({}),
                 self._checked,
             )
             self._checked = len(self._steps)
@@ -297,8 +301,13 @@ class TableHistory(RowQuestions):
         delete = {name.lower(): what for name, what in (delete or {}).items()}
         begins, gone = deleted_rows(self, delete)
         replay = Replay(
-            *(self.engine, self._chains, self._steps, self._bases(gone), begins),
-            *(frozenset(undo), others),
+            self.engine,
+            self._chains,
+            self._steps,
+            self._bases(gone),
+            begins,
+            frozenset(undo),
+            others,
         )
         return HypotheticalTables(self, replay.run())
 

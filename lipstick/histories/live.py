@@ -186,7 +186,7 @@ def execute(
     number = sum(not step.name.startswith("_") for step in history.steps) + 1
     before = target.version
     step = HistoryStep(
-        *(f"s{number}", statement, table, before, reads), is_dynamic(spark), unchanged=True
+        f"s{number}", statement, table, before, reads, is_dynamic(spark), unchanged=True
     )
     if not isinstance(statement, Replace):
         history.replay_before(step).reenacted(step)
@@ -204,9 +204,7 @@ def execute(
     if commits:
         history.add_version(table, made)
     history.steps.append(
-        HistoryStep(
-            *(step.name, statement, table, made, reads, step.dynamic), unchanged=not commits
-        )
+        HistoryStep(step.name, statement, table, made, reads, step.dynamic, unchanged=not commits)
     )
 
 

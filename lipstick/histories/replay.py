@@ -312,8 +312,12 @@ class Replay:
         """Return a view of the rows that a query brings, with the table's columns."""
         if isinstance(statement, Insert):
             statement = Insert(
-                *(statement.text, statement.table, statement.query, statement.columns),
-                *(statement.by_name, statement.partition),
+                statement.text,
+                statement.table,
+                statement.query,
+                statement.columns,
+                statement.by_name,
+                statement.partition,
             )
         before = self._engine.view(f"{rows_of(self._real_before(step))} WHERE FALSE")
         return self._engine.view(
@@ -420,7 +424,7 @@ class Replay:
         replaces = isinstance(statement, Replace)
         shape = chain.shapes[step.version if replaces else chain.before_step(step)]
         return reenact(
-            *(statement, shape, relations, self.source_shape(relations)), dynamic=step.dynamic
+            statement, shape, relations, self.source_shape(relations), dynamic=step.dynamic
         )
 
     def _check_unambiguous(self, step: HistoryStep, written: Reenactment) -> None:

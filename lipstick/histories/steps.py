@@ -310,8 +310,10 @@ def check_versions(
                 "for each."
             )
         _check_same(
-            *(spark, chains[step.table].shapes[step.version].names),
-            *(rows_of(real), rows_of(engine.view(written.rows))),
+            spark,
+            chains[step.table].shapes[step.version].names,
+            rows_of(real),
+            rows_of(engine.view(written.rows)),
             f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
             "version before",
             "Give the statement that made this version, and the sources as they were then "
@@ -329,8 +331,10 @@ def check_versions(
                     "statement made it.\nGive the versions from there on."
                 )
             _check_same(
-                *(spark, chain.shapes[after].names),
-                *(rows_of(chain.versions[after]), rows_of(chain.versions[before])),
+                spark,
+                chain.shapes[after].names,
+                rows_of(chain.versions[after]),
+                rows_of(chain.versions[before]),
                 f"Version {after} of {table} has other rows than version {before}, and no "
                 "statement made it",
                 "Give the statement, ExecutedStatement(text, version=...), or the versions "

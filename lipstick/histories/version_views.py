@@ -105,7 +105,9 @@ class VersionViews:
             self._check_never_ambiguous(step, replay, relations, written)
         before = self._state(step.table, number)
         text = reenact(
-            *(step.statement, replay.shape_before(step), Relations(before, views)),
+            step.statement,
+            replay.shape_before(step),
+            Relations(before, views),
             replay.source_shape(relations),
             dynamic=step.dynamic,
         ).rows

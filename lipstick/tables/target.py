@@ -29,7 +29,7 @@ from pyspark.sql.types import (
 from lipstick.errors import SourceError, TrackingError
 from lipstick.tracking.source import Source, read_source
 from lipstick.tracking.states import FORMAT_NAMES
-from rewriter.dialect import Into
+from rewriter.dialect import Action, Into, Write
 
 FILLED = "_lipstick_filled"
 """The struct column with the defaults of the table columns that the query does not write."""
@@ -206,6 +206,20 @@ class Target:
                 f"Values may be read from {self.format} otherwise than they were written.\n"
                 f"Write {' or '.join(KEPT)} files, or a table (saveAsTable)."
             )
+
+    @classmethod
+    def of(cls, write: Write) -> Target:
+        """Return the table that a statement fills."""
+        modes = {Action.APPEND: "append", Action.OVERWRITE: "overwrite"}
+        return cls(
+            ".".join(write.target),
+            write.table,
+            modes.get(write.action, "error"),
+            into=write.into,
+            keeps_schema=write.action is not Action.CREATE,
+            provider=write.provider,
+            partitions=write.partitioned,
+        )
 
     @property
     def replaced(self) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ class _Parser:
         if not clauses:
             self._refuse("MERGE has no WHEN", "Say what becomes of the rows.")
         merge = MergeInto(
-            *(self._sql, table, alias, source, source_alias, condition, tuple(clauses), evolves)
+            self._sql, table, alias, source, source_alias, condition, tuple(clauses), evolves
         )
         order = list(Matching)
         places = [order.index(clause.matching) for clause in clauses]
@@ -241,7 +241,7 @@ class _Parser:
         if queries and self._peek() == "WITH":
             self._refuse("WITH stands twice in this INSERT", "Write one WITH for all queries.")
         query = self._parsed(f"{queries} {self._rest()}")
-        return Insert(*(self._sql, table, query, columns, by_name, partition, overwrites, replaced))
+        return Insert(self._sql, table, query, columns, by_name, partition, overwrites, replaced)
 
     def _replace(self) -> Replace:
         if not self._take("REPLACE"):

@@ -100,7 +100,7 @@ class _Reenacting(StatementWriter):
                 return self._rows(self._from_source(self._by_place(self._shape.columns)))
             case MergeInto():
                 writer = MergeWriter(
-                    *(self._statement, self._shape, self._relations, self._source, self._dynamic)
+                    self._statement, self._shape, self._relations, self._source, self._dynamic
                 )
                 return writer.merged(self._statement)
 

@@ -335,7 +335,7 @@ def _bind_view(view: View, table: exp.Table, context: BindContext) -> Bound:
         query = with_aggregates(query, context.environment.aggregates)
         context.names.reserve(lambda_variables(query))
         context.views[key] = Definition(
-            *(view.name, query, view.columns, inside, None), once=view.once
+            view.name, query, view.columns, inside, None, once=view.once
         )
     bound = bind_definition(context.views[key], table, context.source)
     columns = bound.relation.attributes

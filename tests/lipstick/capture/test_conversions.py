@@ -66,9 +66,19 @@ def _row(*values: Any) -> Row:
 def test_rows_come_back_as_they_are() -> None:
     rows = [
         _row(
-            *(-5, 2**62, 0.5, -0.0, Decimal("12345678901234567.125"), "é", b"\x00\xff", True),
-            *(date(1, 1, 1), LATER, datetime(1600, 2, 29, 1)),
-            *([Row("a", "b")(LATER, 1), None], {"x": [1, None], "y": None}),
+            -5,
+            2**62,
+            0.5,
+            -0.0,
+            Decimal("12345678901234567.125"),
+            "é",
+            b"\x00\xff",
+            True,
+            date(1, 1, 1),
+            LATER,
+            datetime(1600, 2, 29, 1),
+            [Row("a", "b")(LATER, 1), None],
+            {"x": [1, None], "y": None},
         ),
         _row(*[None] * 13),
     ]

@@ -43,8 +43,21 @@ def test_a_value_of_a_capture(capture: Path) -> None:
     )
     document = json.loads(
         _said(
-            *("value", str(capture), "mean", "--where", "sensor=t", "--than", "20"),
-            *("--too", "high", "--top", "2", "--repairs", "3", "--format", "json"),
+            "value",
+            str(capture),
+            "mean",
+            "--where",
+            "sensor=t",
+            "--than",
+            "20",
+            "--too",
+            "high",
+            "--top",
+            "2",
+            "--repairs",
+            "3",
+            "--format",
+            "json",
         )
     )
     assert [row["id"] for row in document["top"]] == [3, 13]

@@ -156,7 +156,9 @@ def _insert(random: Random, table: str) -> Drawn:
 def _overwrite(random: Random, table: str) -> Drawn:
     query = _query(random)
     return Drawn(
-        *(f"INSERT OVERWRITE {table} {query}", table, "insert"),
+        f"INSERT OVERWRITE {table} {query}",
+        table,
+        "insert",
         deletes="TRUE",
         insert=f"INSERT INTO {table} {query}",
     )
@@ -165,7 +167,9 @@ def _overwrite(random: Random, table: str) -> Drawn:
 def _replace_where(random: Random, table: str) -> Drawn:
     query, condition = _query(random), _condition(random, "")
     return Drawn(
-        *(f"INSERT INTO {table} REPLACE WHERE {condition} {query}", table, "insert"),
+        f"INSERT INTO {table} REPLACE WHERE {condition} {query}",
+        table,
+        "insert",
         deletes=condition,
         insert=f"INSERT INTO {table} {query}",
     )

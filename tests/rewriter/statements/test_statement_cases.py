@@ -41,7 +41,9 @@ def outcome(sql: str) -> dict[str, str]:
         name = statement.table[-1]
         shape = COMPUTED if name == "generated" else ORDERS
         written = reenact(
-            *(statement, shape, Relations("before", VIEWS)),
+            statement,
+            shape,
+            Relations("before", VIEWS),
             None if query is None else _shape(query),
             dynamic=name == "dynamic",
         )
