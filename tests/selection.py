@@ -13,9 +13,10 @@ QUICK: Final = 20
 """`--quick` takes every so many of the tests without Spark, beside those marked `quick`."""
 
 SHARES: Final = 8
-SHARES_WITH_SPARK: Final = 20
-"""An ordinary run takes every eighth case of a test marked `many`, with Spark every twentieth, over
-Connect the ones after.
+SHARES_WITH_SPARK: Final = 32
+SHARES_OVER_CONNECT: Final = 64
+"""An ordinary run takes every eighth case of a test marked `many`, every 32nd with Spark and every
+64th over Connect, there the ones after.
 
 `many(48)` says another number, of tests whose cases take long.
 """
@@ -61,7 +62,7 @@ def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pyt
         number = cases[test]
         cases[test] += 1
         if item.get_closest_marker("many"):
-            number, share = divmod(number, _share(item))
+            number, share = divmod(number, _share(item, over_connect))
             if share != over_connect:
                 yield item
                 continue
@@ -76,10 +77,12 @@ def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pyt
             yield item
 
 
-def _share(item: pytest.Item) -> int:
+def _share(item: pytest.Item, over_connect: bool) -> int:
     """Return how many cases of a test marked ``many`` an ordinary run takes one of."""
     mark = item.get_closest_marker("many")
-    usual = SHARES_WITH_SPARK if "spark" in getattr(item, "fixturenames", ()) else SHARES
+    usual = SHARES
+    if "spark" in getattr(item, "fixturenames", ()):
+        usual = SHARES_OVER_CONNECT if over_connect else SHARES_WITH_SPARK
     share: int = mark.args[0] if mark and mark.args else usual
     return share
 

@@ -181,6 +181,7 @@ APART: dict[str, list[Rows]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.classic
 @pytest.mark.engines("memory")
 def test_a_restart_forgets_the_watermark_of_each_stream(
