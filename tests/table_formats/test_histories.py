@@ -67,7 +67,7 @@ def test_random_statements_are_reenacted(
     assert not before_last.exceptAll(undone).collect()
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
 def test_statements_of_a_session_are_followed(
     lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str], format: str
 ) -> None:

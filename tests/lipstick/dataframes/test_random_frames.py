@@ -105,6 +105,7 @@ def test_rows_are_those_that_spark_chooses(tracked: lipstick.Session, name: str)
     assert what_if.method == "annotations"
 
 
+@pytest.mark.slow_over_connect
 def test_parts_are_apart_and_all(tracked: lipstick.Session) -> None:
     """Of a frame, and of its groups, as many annotated frames as parts."""
     table = tracked.tracked["t"].source.frame

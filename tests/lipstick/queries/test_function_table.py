@@ -159,7 +159,7 @@ def _chunks() -> list[list[str]]:
     return [SPARK_FUNCTIONS[number::CHUNKS] for number in range(CHUNKS)]
 
 
-@pytest.mark.many(36)
+@pytest.mark.many(72)
 @pytest.mark.engines("spark")
 @pytest.mark.parametrize("by_name", [False, True], ids=["call_function", "functions"])
 @pytest.mark.parametrize("number", range(CHUNKS))

@@ -112,6 +112,7 @@ def _seen(graph: ProvenanceGraph) -> tuple[set[str], set[str], set[tuple[str, st
     return set(names.values()), set(graph.stale().names()), edges
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.classic
 def test_the_dealership_of_frames_is_that_of_sql(spark: SparkSession, tmp_path: Path) -> None:
