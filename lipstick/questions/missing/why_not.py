@@ -188,7 +188,7 @@ class Tracer:
         ]
         more = f" So is {_quoted(others)}." if others else ""
         at = (
-            "it comes to a row of the answer, but"
+            "in a row of the answer, but"
             if step.loss is Loss.PATTERN
             else (f"lost at {_at(step)},")
         )
@@ -299,7 +299,7 @@ def _beyond(step: FlowStep, values: Mapping[str, Any]) -> _Explained:
     place, ties = (values[name] for name in step.counts)
     count, offset = getattr(step.operator, "count", None), getattr(step.operator, "offset", 0)
     shown = f"LIMIT {count}" if count is not None else f"OFFSET {offset}"
-    sentence = f"it has place {place} in the order at {shown}{_place(step)}"
+    sentence = f"at place {place} in the order of {shown}{_place(step)}"
     if count is not None and place > offset + count:
         sentence += f", {place - offset - count} too far"
     if ties > 1:
