@@ -107,6 +107,7 @@ def _evaluate(sql: str) -> list[Any]:
             "CASE WHEN m.d > 5 THEN raise_error('no') ELSE m.d END",
             [Decimal("1.00"), Decimal("2.50"), None],
         ),
+        ("m.s NOT LIKE '%b'", [False, True, None]),
         ("1.50", [Decimal("1.50")] * 3),
         ("4294967296", [2**32] * 3),
         ("9223372036854775808", [Decimal(2**63)] * 3),
