@@ -358,6 +358,15 @@ class SparkSQLParser(PipeParser, TableArgumentParser, CallParser, LiteralParser)
             return self.expression(IsNotNull(this=parsed.this), comments=parsed.comments)
         return parsed
 
+    def _negate_range(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        """Read ``NOT LIKE`` as the negation of LIKE; before ANY and ALL it is no negation."""
+        like = this.this if isinstance(this, exp.Escape) else this
+        if isinstance(like, exp.Like | exp.ILike) and not isinstance(
+            like.expression, exp.Any | exp.All
+        ):
+            return self.expression(exp.Not(this=this))
+        return super()._negate_range(this)
+
     def _parse_join(
         self,
         skip_join_token: bool = False,

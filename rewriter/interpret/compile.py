@@ -225,10 +225,7 @@ def _compile(node: Scalar) -> Run:
     if isinstance(node, exp.DPipe):
         return _binary(lambda a, b: texts.concat([a, b]), *_sides(node))
     if isinstance(node, exp.Like) and isinstance(node.expression, exp.Literal):
-        matched = _binary(texts.like, *_sides(node))
-        if node.args.get("negate"):  # NOT LIKE is one node, not the negation of another
-            return lambda resolve: logic.negation(matched(resolve))
-        return matched
+        return _binary(texts.like, *_sides(node))
     if isinstance(node, exp.Neg):
         return _unary(arithmetic.negative, node.this)
     if isinstance(node, exp.Cast):

@@ -94,3 +94,15 @@ def test_tree_groups_as_spark_does() -> None:
     assert isinstance(first("SELECT a | b & c FROM t"), exp.BitwiseOr)
     assert isinstance(first("SELECT a || b + c FROM t"), exp.Add)
     assert isinstance(first("SELECT -1::string"), exp.Cast)
+
+
+def test_not_like_is_a_negation_but_before_any_and_all() -> None:
+    """`NOT LIKE ANY` asks whether one pattern does not match, its negation whether none does."""
+    for text in ("c NOT LIKE 'a%'", "c NOT ILIKE 'a%'", "c NOT LIKE 'a!%' ESCAPE '!'"):
+        condition = parse(f"SELECT 1 FROM r WHERE {text}").args["where"].this
+        assert isinstance(condition, exp.Not)
+        assert not any(node.args.get("negate") for node in condition.walk())
+    text = "c NOT LIKE ANY ('a%', 'b%')"
+    tree = parse(f"SELECT 1 FROM r WHERE {text}")
+    assert not isinstance(tree.args["where"].this, exp.Not)
+    assert emit(tree, pretty=False).endswith(text)
