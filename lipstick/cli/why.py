@@ -44,6 +44,15 @@ def _options(function: Command) -> Command:
     return answer_options((TABLE, JSON))(function)
 
 
+_tables = click.option(
+    "--table",
+    "tables",
+    metavar="NAME=PATH[:KEY]",
+    multiple=True,
+    help="A relation: files, and the columns of its key (a,b); may be repeated.",
+)
+
+
 @click.group()
 def why() -> None:
     """Explain a wrong number, or a failed check, by the rows and conditions behind it."""
@@ -89,13 +98,7 @@ def value(
 )
 @click.option("--deequ", metavar="FILE", type=click.Path(path_type=Path), help="Constraints.")
 @click.option("--over", metavar="NAME", help="The relation that expectations are about.")
-@click.option(
-    "--table",
-    "tables",
-    metavar="NAME=PATH[:KEY]",
-    multiple=True,
-    help="A relation: files, and the columns of its key (a,b); may be repeated.",
-)
+@_tables
 @_options
 def check(
     query: str | None,
@@ -193,13 +196,7 @@ def _run_query(query: str, session: Session, **options: Any) -> bool:
 @click.argument("query")
 @click.argument("pattern", metavar="COLUMN=VALUE", nargs=-1)
 @click.option("--condition", metavar="SQL", help="A condition on the columns of the answer.")
-@click.option(
-    "--table",
-    "tables",
-    metavar="NAME=PATH[:KEY]",
-    multiple=True,
-    help="A relation: files, and the columns of its key (a,b); may be repeated.",
-)
+@_tables
 @answer_options((TABLE, JSON))
 def why_not(
     query: str,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
+from rewriter.algebra import conjuncts
 from rewriter.dialect import emit
 from rewriter.statements.model import Clause, Matching, MergeInto, TableColumn
 from rewriter.statements.scope import has_query, qualified
@@ -145,7 +146,7 @@ class MergeWriter(StatementWriter):
     def _keys(self) -> tuple[tuple[str, str], ...]:
         """Return the pairs of expressions over target and source that the condition equates."""
         pairs = []
-        for conjunct in _conjuncts(self._on()):
+        for conjunct in conjuncts(self._on()):
             if not isinstance(conjunct, exp.EQ):
                 continue
             sides = [self._side(conjunct.this), self._side(conjunct.expression)]
@@ -204,12 +205,3 @@ def _undeleted(rows: exp.Select, cases: Sequence[tuple[exp.Expr, Clause]]) -> ex
         return rows
     kept = [(condition, exp.convert(not clause.deletes)) for condition, clause in cases]
     return rows.where(first_case(kept, exp.true()))
-
-
-def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    condition = condition.unnest()
-    if isinstance(condition, exp.And):
-        yield from _conjuncts(condition.this)
-        yield from _conjuncts(condition.expression)
-    else:
-        yield condition

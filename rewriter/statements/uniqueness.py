@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
+from rewriter.algebra import conjuncts
 from rewriter.dialect import emit, parse
 from rewriter.statements.model import MergeInto
 from rewriter.statements.scope import dotted
@@ -150,7 +151,7 @@ def _takes_first(branch: exp.Select, columns: set[str]) -> bool:
     qualify = branch.args.get("qualify")
     if qualify is not None:
         return any(
-            _is_one(part) and _numbers(part.this, columns) for part in _conjuncts(qualify.this)
+            _is_one(part) and _numbers(part.this, columns) for part in conjuncts(qualify.this)
         )
     inner = source.this
     if where is None or not isinstance(inner, exp.Subquery) or inner.this.args.get("with_"):
@@ -169,7 +170,7 @@ def _takes_first(branch: exp.Select, columns: set[str]) -> bool:
         return False
     return any(
         _is_one(part) and isinstance(part.this, exp.Column) and part.this.name.lower() in numbered
-        for part in _conjuncts(where.this)
+        for part in conjuncts(where.this)
     )
 
 
@@ -220,12 +221,3 @@ def _is_monotone(query: exp.Expr, fixed: frozenset[str]) -> bool:
         elif isinstance(node, exp.Anonymous):
             return False
     return True
-
-
-def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
-    condition = condition.unnest()
-    if isinstance(condition, exp.And):
-        yield from _conjuncts(condition.this)
-        yield from _conjuncts(condition.expression)
-    else:
-        yield condition
