@@ -12,15 +12,12 @@ from pyspark.sql import SparkSession
 
 from lipstick.errors import QueryError, StatementError, TrackingError, UnsupportedError
 from lipstick.histories.replay import Chain, HistoryStep, Replay
-from lipstick.histories.steps import (
-    check_session,
-    is_dynamic,
-    read_statement,
-)
+from lipstick.histories.steps import check_session, is_dynamic, read_statement
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.tracker import Naming, Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
+from rewriter.dialect import first_word
 from rewriter.statements import Replace, Statement, moments_of, parse_statement, sources_of
 
 _CHANGES = frozenset({"UPDATE", "DELETE", "MERGE", "TRUNCATE"})
@@ -87,9 +84,10 @@ def target_of(
     UnsupportedError
         For a statement that has no rule.
     """
-    words = text.split(None, 1)
-    word = words[0].upper() if words else ""
-    if word not in _CHANGES | _WRITES or not any(map(_is_versioned, tracked.values())):
+    if not any(map(_is_versioned, tracked.values())):
+        return None
+    word = first_word(text)
+    if word not in _CHANGES | _WRITES:
         return None
     try:
         statement = parse_statement(text)

@@ -180,25 +180,23 @@ class Replay:
         views = self._views(step, step.statement, hypothetically=False)
         return self._relations(step.statement, self._real_before(step), views)
 
-    def reenacted(self, step: HistoryStep) -> Reenactment:
-        """Return the reenactment of a statement over the real version before it."""
-        return self._reenacted(step, step.statement, self.relations(step))
+    def reenacted(
+        self, step: HistoryStep, relations: Relations | None = None, over: Relations | None = None
+    ) -> Reenactment:
+        """Return the reenactment of a statement over the real version before it.
 
-    def equates_alike(self, step: HistoryStep, written: Reenactment) -> bool:
+        Parameters
+        ----------
+        relations
+            The real relations that it read, where they are known.
+        over
+            What the reenactment reads in their place.
+        """
+        return self._reenacted(step, step.statement, relations or self.relations(step), over)
+
+    def equates_alike(self, written: Reenactment, relations: Relations) -> bool:
         """Return True if MERGE equates expressions of the same types over target and source."""
-        return bool(written.keys) and self._alike(written, self.relations(step))
-
-    def shape_before(self, step: HistoryStep) -> TableShape:
-        """Return the columns of the table that a statement writes its rows with."""
-        chain = self._chains[step.table]
-        replaces = isinstance(step.statement, Replace)
-        return chain.shapes[step.version if replaces else chain.before_step(step)]
-
-    def source_shape(self, relations: Relations) -> TableShape | None:
-        """Return the columns of the rows that a statement brings; None: it brings none."""
-        if relations.source is None:
-            return None
-        return self._engine.shape(rows_of(relations.source))
+        return bool(written.keys) and self._alike(written, relations)
 
     # -- one statement ---------------------------------------------------------------------
 
@@ -418,14 +416,18 @@ class Replay:
         return Relations(before, views, source)
 
     def _reenacted(
-        self, step: HistoryStep, statement: Statement, relations: Relations
+        self,
+        step: HistoryStep,
+        statement: Statement,
+        relations: Relations,
+        over: Relations | None = None,
     ) -> Reenactment:
-        chain = self._chains[step.table]
+        chain, source = self._chains[step.table], None
         replaces = isinstance(statement, Replace)
         shape = chain.shapes[step.version if replaces else chain.before_step(step)]
-        return reenact(
-            statement, shape, relations, self.source_shape(relations), dynamic=step.dynamic
-        )
+        if relations.source is not None:
+            source = self._engine.shape(rows_of(relations.source))
+        return reenact(statement, shape, over or relations, source, dynamic=step.dynamic)
 
     def _check_unambiguous(self, step: HistoryStep, written: Reenactment) -> None:
         if written.ambiguous is not None and self._engine.store(written.ambiguous) is not None:

@@ -23,7 +23,6 @@ from rewriter.statements import (
     Relations,
     duplicate_source_keys,
     over_relations,
-    reenact,
     references,
     rows_of,
     sources_of,
@@ -100,17 +99,12 @@ class VersionViews:
             own = stands_for in history.chains
             views[known] = self._state(stands_for, number) if own else stands_for
         replay = history.replay_before(step)
-        relations, written = replay.relations(step), replay.reenacted(step)
+        relations = replay.relations(step)
+        written = replay.reenacted(step, relations)
         if written.ambiguous is not None:
             self._check_never_ambiguous(step, replay, relations, written)
         before = self._state(step.table, number)
-        text = reenact(
-            step.statement,
-            replay.shape_before(step),
-            Relations(before, views),
-            replay.source_shape(relations),
-            dynamic=step.dynamic,
-        ).rows
+        text = replay.reenacted(step, relations, Relations(before, views)).rows
         for relation in {before, *views.values()}:
             known_view = self._defined.get(relation.lower())
             if known_view is not None and references(text, relation) > 1:
@@ -130,7 +124,7 @@ class VersionViews:
         fixed = (name for name in relations.views if step.reads.get(name, name) not in chains)
         keys = [key for _, key in written.keys]
         query = duplicate_source_keys(step.statement, keys, written.aliases[1], frozenset(fixed))
-        if query is not None and replay.equates_alike(step, written):
+        if query is not None and replay.equates_alike(written, relations):
             spark = self._history.spark
             if not query or not spark.sql(over_relations(query, relations.views)).head(1):
                 return

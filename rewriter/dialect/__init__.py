@@ -28,7 +28,7 @@ from rewriter.dialect.pipes import (
     SetStep,
 )
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
-from rewriter.dialect.writes import Action, Into, Write, read_write
+from rewriter.dialect.writes import Action, Into, Write, first_word, read_write
 
 __all__ = [
     "AGGREGATES",
@@ -53,6 +53,7 @@ __all__ = [
     "computed_bounds",
     "decimal_width",
     "emit",
+    "first_word",
     "identifiers",
     "literal_of",
     "literals",

@@ -276,6 +276,15 @@ def _blanks(text: str) -> str:
     return "".join(c if c in "\r\n" else " " for c in text)
 
 
+def first_word(sql: str) -> str:
+    """Return the first word of a text in capitals, after comments; "" if it has none."""
+    try:
+        tokens = tokenize(sql)
+    except NotUnderstoodError:
+        return ""
+    return _word(tokens[0]) if tokens else ""
+
+
 def _word(token: Token) -> str:
     """The word that a token is, in capitals; of quoted names and literals nothing."""
     quoted = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.RAW_STRING)

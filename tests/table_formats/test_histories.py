@@ -86,7 +86,7 @@ def test_statements_of_a_session_are_followed(
             ls.untrack("updates")
         ls.track("updates", lake.range(*ids).selectExpr("id", "5 AS amount"), key="id")
         after = ls.sql(upsert)
-    ls.sql(f"DELETE FROM {table} WHERE amount > 1000")
+    ls.sql(f"-- too much\nDELETE FROM {table} WHERE amount > 1000")
     assert sorted(map(tuple, after.df.collect())) == [(1, 10), (2, 25), (3, 10), (4, 5)]
     total = ls.sql("SELECT sum(amount) AS total FROM orders")
     changed = total.what_if(delete={"updates": [4], "updates@1": [2]}, undo=["s3"])

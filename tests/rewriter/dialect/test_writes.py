@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rewriter.dialect import Into, parse, read_write
+from rewriter.dialect import Into, first_word, parse, read_write
 from rewriter.errors import QueryError, UnsupportedError
 from tests.rewriter.cases import ERROR, EXPECTED, Case, cases, check, strays
 
@@ -57,3 +57,8 @@ def test_text_that_spark_would_not_read_either() -> None:
     ):
         with pytest.raises(UnsupportedError, match="at 1:"):
             read_write(text)
+
+
+def test_first_word_comes_after_comments() -> None:
+    assert first_word("-- of the night\n/* MERGE */ update t SET a = 1") == "UPDATE"
+    assert [first_word(text) for text in ("", "-- nothing", "`merge`", "'")] == ["", "", "", ""]
