@@ -1,4 +1,4 @@
-"""Annotations evaluated in a semiring, block by block, over whole columns."""
+"""Annotations evaluated in a semiring: on their circuit, or with conditions as a tail yields."""
 
 from __future__ import annotations
 
