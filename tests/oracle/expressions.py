@@ -199,10 +199,12 @@ def compared(rng: random.Random, term: Term, terms: Sequence[Term]) -> Term:
         return term.derived(sql.format(term.sql))
     if term.kind == "string" and roll < 0.4:
         pattern = rng.choice(("%a%", "_%", "%b", "%", "%"))
-        return term.derived(f"({term.sql} LIKE '{pattern}')", kind="boolean")
+        word = "LIKE" if roll < 0.32 else "NOT LIKE"
+        return term.derived(f"({term.sql} {word} '{pattern}')", kind="boolean")
     if roll < 0.2:
         values = ", ".join(literal(rng, term.kind).sql for _ in range(6))
-        return term.derived(f"({term.sql} IN ({values}))", kind="boolean")
+        word = "IN" if roll < 0.18 else "NOT IN"
+        return term.derived(f"({term.sql} {word} ({values}))", kind="boolean")
     alike = [other for other in terms if other.kind == term.kind and other.sql != term.sql]
     if alike and rng.random() < 0.35:
         other = rng.choice(alike)
