@@ -53,7 +53,7 @@ class _Group(click.Group):
 def main() -> None:
     """Semiring provenance for Spark SQL: every answer with how it came about.
 
-    Exit codes: 0 done, 1 damage found or a check failed, 2 wrong input.
+    Exit codes: 0 done, 1 damage found or a check failed, 2 wrong input, 3 unknown.
     """
 
 

@@ -10,6 +10,9 @@ import click
 DAMAGED = 1
 """The exit code where something stored is not as it was written."""
 
+UNKNOWN = 3
+"""The exit code of a question whose answer depends on what is missing."""
+
 
 class Failure(click.ClickException):
     """A request that cannot be met as it was put."""

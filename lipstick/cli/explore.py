@@ -35,14 +35,14 @@ def explore(
     """Explore captures, stores, streams and scripts in a browser.
 
     PATHs are folders that save() wrote; stores of workflow runs, recorded streams and reduced
-    events; files of federations; Python scripts and notebooks. Stores that are still written are
-    shown as they grow. Nothing is changed, and no Spark is started.
+    events; folders of these; files of federations; Python scripts and notebooks. Stores that are
+    still written are shown as they grow. Nothing is changed, and no Spark is started.
     """
     with reported():
         from lipstick.explorer import Explorer
-        from lipstick.explorer.explorer import open_source
+        from lipstick.explorer.explorer import open_sources
 
-        explorer = Explorer([open_source(path) for path in paths])
+        explorer = Explorer([entry for path in paths for entry in open_sources(path)])
         if output is not None:
             from lipstick.explorer.saved import save
 

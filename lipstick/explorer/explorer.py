@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from lipstick.explorer.budget import SECONDS, Budget
 from lipstick.explorer.cells import cell
@@ -42,6 +46,41 @@ class ExplorerSource(Protocol):
         """The questions that it answers, by name."""
 
 
+@dataclass(frozen=True, slots=True)
+class SourceEntry:
+    """A source, and where it is from.
+
+    Attributes
+    ----------
+    path
+        Its file or folder, where it is stored.
+    group
+        The folder or federation that it was opened with; empty for a source given by itself.
+    """
+
+    source: ExplorerSource
+    path: Path | None = None
+    group: str = ""
+
+    def listed(self) -> dict[str, Any]:
+        """Return what a page lists: kind, name, group, bytes and time of the last change."""
+        listed: dict[str, Any] = {"kind": self.source.kind, "name": cell(self.source.name)}
+        if self.group:
+            listed["group"] = cell(self.group)
+        if self.path is not None:
+            files = [self.path] if self.path.is_file() else list(_files(self.path))
+            states = [file.stat() for file in files if file.exists()]
+            listed["bytes"] = sum(state.st_size for state in states)
+            listed["changed"] = round(1000 * max((s.st_mtime for s in states), default=0))
+        return listed
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder and of its folders, the first 20,000 of them."""
+    found = (Path(at) / name for at, _, names in os.walk(folder) for name in names)
+    yield from islice(found, 20_000)
+
+
 class PageOpener(Protocol):
     """Opens a path or an object of a system for the explorer."""
 
@@ -63,18 +102,23 @@ class Explorer:
         How long an answer may take.
     """
 
-    def __init__(self, sources: Sequence[ExplorerSource], seconds: float = SECONDS) -> None:
+    def __init__(
+        self, sources: Sequence[ExplorerSource | SourceEntry], seconds: float = SECONDS
+    ) -> None:
         if not sources:
             raise ExploreError("There is nothing to explore: give a capture or a store.")
-        self.sources = tuple(sources)
+        self._entries = [s if isinstance(s, SourceEntry) else SourceEntry(s) for s in sources]
+        self.sources = tuple(entry.source for entry in self._entries)
         self.seconds = seconds
         self._locks = [threading.Lock() for _ in self.sources]
 
+    @cached_property
+    def _listing(self) -> list[dict[str, Any]]:
+        return [entry.listed() for entry in self._entries]
+
     def listing(self) -> dict[str, Any]:
         """Return the list of sources."""
-        return {
-            "sources": [{"kind": source.kind, "name": cell(source.name)} for source in self.sources]
-        }
+        return {"sources": self._listing}
 
     def ask(self, question: Any, budget: Budget | None = None) -> dict[str, Any]:
         """Answer a question.
@@ -153,7 +197,7 @@ def open_source(path: Path) -> ExplorerSource:
         raise ExploreError(
             f"{path} is neither a capture nor a store.\nGive captures, stores{known}."
         )
-    if (path / "manifest.json").is_file():
+    if _is_capture(path):
         from lipstick.capture.capture import open_capture
         from lipstick.explorer.captures.source import CaptureSource
 
@@ -161,3 +205,83 @@ def open_source(path: Path) -> ExplorerSource:
     from lipstick.explorer.graphs.source import open_graph
 
     return open_graph(name, path)
+
+
+def _is_capture(folder: Path) -> bool:
+    return (folder / "manifest.json").is_file()
+
+
+def _is_source(path: Path) -> bool:
+    """Return True for the folder of a capture or of a store."""
+    return path.is_dir() and (_is_capture(path) or (path / "format.json").is_file())
+
+
+def open_sources(path: Path) -> list[SourceEntry]:
+    """Open a path with what belongs to it.
+
+    That is the captures and stores in a folder that is neither, and the members of a federation
+    that disclose their nodes and are stored on this machine. What cannot be opened within a
+    folder is listed with the reason.
+
+    Raises
+    ------
+    ExploreError, LipstickError
+        As :func:`open_source`, and for a folder without captures and stores.
+    """
+    if not path.is_dir() or _is_source(path):
+        source = open_source(path)
+        entries = [SourceEntry(source, path)]
+        if isinstance(source, HasMembers):
+            inner = source.member_sources.items()
+            entries += [SourceEntry(member, at, source.name) for at, member in inner]
+        return entries
+    inside = [child for child in sorted(path.iterdir()) if _is_source(child)]
+    if not inside:
+        raise ExploreError(
+            f"{path} is neither a capture nor a store, and has none in it.\nGive a folder that "
+            "save() wrote, the store of a run, or a folder of these."
+        )
+    return [SourceEntry(_tried(child), child, path.resolve().name) for child in inside]
+
+
+@runtime_checkable
+class HasMembers(Protocol):
+    """A source whose parts are sources too.
+
+    Attributes
+    ----------
+    name
+        What people call it.
+    """
+
+    name: str
+
+    @property
+    def member_sources(self) -> dict[Path, ExplorerSource]:
+        """Its parts by their folders."""
+
+
+class FaultySource:
+    """A source that cannot be opened: its only view raises the reason."""
+
+    kind = "fault"
+
+    def __init__(self, name: str, error: LipstickError) -> None:
+        self.name = name
+        self._error = error
+
+    @property
+    def views(self) -> dict[str, View]:
+        """The question that a page begins with."""
+        return {"about": self.about}
+
+    def about(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Raise the reason."""
+        raise self._error
+
+
+def _tried(path: Path) -> ExplorerSource:
+    try:
+        return open_source(path)
+    except LipstickError as error:
+        return FaultySource(path.name, error)

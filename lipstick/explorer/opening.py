@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lipstick.explorer.errors import ExploreError
-from lipstick.explorer.explorer import Explorer, ExplorerSource, PageOpener, open_source
+from lipstick.explorer.explorer import (
+    Explorer,
+    ExplorerSource,
+    PageOpener,
+    SourceEntry,
+    open_sources,
+)
 from lipstick.explorer.server import Serving
 from lipstick.systems import page_of, resolve
 from semiring.door import checked
@@ -55,8 +61,8 @@ class Served:
             self.close()
 
 
-def source_of(subject: Any, name: str | None = None) -> ExplorerSource:
-    """Return the source that explores a capture, a graph, a federation or a path.
+def sources_of(subject: Any, name: str | None = None) -> list[SourceEntry]:
+    """Return the sources that explore a capture, a graph, a federation or a path.
 
     Raises
     ------
@@ -67,18 +73,18 @@ def source_of(subject: Any, name: str | None = None) -> ExplorerSource:
     from lipstick.capture.capture import Capture
 
     if isinstance(subject, str | os.PathLike):
-        return open_source(Path(subject))
+        return open_sources(Path(subject))
     if isinstance(subject, Capture):
-        return _of_capture(subject, name)
+        return [SourceEntry(_of_capture(subject, name), subject.directory)]
     if isinstance(subject, ProvenanceGraph):
         from lipstick.explorer.graphs.source import graph_source
 
-        return graph_source(name or "graph", subject)
+        return [SourceEntry(graph_source(name or "graph", subject))]
     page = page_of(subject)
     kind = type(subject).__name__
     if page is not None:
         opener: PageOpener = resolve(page.shows)
-        return opener(name or kind.lower(), subject)
+        return [SourceEntry(opener(name or kind.lower(), subject))]
     raise ExploreError(f"A {kind} cannot be explored: give captures, graphs, federations or paths.")
 
 
@@ -123,7 +129,7 @@ def explore(
     """
     from lipstick.explorer.widget import in_notebook, widget
 
-    explorer = Explorer([source_of(subject, name) for subject in subjects])
+    explorer = Explorer([entry for subject in subjects for entry in sources_of(subject, name)])
     if to is not None:
         from lipstick.explorer.saved import save
 
@@ -148,7 +154,7 @@ def bundle(subject: Any) -> dict[str, Any] | None:
     if not in_notebook():
         return None
     try:
-        shown = widget(Explorer([source_of(subject)]))
+        shown = widget(Explorer(sources_of(subject)))
     except ExploreError:
         return None
     mime = shown._repr_mimebundle_()

@@ -10,10 +10,33 @@ from dataclasses import dataclass, field
 
 from graphquery.federation.crossings.head import Exported, Head
 from graphquery.federation.crossings.rows import Rows
-from graphquery.federation.questions.answer import BEHIND, OUTSIDE, UNTRUSTED, MissingPart
+from graphquery.federation.questions.answer import (
+    BEHIND,
+    DAMAGED,
+    INTERRUPTED,
+    OUTSIDE,
+    REFUSED,
+    TIMEOUT,
+    UNABLE,
+    UNREACHABLE,
+    UNTRUSTED,
+    MissingPart,
+)
 from graphquery.federation.wire.transport import RequestFailure
 from graphquery.store.crossing import channel_id
 from graphquery.store.errors import StoreError
+
+_CAUSES = {
+    UNREACHABLE: "cannot be reached",
+    TIMEOUT: "did not answer in time",
+    INTERRUPTED: "was stopped within its reply",
+    REFUSED: "does not disclose this",
+    BEHIND: "is older than what was imported from it",
+    DAMAGED: "cannot be read",
+    OUTSIDE: "was not asked",
+    UNTRUSTED: "is not trusted",
+    UNABLE: "has no answer to such a question",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +120,22 @@ class Directory:
         """Return a channel as its exporter describes it, if that has a head."""
         alias = self.exporters.get(channel)
         return None if alias is None else self.heads[alias].exports[channel]
+
+    def channel_name(self, channel: str) -> str:
+        """Return the dataset of a channel by name, or the channel's id if no head describes it."""
+        exported = self.exported(channel)
+        imports = (head.imports[channel] for head in self.heads.values() if channel in head.imports)
+        described = exported or next(imports, None)
+        return channel if described is None else described.name
+
+    def explain(self, part: MissingPart) -> str:
+        """Return a missing part as a sentence that names the dataset instead of its channel."""
+        store = "A store that is no member" if part.reason == OUTSIDE else part.store
+        text = f"{store} {_CAUSES.get(part.reason, part.reason)}"
+        if part.channel is None:
+            return f"{text}."
+        rows = f"{len(part.rows):,} row" + ("" if len(part.rows) == 1 else "s")
+        return f"{text}: {rows} of {self.channel_name(part.channel)} could not be followed."
 
     def may_export(self, alias: str, channel: str) -> bool:
         """Return True if a channel is a member's, or may be an export that its head does not have

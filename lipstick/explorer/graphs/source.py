@@ -79,7 +79,7 @@ class GraphSource:
     outline
         Its segments.
     build
-        Makes the graph; called once, by another thread.
+        Makes the graph; called once, by another thread, at the first question.
     opening
         The Python that opens it, for who copies a question.
     snapshot
@@ -103,7 +103,7 @@ class GraphSource:
         self._graph: ProvenanceGraph | None = None
         self._failed: Exception | None = None
         self._thread = threading.Thread(target=self._make, args=(build,), daemon=True)
-        self._thread.start()
+        self._started = False
         self._marked = lru_cache(maxsize=16)(self._mark)
 
     @property
@@ -121,6 +121,12 @@ class GraphSource:
         except Exception as error:  # told to whoever asks for it
             self._failed = error
 
+    def start(self) -> None:
+        """Begin to build the graph, if nobody has."""
+        if not self._started:
+            self._started = True
+            self._thread.start()
+
     def graph(self, budget: Budget) -> ProvenanceGraph:
         """The graph, as soon as it has been built.
 
@@ -129,6 +135,7 @@ class GraphSource:
         TooLongError
             When that takes longer than the answer may.
         """
+        self.start()
         while self._graph is None:
             if self._failed is not None:
                 raise self._failed
@@ -154,6 +161,7 @@ class GraphSource:
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the size of the graph, and its executions."""
         del params, budget
+        self.start()
         outline = self.outline
         executions = outline.executions
         return {

@@ -4,6 +4,7 @@ import { h, replace, button, icon } from "./dom.js";
 import { Refused, savedAsker, serverAsker, widgetAsker } from "./asking.js";
 import { Latest, Place } from "./state.js";
 import { trouble } from "./why.js";
+import { View } from "./view.js";
 import { CaptureView } from "./capture.js";
 import { GraphView } from "./graph.js";
 import { ScriptView } from "./script.js";
@@ -11,8 +12,16 @@ import { FederationView } from "./federation.js";
 import { StreamView } from "./stream.js";
 import { ReductionView } from "./reduction.js";
 
-const VIEWS = { capture: CaptureView, graph: GraphView, script: ScriptView, federation: FederationView, stream: StreamView, reduction: ReductionView };
-const SORTS = { capture: "capture", graph: "store", script: "script", federation: "federation", stream: "streams", reduction: "events" };
+// What cannot be opened: its first question is answered by the reason.
+class FaultView extends View {
+  constructor(app, source) {
+    super(app, source, "fault");
+    this.begin("about");
+  }
+}
+
+const VIEWS = { fault: FaultView, capture: CaptureView, graph: GraphView, script: ScriptView, federation: FederationView, stream: StreamView, reduction: ReductionView };
+const SORTS = { fault: "damaged", capture: "capture", graph: "store", script: "script", federation: "federation", stream: "streams", reduction: "events" };
 
 export class App {
   constructor(root, asker, { address }) {

@@ -14,6 +14,13 @@ const QUESTIONS = [
   ["paths", "Paths to"],
 ];
 
+// What is said where no path is listed.
+const VERDICTS = {
+  yes: "There is a path; no store lists its nodes.",
+  no: "There is no path.",
+  unknown: "Unknown: a path may run through what is missing.",
+};
+
 export class FederationView extends View {
   constructor(app, source) {
     super(app, source, "federation");
@@ -38,7 +45,7 @@ export class FederationView extends View {
     };
     ask.addEventListener("change", aim);
     aim();
-    this.drawMap({});
+    this.chosen = h("div", { class: "lazy" });
     queueMicrotask(() => this.show());
     return h(
       "div",
@@ -48,9 +55,10 @@ export class FederationView extends View {
         "aside",
         { class: "panel", "aria-label": "Questions", tabindex: "-1" },
         h("header", { class: "panel-head" }, h("h2", null, this.app.sources[this.source].name)),
+        this.chosen,
         section("Ask all stores", "", h("form", { class: "controls", onsubmit: go }, nodes, ask, targets, h("button", { type: "submit", class: "plain" }, "Ask"))),
         this.result,
-        section("Members", "what crosses, and what is disclosed", this.members(about)),
+        section("Members", "what they disclose", this.members(about)),
         about.members.some((member) => member.absent) &&
           section("Out of reach", "answers may be incomplete", about.members.filter((member) => member.absent).map((member) => h("p", { class: "bad" }, `${member.alias}: ${member.absent}`))),
         pythonButton(about.python),
@@ -59,18 +67,51 @@ export class FederationView extends View {
   }
 
   members(about) {
-    const columns = ["member", "version", "discloses", "crosses to"].map((name) => ({ name, kind: "text" }));
-    const names = about.members.map((member) => member.alias);
-    const to = (number) => about.channels.filter((channel) => channel.source === number).map((channel) => `${names[channel.target]}: ${channel.names.join("; ")}`);
-    const rows = about.members.map((member, number) => [member.alias, member.absent ? "out of reach" : String(member.version), member.discloses ?? "", to(number).join("\n")]);
+    const columns = ["member", "version", "discloses"].map((name) => ({ name, kind: "text" }));
+    const rows = about.members.map((member) => [
+      button(member.alias, () => this.pick(member.alias), { class: "more" }),
+      member.absent ? "out of reach" : String(member.version),
+      member.discloses ?? "",
+    ]);
     return plainTable(columns, rows, { label: "Members" });
   }
 
-  drawMap(counts, missing = []) {
+  pick(alias) {
+    this.app.place.go({ member: this.app.place.text("member") === alias ? undefined : alias });
+  }
+
+  // One member: what it discloses, exports and imports, and the way into its graph.
+  member(alias) {
+    const member = this.about.members.find((each) => each.alias === alias);
+    if (!member) return null;
+    const { name } = this.app.sources[this.source];
+    const graph = this.app.sources.findIndex((source) => source.group === name && source.name === alias);
+    const rank = this.about.members.indexOf(member);
+    const passed = this.about.channels.filter((channel) => channel.source === rank);
+    const facts = [
+      ["version", member.absent ? null : String(member.version)],
+      ["discloses", member.discloses],
+      ["exports", member.exports?.join(", ")],
+      ["passes on", passed.map((channel) => `${channel.names.join("; ")} to ${this.about.members[channel.target].alias}`).join("; ")],
+      ["imports", member.imports?.join(", ")],
+    ].filter(([, value]) => value);
+    return section(
+      alias,
+      "",
+      member.absent && h("p", { class: "bad" }, member.absent),
+      h("dl", { class: "facts" }, facts.map(([label, value]) => [h("dt", null, label), h("dd", null, value)])),
+      graph >= 0
+        ? button("Open its graph", () => this.app.place.leave({ s: graph }))
+        : h("p", { class: "note" }, "Its graph cannot be opened here: it is out of reach, on a server, or does not disclose its nodes."),
+    );
+  }
+
+  drawMap() {
+    const { counts, missing } = this.found;
     const { members, channels, width, height } = this.about;
     const svg = s(
       "svg",
-      { class: "picture still", viewBox: `-30 -30 ${width + 60} ${height + 60}`, role: "img", "aria-label": `Stores: ${members.map((member) => member.alias).join(", ")}` },
+      { class: "picture still", viewBox: `-30 -30 ${width + 60} ${height + 60}`, role: "group", "aria-label": `Stores: ${members.map((member) => member.alias).join(", ")}` },
       s("defs", null, s("marker", { id: "lx-map-arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { class: "arrow", d: "M0 0.800L7 4L0 7.200z" }))),
       channels.map((channel) =>
         s("path", { class: "edge", d: smooth(channel.points), "marker-end": "url(#lx-map-arrow)", "stroke-width": 1.6 }, s("title", null, channel.names.join("\n"))),
@@ -78,14 +119,26 @@ export class FederationView extends View {
       members.map((member) => {
         const [x, y, w, tall] = member.at;
         const count = counts[member.alias];
-        const lost = member.absent || missing.some((text) => text.startsWith(`${member.alias}:`));
+        const lost = member.absent || missing.some((part) => part.store === member.alias);
         return s(
           "g",
-          { class: `box module${count ? " is-lit" : ""}${lost ? " is-gone" : ""}` },
+          {
+            class: `box module${count ? " is-lit" : ""}${lost ? " is-gone" : ""}${this.app.place.text("member") === member.alias ? " center" : ""}`,
+            role: "button",
+            tabindex: "0",
+            "aria-label": `${member.alias}: what it discloses, and its graph`,
+            onclick: () => this.pick(member.alias),
+            onkeydown: (event) => {
+              if (event.key === "Enter" || event.key === " ") {
+                event.preventDefault();
+                this.pick(member.alias);
+              }
+            },
+          },
           s("title", null, member.absent ?? `version ${member.version}`),
           s("rect", { x, y, width: w, height: tall, rx: 8 }),
           s("text", { class: "label", x: x + w / 2, y: y + 24, "text-anchor": "middle" }, member.alias),
-          s("text", { class: "line", x: x + w / 2, y: y + 43, "text-anchor": "middle" }, member.absent ? "out of reach" : lost ? "does not tell" : count ? `${count.toLocaleString("en")} found` : `version ${member.version}`),
+          s("text", { class: "line", x: x + w / 2, y: y + 43, "text-anchor": "middle" }, member.absent ? "out of reach" : lost ? "refused" : count ? `${count.toLocaleString("en")} found` : `version ${member.version}`),
         );
       }),
     );
@@ -96,11 +149,17 @@ export class FederationView extends View {
     if (!this.about) return;
     const place = this.app.place;
     const nodes = place.list("nodes", []);
+    const member = place.text("member");
     const key = JSON.stringify([place.get("ask"), nodes, place.list("targets")]);
-    if (key === this.key) return;
+    replace(this.chosen, member !== undefined && this.member(member));
+    if (key === this.key) {
+      this.drawMap();
+      return;
+    }
     this.key = key;
+    this.found = { counts: {}, missing: [] };
+    this.drawMap();
     if (!nodes.length) {
-      this.drawMap({});
       replace(this.result);
       return;
     }
@@ -110,7 +169,8 @@ export class FederationView extends View {
   }
 
   answer(reply) {
-    this.drawMap(reply.members, reply.missing);
+    this.found = { counts: reply.members, missing: reply.missing };
+    this.drawMap();
     return [
       h(
         "p",
@@ -119,8 +179,9 @@ export class FederationView extends View {
         reply.count !== undefined && many(reply.count, "node"),
         h("span", { class: "note" }, `${many(reply.requests, "request")}, ${reply.bytes.toLocaleString("en")} bytes`),
       ),
-      reply.missing.length > 0 && section("It lacks", "", reply.missing.map((text) => h("p", { class: "bad" }, text))),
-      reply.paths && (reply.paths.length ? reply.paths.map((path) => h("p", { class: "path" }, path.join(" → "))) : h("p", { class: "note" }, "There is no path.")),
+      reply.verdict && !reply.paths.length && h("p", { class: "verdict" }, VERDICTS[reply.verdict]),
+      reply.paths?.map((path) => h("p", { class: "path" }, path.join(" → "))),
+      reply.missing.length > 0 && section("Missing from this answer", "", reply.missing.map((part) => h("p", { class: "bad" }, part.text))),
       reply.names &&
         h("ul", { class: "links" }, reply.names.map((name) => h("li", null, button(name, () => this.app.place.go({ ask: "ancestors", nodes: [name] }), { class: "more" })))),
       pythonButton(reply.python),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lipstick.cli.errors import Failure, reported
+from lipstick.cli.errors import UNKNOWN, Failure, reported
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 from lipstick.systems.federation.demo import demo
@@ -28,7 +28,7 @@ def federation() -> None:
 
     FILE names the members of a federation: a TOML file with a table [members.NAME] for each, and
     its location in it. Nodes are called MEMBER::NODE. An answer names what is missing from it, and
-    why; questions that can be answered by yes or no may have the answer unknown.
+    why; questions that can be answered by yes or no may have the answer unknown, with exit code 3.
     """
 
 
@@ -157,7 +157,7 @@ def depends(opened: Federation, told: Answer, node: str, others: tuple[str, ...]
     """Check if NODE would be gone without the OTHERs, taken together."""
     answered = opened.depends(node, others)
     document = {"node": node, "on": list(others), "depends": answered.verdict.value}
-    _send(told, answered, document, answered.verdict.value)
+    _send(told, opened, answered, document, answered.verdict.value)
 
 
 @federation.command()
@@ -168,7 +168,7 @@ def flow(opened: Federation, told: Answer, source: str, target: str) -> None:
     """Check if data could have flowed from SOURCE to TARGET: yes, no or unknown."""
     answered = opened.flow(source, target)
     document = {"source": source, "target": target, "flow": answered.verdict.value}
-    _send(told, answered, document, answered.verdict.value)
+    _send(told, opened, answered, document, answered.verdict.value)
 
 
 @federation.command()
@@ -182,7 +182,7 @@ def path(opened: Federation, told: Answer, source: str, target: str, longest: in
     answered = opened.paths(source, target, limit, longest)
     document = {"verdict": answered.verdict.value, "paths": [list(each) for each in answered.paths]}
     lines = [" → ".join(each) for each in answered.paths] or [answered.verdict.value]
-    _send(told, answered, document, *lines)
+    _send(told, opened, answered, document, *lines)
 
 
 @federation.command()
@@ -204,7 +204,7 @@ def evaluate(
     answered = opened.evaluate(known[name], nodes, _valuation(given) or None)
     texts = {node: known[name].render(value) for node, value in answered.values.items()}
     lines = [f"{node}: {text}" for node, text in texts.items()]
-    _send(told, answered, {"semiring": name, "values": texts}, *lines)
+    _send(told, opened, answered, {"semiring": name, "values": texts}, *lines)
 
 
 def _valuation(given: Sequence[str]) -> dict[str, Any]:
@@ -225,14 +225,18 @@ def _valuation(given: Sequence[str]) -> dict[str, Any]:
 def _send_nodes(opened: Federation, told: Answer, nodes: NodesAnswer) -> None:
     names = opened.names(nodes, told.rows)
     if told.format == JSON:
-        _send(told, nodes, {"count": len(nodes), "nodes": names})
+        _send(told, opened, nodes, {"count": len(nodes), "nodes": names})
         return
     told.table([{"node": name} for name in names], len(nodes))
-    _send(told, nodes, {}, counted(len(nodes), "node"))
+    _send(told, opened, nodes, {}, counted(len(nodes), "node"))
 
 
-def _send(told: Answer, answered: Answered, document: dict[str, Any], *lines: str) -> None:
-    """Send an answer with what it lacks and what it cost."""
+def _send(
+    told: Answer, opened: Federation, answered: Answered, document: dict[str, Any], *lines: str
+) -> None:
+    """Send an answer with its missing parts and its cost; exit with `UNKNOWN` if it is unknown."""
+    from graphquery.federation import Verdict, VerdictAnswer
+
     missing = [
         {
             "store": each.store,
@@ -254,15 +258,17 @@ def _send(told: Answer, answered: Answered, document: dict[str, Any], *lines: st
                 "cost": {"requests": cost.requests, "rounds": cost.rounds, "bytes": cost.bytes},
             }
         )
-        return
-    for line in lines:
-        told.say(line)
-    if missing:
-        told.say("Missing:")
-        told.table(missing)
-    rounds = counted(cost.rounds, "round")
-    told.say(f"{counted(cost.requests, 'request')} in {rounds}, {cost.bytes:,} bytes")
-    told.send_table()
+    else:
+        for line in lines:
+            told.say(line)
+        if missing:
+            told.say("Missing:")
+            told.table([{"why": opened.directory.explain(part)} for part in answered.missing])
+        rounds = counted(cost.rounds, "round")
+        told.say(f"{counted(cost.requests, 'request')} in {rounds}, {cost.bytes:,} bytes")
+        told.send_table()
+    if isinstance(answered, VerdictAnswer) and answered.verdict is Verdict.UNKNOWN:
+        raise SystemExit(UNKNOWN)
 
 
 @click.command()

@@ -13,11 +13,14 @@ from graphquery.federation import (
     open_federation,
     read_members,
 )
+from graphquery.federation.serving.disclosure import Disclosure
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell
 from lipstick.explorer.errors import ExploreError
+from lipstick.explorer.explorer import ExplorerSource
 from lipstick.explorer.graphs.boxes import counted
 from lipstick.explorer.graphs.layout import Box, layout
+from lipstick.explorer.graphs.source import open_graph
 from lipstick.explorer.params import Params
 
 _NAMED = 300
@@ -37,6 +40,8 @@ class FederationSource:
         The Python that opens it.
     disclosed
         By alias what is looked at of a member, where that is known here.
+    member_sources
+        By folder the graphs of members that disclose their nodes.
     """
 
     kind = "federation"
@@ -47,8 +52,10 @@ class FederationSource:
         federation: Federation,
         opening: str,
         disclosed: Mapping[str, str] | None = None,
+        member_sources: Mapping[Path, ExplorerSource] | None = None,
     ) -> None:
         self.name = name
+        self.member_sources = dict(member_sources or {})
         self._disclosed = dict(disclosed or {})
         self.federation = federation
         self._opening = opening
@@ -57,11 +64,19 @@ class FederationSource:
     def open(cls, name: str, path: Path) -> FederationSource:
         """Open the federation of a file of members."""
         opening = f"import lipstick\n\nfederation = lipstick.federation({str(path)!r})"
+        members = read_members(path)
         disclosed = {
             alias: "as its server says" if member.remote else member.disclosure.name.lower()
-            for alias, member in read_members(path).items()
+            for alias, member in members.items()
         }
-        return cls(name, open_federation(path), opening, disclosed)
+        federation = open_federation(path)
+        folders = {
+            alias: Path(member.location)
+            for alias, member in members.items()
+            if member.disclosure is Disclosure.NODES and alias in federation.directory.heads
+        }
+        graphs = {at: open_graph(alias, at) for alias, at in folders.items() if at.is_dir()}
+        return cls(name, federation, opening, disclosed, graphs)
 
     @classmethod
     def at_hand(cls, name: str, federation: Federation) -> FederationSource:
@@ -95,6 +110,7 @@ class FederationSource:
                     "alias": cell(alias),
                     "version": directory.heads[alias].version if alias in directory.heads else None,
                     "discloses": self._disclosed.get(alias),
+                    **self._crossing_names(alias),
                     "absent": cell(str(absent[alias].message)) if alias in absent else None,
                     "at": [
                         float(side[number])
@@ -112,6 +128,14 @@ class FederationSource:
             "python": self._opening,
         }
 
+    def _crossing_names(self, alias: str) -> dict[str, list[str | None]]:
+        """Return the names of the datasets that a member exports and imports."""
+        head = self.federation.directory.heads.get(alias)
+        if head is None:
+            return {}
+        exports = [cell(each.name) for each in head.exports.values()]
+        return {"exports": exports, "imports": [cell(each.name) for each in head.imports.values()]}
+
     def crossing(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return an answer of the whole federation, with its parts by member, and what it lacks.
 
@@ -126,15 +150,18 @@ class FederationSource:
         if operation not in _ASKED or not nodes:
             raise ExploreError(f"Ask {', '.join(_ASKED)} of nodes by alias::name.")
         budget.check()
-        answer, told = self._answered(
-            operation, nodes, [str(node) for node in params.items("targets")]
-        )
+        targets = [str(node) for node in params.items("targets")]
+        answer, told = self._answered(operation, nodes, targets)
+        arguments = f"{nodes!r}, {targets!r}" if operation == "paths" else repr(nodes)
         return told | {
             "complete": answer.complete,
-            "missing": [cell(str(reason)) for reason in answer.missing],
+            "missing": [
+                {"store": cell(part.store), "text": cell(self.federation.directory.explain(part))}
+                for part in answer.missing
+            ],
             "requests": answer.cost.requests,
             "bytes": answer.cost.sent + answer.cost.received,
-            "python": f"{self._opening}\nfederation.{operation}({nodes!r})",
+            "python": f"{self._opening}\nfederation.{operation}({arguments})",
         }
 
     def _answered(
@@ -145,7 +172,11 @@ class FederationSource:
             paths = self.federation.paths(nodes, targets)
             members = {name.partition("::")[0]: 1 for path in paths.paths for name in path}
             shown = [[cell(name) for name in path] for path in paths.paths]
-            return paths, {"paths": shown, "members": members}
+            return paths, {
+                "verdict": paths.verdict.value,
+                "paths": shown,
+                "members": members,
+            }
         ask = {
             "ancestors": self.federation.ancestors,
             "descendants": self.federation.descendants,

@@ -18,7 +18,7 @@ from graphquery.store import Store
 from lipstick.cli import main
 from lipstick.explorer import ExploreError, Explorer, Served, explore
 from lipstick.explorer import opening as opening_module
-from lipstick.explorer.explorer import open_source
+from lipstick.explorer.explorer import open_source, open_sources
 from lipstick.explorer.widget import widget
 from tests.graphquery.federation.stores import example
 from tests.lipstick.explorer.conftest import ask
@@ -40,7 +40,7 @@ def test_a_graph_is_served_or_saved(graph: ProvenanceGraph, tmp_path: Path) -> N
 
 
 def test_a_widget_answers_as_the_explorer_does(graph: ProvenanceGraph) -> None:
-    explorer = Explorer([opening_module.source_of(graph)])
+    explorer = Explorer(opening_module.sources_of(graph))
     shown = widget(explorer)
     sent: list[dict[str, Any]] = []
     shown.send = sent.append
@@ -93,6 +93,24 @@ def test_the_command_line_writes_a_page(stores: Path, tmp_path: Path) -> None:
     wrong = CliRunner().invoke(main, ["explore", str(tmp_path / "none")])
     assert wrong.exit_code == 2
     assert "There is nothing at" in wrong.output
+
+
+def test_a_folder_is_opened_with_what_it_has(stores: Path, tmp_path: Path) -> None:
+    for name in ("dealership", "generated"):
+        (tmp_path / name).symlink_to(stores / name)
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "manifest.json").write_text("{")
+    entries = open_sources(tmp_path)
+    listed = Explorer(entries).listing()["sources"]
+    assert [each["name"] for each in listed] == ["dealership", "generated", "torn"]
+    assert {each["group"] for each in listed} == {tmp_path.name}
+    assert listed[0]["bytes"] > 1_000
+    assert listed[0]["changed"] > 1_600_000_000_000
+    refused = Explorer(entries).ask({"source": 2, "view": "about"})
+    assert "manifest" in refused["error"]["message"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ExploreError, match="neither a capture nor a store, and has none in it"):
+        open_sources(tmp_path / "empty")
 
 
 SCRIPT = """

@@ -11,6 +11,7 @@ import pytest
 
 from benchmark_workflowgen.generated_graphs import generate
 from graphquery import ProvenanceGraph, Segment
+from lipstick.explorer.budget import Budget
 from lipstick.explorer.explorer import Explorer, open_source
 from lipstick.explorer.graphs.boxes import MOST
 from lipstick.explorer.graphs.node_values import changed
@@ -33,9 +34,7 @@ def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def graph_of(source: GraphSource) -> ProvenanceGraph:
     """The graph, when it has been built."""
-    source._thread.join()
-    assert source._graph is not None
-    return source._graph
+    return source.graph(Budget())
 
 
 def group(segment: Segment) -> str:

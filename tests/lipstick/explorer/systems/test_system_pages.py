@@ -21,7 +21,7 @@ from graphquery import ProvenanceGraph
 from graphquery.federation import open_federation
 from graphquery.store import Store
 from lipstick.explorer import Explorer, Served
-from lipstick.explorer.explorer import open_source
+from lipstick.explorer.explorer import open_source, open_sources
 from lipstick.explorer.saved import save
 from lipstick.systems.events import ReducedGraph
 from lipstick.systems.federation.demo import QUESTION, make_stores
@@ -30,6 +30,8 @@ from lipstick.systems.streams import Events, Stored, ancestors
 from tests.lipstick.explorer.conftest import HOSTILE, Page, accessible, opened, shot, texts
 from tests.lipstick.explorer.stores import store_generated
 from tests.lipstick.explorer.systems import recorded
+
+SOURCE = "sales::orders:o1"
 
 SCRIPT = '''\
 import sys
@@ -121,7 +123,9 @@ HOSTILE_NAMES = tuple(f"{number}{text}" for number, text in enumerate(HOSTILE))
 @pytest.fixture(scope="module")
 def kinds(paths: dict[str, Path]) -> Iterator[Served]:
     """Everything served."""
-    with Served(Explorer([open_source(path) for path in paths.values()])) as serving:
+    entries = [open_sources(path) for path in paths.values()]
+    members = [member for entry in entries for member in entry[1:]]
+    with Served(Explorer([*(entry[0] for entry in entries), *members])) as serving:
         yield serving
 
 
@@ -259,13 +263,21 @@ def test_a_federation_says_what_is_out_of_reach(page: Page, paths: dict[str, Pat
     screen.get_by_role("button", name="Ask", exact=True).click()
     screen.wait_for_selector(".panel .links li")
     assert texts(screen, ".panel .links li") == list(names)
-    assert texts(screen, ".map .box.is-gone .line") == ["does not tell", "out of reach"]
+    assert texts(screen, ".map .box.is-gone .line") == ["refused", "out of reach"]
     disclosed = texts(screen, ".panel tbody td:nth-child(3)")
     assert disclosed == ["boundary", "nodes", "nodes", "nodes"]
     assert wanted.complete == (screen.locator(".summary .count.added").count() == 1)
     assert not wanted.complete
     shot(page, "federation")
+    # No path is found through a store that refuses: nobody knows whether there is one.
+    screen = page.open(at("federation", ask="paths", nodes=[SOURCE], targets=[QUESTION]))
+    expect(screen.locator(".verdict")).to_contain_text("Unknown")
+    expect(screen.locator(".lazy .bad")).to_have_text("sales does not disclose this.")
+    # A box of the map leads to its member, and on to the member's graph.
+    screen.locator('.map .box:has-text("warehouse")').click()
     accessible(page, always=True)
+    screen.get_by_role("button", name="Open its graph").click()
+    expect(screen.locator(".shown")).to_contain_text("nodes in all")
     page.check()
 
 

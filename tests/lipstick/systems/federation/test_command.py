@@ -26,16 +26,16 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def run(*arguments: str | Path) -> Result:
-    """Run a command that is to go well."""
+def run(*arguments: str | Path, code: int = 0) -> Result:
+    """Run a command that is to end with a code."""
     result = CliRunner().invoke(main, ["federation", *map(str, arguments)])
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == code, result.output
     return result
 
 
-def told(*arguments: str | Path) -> dict[str, object]:
+def told(*arguments: str | Path, code: int = 0) -> dict[str, object]:
     """What a command says as JSON."""
-    document = json.loads(run(*arguments, "--format", "json").output)
+    document = json.loads(run(*arguments, "--format", "json", code=code).output)
     assert isinstance(document, dict)
     return document
 
@@ -85,8 +85,11 @@ def test_what_is_missing_is_told_and_strict_commands_fail(file: Path) -> None:
     answer = told("ancestors", partial, "D::d3")
     assert (answer["count"], answer["complete"]) == (14, False)
     assert [each["store"] for each in answer["missing"]] == ["B"]  # type: ignore[attr-defined]
-    assert "unreachable" in run("ancestors", partial, "D::d3").output
-    assert told("flow", partial, "A::a1", "D::d3")["flow"] == "unknown"
+    text = run("ancestors", partial, "D::d3").output
+    assert "B cannot be reached: " in text
+    assert told("flow", partial, "A::a1", "D::d3", code=3)["flow"] == "unknown"
+    assert "unknown" in run("path", partial, "A::a1", "D::d3", code=3).output
+    assert "no\n" in run("path", partial, "D::d3", "A::a1").output
     result = CliRunner().invoke(
         main, ["federation", "ancestors", str(partial), "D::d3", "--strict"]
     )
