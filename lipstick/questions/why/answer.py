@@ -100,6 +100,8 @@ class Explanation:
         number of rows.
     causes
         The predicates, best first.
+    together
+        The measure without the rows of the first two causes, of the first three, and so on.
     complete
         True if the search ended before its budget did; False: these are the best found until then.
     notes
@@ -112,6 +114,7 @@ class Explanation:
         sources: dict[str, SourceRows],
         question: str,
         causes: Sequence[Cause],
+        together: Sequence[float],
         what_if: WhatIfOf,
         complete: bool,
         notes: Sequence[str],
@@ -122,6 +125,7 @@ class Explanation:
         self.question = question
         self.before = measure.before
         self.causes = tuple(causes)
+        self.together = tuple(together)
         self.complete = complete
         self.notes = tuple(notes)
 
@@ -227,6 +231,12 @@ class Explanation:
     def __str__(self) -> str:
         lines = [self.question]
         lines += [f"{i}. {text}" for i, text in enumerate(self.sentences, start=1)]
+        enough = self._measure.reached(np.array([*self.together]))
+        alone = self._measure.reached(np.array([cause.after for cause in self.causes]))
+        if enough.any() and not alone.any():
+            number = int(enough.argmax()) + 2
+            first = "1 and 2" if number == 2 else f"1 to {number}"
+            lines.append(f"Without the rows of {first} together, nothing would be wrong any more.")
         if not self.causes:
             lines.append("No condition on the columns of its inputs explains it.")
         if not self.complete:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.member_rows import MemberRows
 from lipstick.engines.memory.reach import lineage, tokens
+from lipstick.engines.memory.scenarios import Deleted
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.why.deletions import (
     RowSample,
@@ -424,12 +425,10 @@ class _Scenarios(SearchEffects):
         deleted = (codes >= 0) & self._captured[rows] & self._universe[rows]
         order = np.argsort(codes[deleted], kind="stable")
         chosen = rows[deleted][order]
-        numbers = self._measure.of_deletions(
-            self._source.name,
-            self._source.tokens.take(pa.array(chosen)),
-            codes[deleted][order].astype(np.int64),
-            count,
+        gone = Deleted(
+            self._source.tokens.take(pa.array(chosen)), codes[deleted][order].astype(np.int64)
         )
+        numbers = self._measure.of_deletions({self._source.name: gone}, count)
         return single_codes(numbers, counts)
 
     def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:

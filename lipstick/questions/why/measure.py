@@ -46,6 +46,8 @@ class Measure:
         The value that is wanted; None: none is.
     direction
         The side on which a value is wrong if none is expected; None: any move counts.
+    signed
+        True if numbers beyond a bound that is wanted are negative gaps; False: their gap is 0.
     """
 
     engine: Engine
@@ -53,6 +55,7 @@ class Measure:
     positions: Array | None
     expected: float | None = None
     direction: Direction | None = None
+    signed: bool = False
 
     # -- what is measured ------------------------------------------------------------------
 
@@ -113,7 +116,7 @@ class Measure:
             beyond = numbers - self.expected
             if self.direction is None:
                 return np.abs(beyond)
-            return np.maximum(beyond if self.direction == "high" else -beyond, 0.0)
+            return self._clipped(beyond if self.direction == "high" else -beyond)
         if self.direction == "high":
             return numbers
         if self.direction == "low":
@@ -125,15 +128,25 @@ class Measure:
         gained: Array = self.gap(np.array([self.before]))[0] - self.gap(numbers)
         return gained
 
+    def reached(self, numbers: Array) -> Array:
+        """Return a Boolean per number: True if it is as wanted, which no number is without goal."""
+        if not self.has_goal:
+            return np.zeros(len(numbers), dtype=np.bool_)
+        closed: Array = self.gap(numbers) <= 0.0
+        return closed
+
+    def _clipped(self, beyond: Array) -> Array:
+        return beyond if self.signed else np.maximum(beyond, 0.0)
+
     # -- in scenarios ----------------------------------------------------------------------
 
-    def of_deletions(self, relation: str, tokens: pa.Table, scenarios: Array, count: int) -> Array:
-        """Return the number in each of some scenarios that delete tuples of one relation, exactly.
+    def of_deletions(self, deleted: Mapping[str, Deleted], count: int) -> Array:
+        """Return the number in each of some scenarios of deletions, exactly.
 
         Parameters
         ----------
-        tokens, scenarios
-            The tokens of deleted tuples, and the sorted numbers of their scenarios.
+        deleted
+            Per relation the deleted tuples, by sorted scenarios.
 
         Raises
         ------
@@ -141,14 +154,15 @@ class Measure:
             As a what-if does.
         """
         parts, first = [], 0
-        ends = np.searchsorted(scenarios, np.arange(count), side="right")
-        deleted = Deleted(tokens, scenarios)
+        ends = np.zeros(count, dtype=np.int64)
+        for each in deleted.values():
+            ends += np.searchsorted(each.scenarios, np.arange(count), side="right")
         while first < count:
             start = int(ends[first - 1]) if first else 0
             last = max(int(np.searchsorted(ends, start + _DELETIONS, side="right")), first + 1)
-            piece = deleted.slice(first, last)
-            moved = Deleted(piece.tokens, piece.scenarios - first)
-            states = self.engine.states({relation: moved})
+            pieces = {name: each.slice(first, last) for name, each in deleted.items()}
+            moved = {name: Deleted(p.tokens, p.scenarios - first) for name, p in pieces.items()}
+            states = self.engine.states(moved)
             parts.append(self.of_state(states[self.engine.root.name], last - first))
             first = last
         return np.concatenate(parts) if parts else np.zeros(0)
@@ -202,7 +216,8 @@ class Measure:
         taken = state.take(self.column, places[there]).fill_null(False)
         holds = taken.to_numpy(zero_copy_only=False)
         least = np.finfo(np.float64).tiny
-        distances[there] = np.where(holds, 0.0, np.maximum(distances[there], least))
+        true = np.minimum(distances[there], 0.0) if self.signed else 0.0
+        distances[there] = np.where(holds, true, np.maximum(distances[there], least))
         return distances
 
     def distance(self, left: Array, right: Array) -> Array:
@@ -211,7 +226,7 @@ class Measure:
         difference: Array = left - right
         if self.sides.op == "=":
             return np.abs(difference)
-        return np.maximum(difference if self.sides.op.startswith("<") else -difference, 0.0)
+        return self._clipped(difference if self.sides.op.startswith("<") else -difference)
 
     def _side(self, side: Any, state: State, places: Array) -> pa.Array:
         vector = side.evaluate(lambda _, name: from_arrow(state.take(name, places)))

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.display.progress_line import progress as progress_line
 from lipstick.engines.memory.memory import Memory
+from lipstick.engines.memory.scenarios import Deleted
 from lipstick.errors import CaptureError, TrackingError
 from lipstick.questions.why.answer import (
     Cause,
@@ -42,16 +43,18 @@ from semiring.base import Array
 from semiring.budget import spent, within
 from semiring.errors import ArgumentError
 
+_NO_ROWS = np.zeros(0, dtype=np.int64)
+
 _SAMPLE = 50_000
 """Rows of a relation among which predicates are looked for at most."""
 
 
 @dataclass(frozen=True)
 class FoundPredicate:
-    """A predicate that is shown, and the effects of deletions from all rows of its relation."""
+    """A predicate that is shown, and the scores of deletions from all rows of its relation."""
 
     candidate: CandidatePredicate
-    effects: SearchEffects
+    scores: GainScores
 
 
 def explain(
@@ -77,9 +80,10 @@ def explain(
     read = read_sources(memory.engine, spark, sources or {})
     wanted = _wanted(measure, read, columns or {})
     with progress_line(after=2.0) as line, within(budget):
-        chosen = _searched(measure, read, wanted, conditions, limit, progress or line)
+        searched = replace(measure, signed=True)
+        chosen = _searched(searched, read, wanted, conditions, limit, progress or line)
         complete = not spent()
-    causes = _shown(measure, read, chosen, subject, what_if)
+    causes, together = _shown(measure, read, chosen, subject, what_if)
     notes = [
         f"The rows of {name} were not read: conditions on it are on its key alone."
         for name, each in read.items()
@@ -90,6 +94,7 @@ def explain(
         read,
         _question(measure, subject),
         causes,
+        together,
         what_if,
         complete,
         notes,
@@ -124,7 +129,11 @@ def _searched(
         )
         candidates += searches[name].run()
     best = choose(candidates, searches, limit)
-    return [FoundPredicate(each, every[each.predicate.relation]) for each in best]
+    scores = {
+        name: GainScores(measure, every[name], len(read[name]))
+        for name in {each.predicate.relation for each in best}
+    }
+    return [FoundPredicate(each, scores[each.predicate.relation]) for each in best]
 
 
 def _shown(
@@ -133,30 +142,35 @@ def _shown(
     chosen: Sequence[FoundPredicate],
     subject: str,
     what_if: WhatIfOf,
-) -> list[Cause]:
-    """Return predicates as they are shown: with numbers over all rows, never over a sample."""
-    causes: dict[int, Cause] = {}
-    by_relation: dict[str, list[int]] = {}
-    for number, found in enumerate(chosen):
-        by_relation.setdefault(found.candidate.predicate.relation, []).append(number)
-    for name, numbers in by_relation.items():
-        source = read[name]
-        predicates = [chosen[number].candidate.predicate for number in numbers]
-        source.load(condition.column for each in predicates for condition in each.conditions)
-        satisfying = [each.rows(source) for each in predicates]
-        after = _exact(measure, source, satisfying)
-        scores = GainScores(measure, chosen[numbers[0]].effects, len(source))
-        for number, predicate, rows, exact in zip(
-            numbers, predicates, satisfying, after, strict=True
-        ):
-            without = chosen[number].effects.singles(np.zeros(len(rows), dtype=np.int64), 1, rows)
-            number_known = replace(without, numbers=np.array([exact]))
-            score = float(scores.of(number_known)[0])
-            causes[number] = cause(
-                measure, source, predicate, rows, float(exact), score, subject, what_if
-            )
+) -> tuple[list[Cause], tuple[float, ...]]:
+    """Return predicates as they are shown: with numbers over all rows, never over a sample.
+
+    Returns
+    -------
+    tuple
+        The causes, first each that alone brings the measure where it is wanted; and the measure
+        without the rows of the first two causes, the first three, and so on.
+    """
+    satisfying: list[Array] = []
+    for found in chosen:
+        source = read[found.candidate.predicate.relation]
+        source.load(condition.column for condition in found.candidate.predicate.conditions)
+        satisfying.append(found.candidate.predicate.rows(source))
+    names = [found.candidate.predicate.relation for found in chosen]
+    after = _exact(measure, read, [[pair] for pair in zip(names, satisfying, strict=True)])
+    causes = []
+    for found, rows, exact in zip(chosen, satisfying, after, strict=True):
+        predicate = found.candidate.predicate
+        score = found.scores.of_rows(rows, float(exact))
+        source = read[predicate.relation]
+        shown = cause(measure, source, predicate, rows, float(exact), score, subject, what_if)
+        causes.append((shown, rows))
     # What gains in a sample alone is chance; what is shown gains over all rows.
-    return [causes[number] for number in sorted(causes) if causes[number].score > 0]
+    causes = [(each, rows) for each, rows in causes if each.score > 0]
+    causes.sort(key=lambda pair: not measure.reached(np.array([pair[0].after]))[0])
+    parts = [(each.relation, rows) for each, rows in causes]
+    together = _exact(measure, read, [parts[: number + 1] for number in range(1, len(parts))])
+    return [each for each, _ in causes], tuple(together.tolist())
 
 
 def _wanted(
@@ -192,12 +206,23 @@ def _wanted(
     return wanted
 
 
-def _exact(measure: Measure, source: SourceRows, satisfying: Sequence[Array]) -> Array:
-    """Return the measure without the rows of each predicate, from the capture."""
-    rows = np.concatenate(satisfying)
-    owners = np.repeat(np.arange(len(satisfying)), [len(each) for each in satisfying])
-    tokens = source.tokens.take(pa.array(rows))
-    return measure.of_deletions(source.name, tokens, owners, len(satisfying))
+def _exact(
+    measure: Measure,
+    read: Mapping[str, SourceRows],
+    scenarios: Sequence[Sequence[tuple[str, Array]]],
+) -> Array:
+    """Return the measure in scenarios that each delete rows of relations, from the capture."""
+    deleted = {}
+    for name in {name for parts in scenarios for name, _ in parts}:
+        rows, owners = [_NO_ROWS], [_NO_ROWS]
+        for number, parts in enumerate(scenarios):
+            mine = [each for relation, each in parts if relation == name]
+            if mine:
+                rows.append(mine[0] if len(mine) == 1 else np.unique(np.concatenate(mine)))
+                owners.append(np.full(len(rows[-1]), number))
+        tokens = read[name].tokens.take(pa.array(np.concatenate(rows)))
+        deleted[name] = Deleted(tokens, np.concatenate(owners))
+    return measure.of_deletions(deleted, len(scenarios))
 
 
 def measured(

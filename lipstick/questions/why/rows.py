@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.reach import lineage
+from lipstick.engines.memory.scenarios import Deleted
 from lipstick.questions.why.effects import effects_on
 from lipstick.questions.why.measure import Measure
 from lipstick.questions.why.sources import SourceRows
@@ -40,7 +41,8 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
     if len(best):
         # Exactly: from the capture, a what-if each.
         tokens = source.tokens.take(pa.array(best))
-        after = measure.of_deletions(source.name, tokens, np.arange(len(best)), len(best))
+        deleted = {source.name: Deleted(tokens, np.arange(len(best)))}
+        after = measure.of_deletions(deleted, len(best))
     table = source.take(best)
     table = table.append_column("_after", pa.array(after, pa.float64()))
     return table.append_column("_effect", pa.array(after - measure.before, pa.float64()))

@@ -5,13 +5,15 @@ is removed: divided by the root of their number, to which the deviation of a ran
 proportional. This is the influence of Scorpion with the exponent ½, less what chance gains.
 Conditions come first, each column at once; conjunctions of two and three extend the best ones. Of
 predicates that explain the same, the simplest stays: after each choice, the others are scored by
-what they gain in addition.
+what they gain in addition. Beyond a bound that is wanted gains count on, or a part of a cause
+that just reaches the bound would explain more than the cause; predicates that reach it are shown
+first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
@@ -46,7 +48,10 @@ _LEAST = 0.01
 _POOL = 60
 """Candidates for the list that is shown."""
 
-_ALIKE = 0.9
+_SMALLEST = 0.05
+"""The score of a predicate that is shown, as a share of the best one's, at least."""
+
+_ALIKE = 0.8
 """The share of common rows from which only the simpler of two predicates is shown."""
 
 
@@ -84,6 +89,16 @@ class GainScores:
         number = without.numbers[0]
         is_known = share > 0 and not np.isnan(number)
         self._slope = (number - measure.before) / share if is_known else 0.0
+
+    def of_rows(self, rows: Array, number: float) -> float:
+        """Return the score of deleting rows, given the measure without them, clipped at its bound.
+
+        Beyond the bound it is estimated from partial aggregates.
+        """
+        without = self._effects.singles(np.zeros(len(rows), dtype=np.int64), 1, rows)
+        if not self._measure.reached(np.array([number]))[0]:
+            without = replace(without, numbers=np.array([number]))
+        return float(self.of(without)[0])
 
     def of(self, without: Without, before: float | None = None, taken: int = 0) -> Array:
         """Return scores; of deletions in addition to others, given the measure without these.
@@ -233,6 +248,10 @@ class PredicateSearch:
         added = float(self.scores.of(both, float(first.numbers[0]), int(first.counts[0]))[0])
         return min(added, candidate.score)
 
+    def reaches(self, candidate: CandidatePredicate) -> bool:
+        """Return True if the measure is as wanted without the rows of a predicate."""
+        return bool(self._measure.reached(np.array([candidate.number]))[0])
+
     def _without(self, rows: Array) -> Without:
         return self._effects.singles(np.zeros(len(rows), dtype=np.int64), 1, rows)
 
@@ -285,14 +304,16 @@ def choose(
 ) -> list[CandidatePredicate]:
     """Return those to be shown: each the best by what it gains beyond the ones before it.
 
-    Where nothing gains any more, alternatives follow that have most rows of their own.
+    Where nothing gains any more, alternatives follow that have most rows of their own. The best
+    that alone reaches what is wanted is among them.
     """
     left = _best(candidates, _POOL)
+    reaching = [c for c in left if searches[c.predicate.relation].reaches(c)]
     chosen: list[CandidatePredicate] = []
     while left and len(chosen) < limit:
         scored = [(searches[c.predicate.relation].marginal(c, chosen), c) for c in left]
         best_score, best = max(scored, key=lambda pair: pair[0])
-        if not best_score > 0 or (chosen and best_score < chosen[0].score / 20):
+        if not best_score > 0 or (chosen and best_score < chosen[0].score * _SMALLEST):
             break
         best = _simplest(best, best_score, scored)
         chosen.append(best)
@@ -302,8 +323,12 @@ def choose(
     for candidate in left:
         if len(chosen) >= limit:
             break
-        if all(_overlap(candidate, other) < 0.5 for other in chosen):
+        worth = not chosen or candidate.score >= chosen[0].score * _SMALLEST
+        if worth and all(_overlap(candidate, other) < 0.5 for other in chosen):
             chosen.append(candidate)
+    if reaching and not any(c is other for c in chosen for other in reaching):
+        others = [c for c in chosen if _overlap(c, reaching[0]) < 0.5]
+        chosen = [*others[: limit - 1], reaching[0]]
     return chosen
 
 

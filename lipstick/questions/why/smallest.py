@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.member_rows import MemberRows
+from lipstick.engines.memory.scenarios import Deleted
 from lipstick.errors import CapabilityError
 from lipstick.questions.why.deletions import aggregate, simple_scan
 from lipstick.questions.why.measure import Measure, as_numbers
@@ -136,7 +137,8 @@ def _verify(measure: Measure, source: SourceRows, chosen: Sequence[Array]) -> No
     rows = np.concatenate(chosen)
     owners = np.repeat(np.arange(len(chosen)), [len(each) for each in chosen])
     tokens = source.tokens.take(pa.array(rows))
-    gaps = measure.gap(measure.of_deletions(source.name, tokens, owners, len(chosen)))
+    deleted = {source.name: Deleted(tokens, owners)}
+    gaps = measure.gap(measure.of_deletions(deleted, len(chosen)))
     wrong = ~(np.abs(gaps) <= 1e-9 * max(1.0, abs(measure.expected or 0.0)))
     if wrong.any():
         raise CapabilityError(

@@ -143,6 +143,30 @@ def test_rows_without_a_partner_are_those_that_are_not_in_the_other_relation(
     assert said.causes[0].after == 0
 
 
+def test_what_makes_a_condition_true_comes_first_and_parts_do_so_together(tmp_path: Path) -> None:
+    # Both zone b of some days and driver 0 are wrong; a bound that one of them, or both, reach.
+    rides = _database().relations["rides"].data
+    amount = rides.column("amount").to_numpy() + 40 * (rides.column("driver").to_numpy() == 0)
+    rides = rides.set_column(5, "amount", pa.array(amount))
+    relation = Relation("rides", ("id",), _database().relations["rides"].schema, rides)
+    database = Database({"rides": relation})
+    for bound, enough in ((17.0, 1), (11.0, 2)):
+        sql = f"SELECT avg(amount) <= {bound} AS ok FROM rides"
+        capture = write_capture(sql, database, tmp_path / f"{bound}")
+        said = capture.why(sources={"rides": rides}, limit=3)
+        texts = [cause.text for cause in said.causes]
+        assert {frozenset(text.split(" and ")) for text in texts[:2]} == {
+            frozenset(["zone = 'b'", "day from 10 to 14"]),
+            frozenset(["driver = 0"]),
+        }
+        holds = [cause.after == 0 for cause in said.causes]
+        assert holds == sorted(holds, reverse=True)
+        assert (said.causes[0].after == 0) == (enough == 1)
+        assert said.together[0] == 0
+        line = "Without the rows of 1 and 2 together, nothing would be wrong any more."
+        assert (line in str(said)) == (enough == 2)
+
+
 def test_the_difference_of_two_values_is_explained(tmp_path: Path) -> None:
     sql = "SELECT zone, avg(amount) AS v FROM rides GROUP BY zone"
     said = _ask(sql, tmp_path, "v", {"zone": "b"}, than={"zone": "a"})
