@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from tests.local_spark import local_spark
+from tests.table_formats.kafka import SAME
 
 JARS = "LIPSTICK_TABLE_FORMATS"
 """The environment variable with the folder of the jars."""
@@ -35,7 +36,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.sql.catalog.ice.warehouse": str(home / "ice"),
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.databricks.delta.retentionDurationCheck.enabled": "false",
-        "spark.sql.legacy.createHiveTableByDefault": "false",
+        **SAME,
         # VACUUM lists files with as many tasks.
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     }
