@@ -112,3 +112,14 @@ def parsed(texts: Sequence[str | None], type_: pa.DataType) -> pa.Array:
 def _unreadable(texts: Sequence[str | None], type_: pa.DataType) -> ExploreError:
     shown = ", ".join("NULL" if text is None else repr(text) for text in list(texts)[:3])
     return ExploreError(f"These are no values of the type {type_}: {shown}.")
+
+
+def spelled(value: Any, *, separators: bool = True) -> str:
+    """Return a value as a sentence has it: numbers with separators, and no more than 4 decimals."""
+    if value is None:
+        return "NULL"
+    size = number(value) if separators else None
+    if size is not None:
+        text = f"{value:,.{2 if abs(size) >= 1000 else 4}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return str(cell(value))

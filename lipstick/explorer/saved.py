@@ -127,17 +127,14 @@ def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> No
     held.hold(number, "rows", {"offset": 0, "limit": 200}, asked=True)
     held.hold(number, "query", {}, asked=True)
     about = source.about(Params({}), Budget())
-    names = [about["columns"][number]["name"] for number in about["aggregates"]]
+    names = [about["columns"][number]["name"] for number in about["explained"]]
     for row in [] if rows_held is None else rows_held["places"][:rows]:
         answer = held.hold(number, "why", {"row": row})
         if answer is None:
             return
         for name in names:
-            held.hold(number, "value", {"row": row, "column": name})
-            for each in answer["inputs"]:
-                question = {"row": row, "column": name, "relation": each["relation"]}
-                if 0 < each["count"] <= 60:
-                    held.hold(number, "tornado", question)
+            for view in ("value", "listed", "without"):
+                held.hold(number, view, {"row": row, "column": name, "only": []})
         held.hold(number, "members", {"row": row, "offset": 0, "limit": 100})
         if answer["members"] <= 40:
             held.hold(number, "shares", {"row": row})

@@ -1,7 +1,9 @@
-"""The parts of an aggregated value, largest first, and its value without each of them."""
+"""Contributions to a value: its inputs in groups, the largest first, and its value without each."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,218 +11,435 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lipstick.capture.capture import Capture
-from lipstick.engines.memory.formal.tensors import check_aggregate
+from lipstick.engines.memory.formal.tensors import check_aggregate, column_number, made_by
 from lipstick.engines.memory.groups import GroupRows
-from lipstick.engines.memory.memory import Memory
-from lipstick.engines.memory.reach import lineage
+from lipstick.engines.memory.scenarios import Deleted, Scenarios
+from lipstick.errors import CaptureError
 from lipstick.explorer.budget import Budget
-from lipstick.explorer.captures.query import plain
-from lipstick.explorer.captures.why import labels, position
-from lipstick.explorer.cells import cell, number
+from lipstick.explorer.captures.axes import Axes, Axis, InputGroups
+from lipstick.explorer.captures.measures import (
+    Inputs,
+    exact,
+    extremes,
+    measured,
+    numbered,
+    ranked,
+)
+from lipstick.explorer.captures.query import explained, plain
+from lipstick.explorer.captures.why import position
+from lipstick.explorer.cells import cell, cells, columns, kind, number, spelled
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
-from rewriter.blocks import GROUP
-from rewriter.interpret import interpret
+from lipstick.questions.why.sources import SourceRows
+from rewriter.blocks import Kind
+from rewriter.interpret import AggregateCall, UninterpretableError, interpret
+from rewriter.scalars.text import text
 from semiring.base import Array
 
-BARS = 24
-"""Contributions that are shown one by one; the rest is one bar."""
+SHOWN = 50
+"""InputGroups that are listed one by one; the others are one line."""
+
+SPANS = 400
+"""Spans and ranges at most, which are all listed."""
 
 SCENARIOS = 2_000
-"""Scenarios of a tornado at most."""
+"""InputGroups that are left out one by one, at most."""
 
-_SUMMED = ("SUM", "COUNT", "AVG")
-
-
-def contributions(memory: Memory, row: int, column: str, budget: Budget) -> dict[str, Any]:
-    """The tensor of a value: what each member brings to it, the largest first.
-
-    Raises
-    ------
-    CaptureError
-        Where the column is no aggregate; where its values are not in the capture.
-    """
-    engine = memory.engine
-    at = np.array([position(memory, row)], dtype=np.int64)
-    output = check_aggregate(engine, column, at)
-    rows = engine.rows(engine.root.name)
-    scalar = interpret(next(o.scalar for o in engine.root.outputs if o.name == output))
-    if not isinstance(rows, GroupRows) or scalar.column is None or scalar.column[0] != GROUP:
-        return _formal(memory, at, column)
-    call = rows.calls[scalar.column[1]]
-    members, _ = rows.grouping.members_of(at)
-    alive = rows.members.base_alive
-    members = members if alive is None else members[alive[members]]
-    budget.check()
-    values = pa.array(np.ones(len(members), dtype=np.int64))
-    if call.arguments:
-        resolve = rows.members.resolve(members, rows.members.base)
-        values = call.arguments[0].evaluate(resolve).to_arrow(len(members))
-    budget.check()
-    there = np.flatnonzero(np.asarray(values.is_valid()))
-    values, members = values.take(pa.array(there)), members[there]
-    order = _order(values, call.function or "")
-    shown = order[:BARS]
-    common, names = _names(rows, members[shown])
-    bars = [
-        {"label": label, "value": number(value), "text": cell(value)}
-        for label, value in zip(names, values.take(pa.array(shown)).to_pylist(), strict=True)
-    ]
-    answer: dict[str, Any] = {
-        "column": column,
-        "call": cell(plain(call.text, engine.root)),
-        "common": common,
-        "function": call.function,
-        "distinct": call.distinct,
-        "bars": bars,
-        "count": len(members),
-        "total": cell(engine.base(engine.root.name).take(output, at)[0].as_py()),
-    }
-    rest = order[BARS:]
-    if len(rest):
-        left = values.take(pa.array(rest))
-        summed = call.function in _SUMMED
-        value = pc.sum(left).as_py() if summed else left[0].as_py()
-        answer["rest"] = {"count": len(rest), "value": number(value), "text": cell(value)}
-    return answer
+_CHANGES = 100_000
 
 
-def _order(values: pa.Array, function: str) -> Array:
-    """Return the places of values: largest first, for MIN smallest first, for sums by magnitude."""
-    if function in _SUMMED and len(values):
-        values = pc.abs(values)
-    direction = "ascending" if function == "MIN" else "descending"
-    order: Array = pc.array_sort_indices(values, order=direction).to_numpy()
-    return order.astype(np.int64)
+class TooManyGroupsError(ExploreError):
+    """The inputs are in too many groups to be shown so."""
 
 
-def _names(rows: GroupRows, members: Array) -> tuple[str, list[str]]:
-    """The tokens that all of some members are made of, and of each the others."""
-    inside = rows.members
-    parts: list[list[str]] = [[] for _ in members]
-    if inside.dataset is not None:
-        for index, token_columns in enumerate(inside.block.tokens):
-            columns = [inside.dataset.take(name, members) for name in token_columns.columns]
-            absent = inside.tokens.index(index).absent
-            table = pa.Table.from_arrays(columns, names=list(token_columns.columns))
-            for part, member, label in zip(parts, members.tolist(), labels("", table), strict=True):
-                if absent is None or not absent[member]:
-                    part.append(f"{token_columns.relation}:{label}")
-    shared = set(parts[0]).intersection(*parts[1:]) if len(parts) > 1 else set()
-    common = " · ".join(label for label in parts[0] if label in shared) if parts else ""
-    return common, [" · ".join(p for p in part if p not in shared) or "1" for part in parts]
+@dataclass(frozen=True, slots=True)
+class KeptInputs:
+    """The inputs of a value that some groupings keep.
 
-
-def _formal(memory: Memory, at: Array, column: str) -> dict[str, Any]:
-    """A tensor of a block below the last one, from its formal value."""
-    (value,) = memory.formally(lambda formal: formal.values(column, at))
-    terms = list(getattr(value, "simple_tensors", ()))
-    ranked = sorted(terms, key=lambda term: -abs(number(term[1]) or 0.0))
-    bars = [
-        {"label": cell(k.truncated(2)), "value": number(v), "text": cell(v)}
-        for k, v in ranked[:BARS]
-    ]
-    rest = [number(v) or 0.0 for _, v in ranked[BARS:]]
-    answer: dict[str, Any] = {
-        "column": column,
-        "call": cell(str(value)),
-        "function": None,
-        "distinct": False,
-        "bars": bars,
-        "count": len(terms),
-        "total": None,
-    }
-    if rest:
-        answer["rest"] = {"count": len(rest), "value": sum(rest), "text": cell(sum(rest))}
-    return answer
-
-
-# -- tornado -------------------------------------------------------------------------------------
-
-
-def tornado(capture: Capture, row: int, params: Params, budget: Budget) -> dict[str, Any]:
-    """Return the values of a row without each of its inputs from one relation.
-
-    Parameters
+    Attributes
     ----------
-    params
-        ``column``; ``relation``; ``by``: a column of the relation's key, whose values are left out
-        one after the other, all rows of the row's inputs with it at once; none: each input alone.
+    kept
+        The places of these inputs among all.
+    axes
+        The rows of these inputs.
+    only
+        The groupings.
     """
-    memory = capture.memory
-    column, relation = params.text("column"), params.text("relation")
-    names = list(memory.engine.manifest.names)
-    if column not in names:
-        raise ExploreError(f"The answer has no column {column!r}.")
-    index = names.index(column)
-    record = memory.engine.manifest.relations.get(relation)
-    if record is None or not record.token:
-        raise ExploreError(f"The query reads no relation {relation!r} with tokens.")
-    at = np.array([position(memory, row)], dtype=np.int64)
-    tokens = lineage(memory.engine, at)[relation]
-    by = params.text("by", "")
-    keys = tokens.select([by]) if by in tokens.column_names else tokens
-    groups = keys.group_by(keys.column_names).aggregate([])
-    if groups.num_rows > SCENARIOS:
-        raise ExploreError(
-            f"The row has {groups.num_rows:,} inputs from {relation}: at most {SCENARIOS:,} are "
-            "left out one by one.\nLeave them out by a column."
+
+    inputs: Inputs
+    kept: Array
+    axes: list[Axis]
+    only: list[dict[str, Any]]
+
+    def groups(self, by: Params) -> InputGroups:
+        """Return the inputs in groups; by default by the rows of the finest axis."""
+        if not self.axes:
+            raise ExploreError("The value has no inputs that can be told apart.")
+        finest = max(range(len(self.axes)), key=lambda place: self.axes[place].distinct)
+        chosen = by.integer("axis", finest)
+        if not 0 <= chosen < len(self.axes):
+            raise ExploreError(f"The value has {len(self.axes)} axes, none {chosen}.")
+        return self.axes[chosen].groups(by.text("column", ""), by.text("unit", ""))
+
+    def narrowed(self, only: Any) -> KeptInputs:
+        """Keep the inputs of some groups."""
+        given = Params(only)
+        groups = self.groups(given)
+        wanted = given.items("labels")
+        labels = groups.labels(np.arange(groups.count))
+        here = [number for number, label in enumerate(labels) if label in wanted]
+        keep = np.flatnonzero(np.isin(groups.codes, here))
+        apart = self.inputs.values is None  # then each axis has inputs of its own
+        axes = [
+            axis if apart and axis is not groups.axis else replace(axis, rows=axis.rows[keep])
+            for axis in self.axes
+        ]
+        name = groups.column or groups.axis.name
+        ends = list(dict.fromkeys(str(each or "NULL") for each in (*wanted[:1], *wanted[-1:])))
+        said = {**only, "text": f"{name} {' to '.join(ends)}"}
+        return replace(
+            self, kept=self.kept if apart else self.kept[keep], axes=axes, only=[*self.only, said]
         )
-    texts = labels(record.naming, groups) if keys is tokens else labels("", groups)
-    labelled = groups.append_column("scenario", pa.array(texts))
-    scenarios = tokens.join(labelled, keys.column_names).select([*record.token, "scenario"])
-    budget.check()
-    changes = capture.what_if_many({relation: scenarios}).changes
-    budget.check()
-    answer = memory.answer()
-    old = answer.column(index)[row].as_py()
-    identity = _identity(memory, row)
-    effects: dict[str, Any] = {}
-    for change in changes.to_pylist() if changes.num_rows <= 50_000 else []:
-        label = change["scenario"]
-        if change["_change"] == "deleted" and _equal(change, answer, row, names):
-            effects[label] = None
-        elif change["_change"] == "changed" and all(change[n] == v for n, v in identity.items()):
-            effects[label] = change[column]
-    changed: dict[Any, float | None] = {t: _change(old, new) for t, new in effects.items()}
-    bars = [
-        {
-            "label": text,
-            "new": cell(effects[text]) if text in effects else cell(old),
-            "gone": text in effects and effects[text] is None,
-            "change": changed.get(text, 0.0),
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The groups of the inputs of a value, each with what it brings to it.
+
+    Attributes
+    ----------
+    counts
+        The inputs of each group.
+    values
+        What each brings; NULL: it is not measured.
+    order
+        The groups as they are listed.
+    """
+
+    groups: InputGroups
+    counts: Array
+    values: pa.Array
+    order: Array
+
+    @property
+    def shown(self) -> Array:
+        """The groups that are listed one by one."""
+        return self.order[: SPANS if self.groups.ordered else SHOWN]
+
+
+class ContributionViews:
+    """The contributions to the values of one capture."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self._axes = Axes(capture.memory)
+        self._inputs = lru_cache(maxsize=4)(self._find)
+
+    def value(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the inputs of a value in groups, the largest contributions first.
+
+        Parameters
+        ----------
+        params
+            ``column`` of the answer; ``by``: ``axis``, ``column`` and ``unit`` (day, month, year or
+            range) to group by, none of them for the rows of the finest axis; ``only``: groupings,
+            each with the ``labels`` of the groups whose inputs are kept.
+        """
+        asked = self._asked(row, params)
+        answer = _described(asked)
+        budget.check()
+        try:
+            items = self._items(asked, row, params, budget)
+        except TooManyGroupsError as error:
+            # The page still offers other groupings.
+            return answer | {"refused": str(error), "bars": [], "sentence": ""}
+        groups = items.groups
+        by = {"axis": groups.axis.place, "column": groups.column, "unit": groups.unit}
+        answer |= {"groups": groups.count, "ordered": groups.ordered, "by": by}
+        answer["bars"] = _bars(asked.inputs, items, items.shown)
+        rest = items.order[len(items.shown) :]
+        if len(rest):
+            answer["rest"] = _rest(asked.inputs, items, rest)
+        answer["sentence"] = self._sentence(row, asked, items)
+        return answer
+
+    def listed(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the rows that :meth:`value` lists, with the columns of their source."""
+        items = self._items(self._asked(row, params), row, params, budget)
+        groups = items.groups
+        if groups.values is not None:
+            table = pa.table([pa.array(groups.labels(items.shown), pa.string())], [groups.column])
+        else:
+            table = groups.axis.take(groups.first[items.shown])
+        return {"columns": columns(table.schema), "rows": cells(table)}
+
+    def without(self, row: int, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the value without the inputs of each group that :meth:`value` lists."""
+        asked = self._asked(row, params)
+        items = self._items(asked, row, params, budget)
+        total = asked.inputs.total
+        values, gone = self._left_out(row, asked.inputs, items.groups, items.shown, budget)
+        return {
+            "identified": self._identity is not None,
+            "bars": [
+                {"text": cell(value), "gone": lost, "change": _difference(value, total)}
+                for value, lost in zip(values, gone, strict=True)
+            ],
         }
-        for text in texts
+
+    # -- inputs ----------------------------------------------------------------------------
+
+    def _asked(self, row: int, params: Params) -> KeptInputs:
+        inputs = self._inputs(row, params.text("column"))
+        count = 0 if inputs.values is None else len(inputs.values)
+        asked = KeptInputs(inputs, np.arange(count), inputs.axes, [])
+        for only in params.items("only"):
+            asked = asked.narrowed(only)
+        return asked
+
+    def _find(self, row: int, column: str) -> Inputs:
+        memory = self.capture.memory
+        engine = memory.engine
+        at = np.array([position(memory, row)], dtype=np.int64)
+        place = column_number(engine, column)
+        total = memory.answer().column(place)[row].as_py()
+        try:
+            block, output, at_block = made_by(engine, check_aggregate(engine, column, at), at)
+            rows = engine.rows(block)
+            if isinstance(rows, GroupRows):
+                scalar = interpret(next(o.scalar for o in rows.block.outputs if o.name == output))
+                assert scalar.column is not None
+                call = rows.calls[scalar.column[1]]
+                return self._of_call(rows, call, column, total, at_block)
+        except (CaptureError, UninterpretableError):
+            pass  # The value is no plain aggregate: its inputs are left out in turn.
+        if place not in explained(memory):
+            raise ExploreError(f"{column!r} is no number that inputs add up to or change.")
+        written = plain(text(engine.root.outputs[place].scalar), engine.root)
+        return Inputs(column, str(cell(written)), total, None, False, None, self._axes.of_row(at))
+
+    def _of_call(
+        self, rows: GroupRows, call: AggregateCall, column: str, total: Any, at: Array
+    ) -> Inputs:
+        """Return the inputs of an aggregate: the members of its group with a value."""
+        members, _ = rows.grouping.members_of(at)
+        alive = rows.members.base_alive
+        members = members if alive is None else members[alive[members]]
+        values = pa.array(np.ones(len(members), dtype=np.int64))
+        nulls = 0
+        if call.arguments:
+            resolve = rows.members.resolve(members, rows.members.base)
+            arguments = [a.evaluate(resolve).to_arrow(len(members)) for a in call.arguments]
+            valid = np.logical_and.reduce([np.asarray(a.is_valid()) for a in arguments])
+            there = np.flatnonzero(valid)
+            nulls, members = len(members) - len(there), members[there]
+            taken = [a.take(pa.array(there)) for a in arguments]
+            values = taken[0] if len(taken) == 1 else numbered(taken)
+        written = str(cell(plain(call.text, rows.block)))
+        axes = self._axes.of_members(rows, members)
+        return Inputs(column, written, total, call.function, call.distinct, values, axes, nulls)
+
+    # -- groups ----------------------------------------------------------------------------
+
+    def _items(self, asked: KeptInputs, row: int, params: Params, budget: Budget) -> Items:
+        groups = asked.groups(Params(params.mapping("by")))
+        inputs = asked.inputs
+        if groups.ordered and groups.count > SPANS:
+            raise TooManyGroupsError(
+                f"{groups.count:,} groups are too many to show in their order: at most {SPANS}.\n"
+                "Group by a longer span."
+            )
+        counts = np.bincount(groups.codes, minlength=groups.count)
+        if inputs.values is not None:
+            values = measured(inputs, asked.kept, groups, counts)
+        else:
+            if groups.count > SCENARIOS:
+                raise TooManyGroupsError(
+                    f"The inputs are {groups.count:,} groups: at most {SCENARIOS:,} are left out "
+                    "one by one.\nGroup them by a column, or keep some of them."
+                )
+            left, _ = self._left_out(row, inputs, groups, np.arange(groups.count), budget)
+            changes = [_difference(value, inputs.total) for value in left]
+            lost = [None if change is None else 0.0 - change for change in changes]
+            values = pa.array(lost, pa.float64())
+        budget.check()
+        if groups.ordered and groups.values is not None:
+            order = pc.array_sort_indices(groups.values).to_numpy().astype(np.int64)
+        else:
+            order = ranked(inputs, values)
+        return Items(groups, counts, values, order)
+
+    @property
+    def _identity(self) -> tuple[int, ...] | None:
+        """The columns that name a row whatever is deleted; None: there are none."""
+        root = self.capture.memory.engine.root
+        if root.kind is Kind.GROUP and not root.keys:
+            return ()
+        return None if root.key_outputs is None else tuple(root.key_outputs)
+
+    def _left_out(
+        self, row: int, inputs: Inputs, groups: InputGroups, shown: Array, budget: Budget
+    ) -> tuple[list[Any], list[bool]]:
+        """Return the value of a row without each of some groups, and which take the row away.
+
+        Where nothing names the rows, a row that changes is not recognized.
+        """
+        axis = groups.axis
+        if axis.relation is None or not isinstance(axis.table, SourceRows):
+            raise ExploreError("Rows of a subquery are made from others, which can be left out.")
+        place = np.full(groups.count, -1)
+        place[shown] = np.arange(len(shown))
+        chosen = (place[groups.codes] >= 0) & (axis.rows >= 0)
+        width = int(axis.rows.max(initial=0)) + 1
+        pairs = np.unique(place[groups.codes[chosen]] * width + axis.rows[chosen])
+        scenarios, rows = np.divmod(pairs, width)
+        tokens = axis.table.tokens.take(pa.array(rows))
+        deleted = Deleted(tokens.cast(self.capture._token_types()[axis.relation]), scenarios)
+        budget.check()
+        memory = self.capture.memory
+        labels = pa.array(np.arange(len(shown)))
+        changes = memory.what_if_many(Scenarios(labels, {axis.relation: deleted})).changes
+        budget.check()
+        values: list[Any] = [inputs.total] * len(shown)
+        gone = [False] * len(shown)
+        answer, identity = memory.answer(), self._identity
+        same = np.ones(changes.num_rows, dtype=np.bool_)
+        for at in range(answer.num_columns) if identity is None else identity:
+            column, value = changes.column(at + 1), answer.column(at)[row]
+            mask = pc.equal(column, value) if value.is_valid else pc.is_null(column)
+            same &= np.asarray(pc.fill_null(mask, False))
+        found = changes.filter(pa.array(same)).slice(0, _CHANGES)
+        after = found.column(1 + column_number(memory.engine, inputs.column))
+        for scenario, change, value in zip(
+            found.column(0).to_pylist(),
+            found.column(found.num_columns - 1).to_pylist(),
+            after.to_pylist(),
+            strict=True,
+        ):
+            if change == "deleted":
+                values[scenario], gone[scenario] = None, True
+            elif change == "changed" and identity is not None:
+                values[scenario] = value
+        return values, gone
+
+    # -- words -----------------------------------------------------------------------------
+
+    def _sentence(self, row: int, asked: KeptInputs, items: Items) -> str:
+        """Return what the value is made of, in words."""
+        inputs, groups = asked.inputs, items.groups
+        answer = self.capture.memory.answer()
+        keys = [answer.column(place)[row].as_py() for place in self._identity or ()]
+        names = ", ".join(spelled(key, separators=False) for key in keys)
+        whole = f"{inputs.column} {spelled(inputs.total)}{f' of {names}' if keys else ''}"
+        made = _rows_of(groups.axis)
+        if asked.only:
+            made += f" with {' and '.join(each['text'] for each in asked.only)}"
+        if inputs.function in ("MIN", "MAX"):
+            assert inputs.values is not None
+            kept = inputs.values.take(pa.array(asked.kept))
+            return f"{whole}: of {made} {extremes(inputs, kept)}."
+        if not groups.count:
+            return f"{whole}: no input."
+        if asked.only and inputs.shared and not inputs.distinct:
+            part = pc.sum(exact(items.values)).as_py()
+            made = f"{spelled(part)} of it from {made}"
+        largest = ranked(inputs, items.values)[:1]
+        (bar,) = _bars(inputs, items, largest)
+        of_column = f"{groups.column} " if groups.column else f"{groups.axis.name} "
+        name = f"{of_column}{'NULL' if bar['label'] is None else bar['label']}"
+        value = bar["value"]
+        if value is None:
+            return f"{whole}: {made}."
+        if inputs.values is None:
+            word = "more" if value < 0 else "less"
+            return f"{whole}: {made}. Without {name} it is {spelled(abs(value))} {word}, the most."
+        if inputs.function == "AVG":
+            way = "up" if value >= 0 else "down"
+            return f"{whole}: {made}; {name} pulls it {way} by {spelled(abs(value))}, the most."
+        said = spelled(value) if bar["share"] is None else _percent(bar["share"])
+        if inputs.distinct:
+            return f"{whole}: {made}; {said} is in {name} alone, the most."
+        if groups.values is None and inputs.function == "COUNT" and groups.count > 1:
+            return f"{whole}: {made}. Group them by a column to see where there are many."
+        return f"{whole}: {made}; the largest, {name}, is {said}."
+
+
+def _rows_of(axis: Axis) -> str:
+    count = axis.distinct
+    return f"{count:,} {'row' if count == 1 else 'rows'} of {axis.name}"
+
+
+def _percent(share: float) -> str:
+    return f"{spelled(100 * share)} %" if abs(share) < 0.01 else f"{100 * share:.1f} %"
+
+
+def _difference(value: Any, old: Any) -> float | None:
+    before = number(old)
+    return None if before is None else (number(value) or 0.0) - before
+
+
+def _bars(inputs: Inputs, items: Items, shown: Array) -> list[dict[str, Any]]:
+    """Return what each group that is listed brings, its share in the whole, and what it is."""
+    total = number(inputs.total) if inputs.shared else None
+    groups = items.groups
+    values = items.values.take(pa.array(shown)).to_pylist()
+    sizes = [number(value) for value in values]
+    return [
+        {
+            "label": label,
+            "value": size,
+            "text": cell(value),
+            "share": size / total if total and size is not None else None,
+            "count": count,
+            "decides": inputs.function in ("MIN", "MAX") and value == inputs.total,
+            "key": key,
+            "where": where,
+        }
+        for value, size, label, where, key, count in zip(
+            values,
+            sizes,
+            groups.labels(shown),
+            groups.conditions(shown),
+            groups.keys(shown),
+            items.counts[shown].tolist(),
+            strict=True,
+        )
     ]
-    bars.sort(key=lambda bar: -abs(changed.get(str(bar["label"])) or 0.0))
+
+
+def _rest(inputs: Inputs, items: Items, rest: Array) -> dict[str, Any]:
+    """Return the groups that are not listed, as one."""
+    answer: dict[str, Any] = {"count": len(rest), "inputs": int(items.counts[rest].sum())}
+    left = items.values.take(pa.array(rest))
+    summed = inputs.shared or inputs.function == "AVG"
+    if summed and not inputs.distinct and kind(left.type) == "number":
+        value = pc.sum(exact(left)).as_py()
+        size, total = number(value), number(inputs.total)
+        answer |= {"text": cell(value), "value": size}
+        if inputs.shared and total and size is not None:
+            answer["share"] = size / total
+    return answer
+
+
+def _described(asked: KeptInputs) -> dict[str, Any]:
+    """Return what is measured, and what the inputs can be grouped by."""
+    inputs = asked.inputs
     return {
-        "column": column,
-        "relation": relation,
-        "key": list(record.token),
-        "old": cell(old),
-        "value": number(old),
-        "bars": bars[:BARS],
-        "count": len(bars),
-        "identified": bool(identity),
+        "column": inputs.column,
+        "call": inputs.text,
+        "function": inputs.function,
+        "total": cell(inputs.total),
+        "measure": inputs.measure,
+        "additive": inputs.shared and not inputs.distinct,
+        "nulls": inputs.nulls,
+        "only": asked.only,
+        "axes": [
+            {
+                "name": axis.name,
+                "relation": axis.relation,
+                "note": axis.note,
+                "columns": columns(axis.table.schema),
+            }
+            for axis in asked.axes
+        ],
     }
-
-
-def _change(old: Any, new: Any) -> float | None:
-    before, after = number(old), number(new)
-    if before is None:
-        return None
-    return (after or 0.0) - before
-
-
-def _identity(memory: Memory, row: int) -> dict[str, Any]:
-    """Return a row's values of the grouping's keys, which identify it whatever is deleted."""
-    engine = memory.engine
-    places = engine.root.key_outputs
-    if places is None:
-        return {}
-    answer = memory.answer()
-    return {engine.manifest.names[p]: answer.column(p)[row].as_py() for p in places}
-
-
-def _equal(change: dict[str, Any], answer: pa.Table, row: int, names: list[str]) -> bool:
-    return all(change[name] == answer.column(p)[row].as_py() for p, name in enumerate(names))

@@ -11,7 +11,7 @@ from lipstick.engines.memory.formal.tensors import check_aggregate
 from lipstick.engines.memory.memory import Memory
 from lipstick.engines.memory.places import NOTHING
 from lipstick.errors import CaptureError
-from lipstick.explorer.cells import cell
+from lipstick.explorer.cells import cell, kind
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.scalars.text import text
@@ -137,15 +137,20 @@ def _mentions(query: str, relations: list[str]) -> list[dict[str, Any]]:
     return mentions
 
 
-def aggregates(memory: Memory) -> list[int]:
-    """The places of the columns of the answer that have tensors."""
+def explained(memory: Memory) -> list[int]:
+    """Return the places of the columns whose values have inputs of their own.
+
+    They are aggregates, and numbers that deletions can change.
+    """
     positions = []
-    for number, name in enumerate(memory.engine.manifest.names):
+    schema = memory.answer().schema
+    for place, output in enumerate(memory.engine.root.outputs):
         try:
-            check_aggregate(memory.engine, name, NOTHING)
+            check_aggregate(memory.engine, memory.engine.manifest.names[place], NOTHING)
         except CaptureError:
-            continue
-        positions.append(number)
+            if output.stable or kind(schema.field(place).type) != "number":
+                continue
+        positions.append(place)
     return positions
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from lipstick.capture.capture import Capture
 from lipstick.engines.memory.reach import reach
 from lipstick.explorer.budget import Budget
-from lipstick.explorer.captures import contributions, input_rows, query, what_if, why
+from lipstick.explorer.captures import input_rows, query, what_if, why
+from lipstick.explorer.captures.contributions import ContributionViews
 from lipstick.explorer.captures.valuations import Chosen, numeric_columns
 from lipstick.explorer.cells import cell, columns
 from lipstick.explorer.errors import ExploreError
@@ -122,7 +123,8 @@ class CaptureSource:
             "shares": self.shares,
             "inputs": self.inputs,
             "value": self.value,
-            "tornado": self.tornado,
+            "listed": self.listed,
+            "without": self.without,
             "what_if": self.what_if,
             "query": self.query,
             "evaluate": self.evaluate,
@@ -147,7 +149,7 @@ class CaptureSource:
             "query": manifest.query,
             "rows": self.windows.table.num_rows,
             "columns": columns(self.windows.table.schema),
-            "aggregates": query.aggregates(self.capture.memory),
+            "explained": query.explained(self.capture.memory),
             "relations": query.relations(self.capture),
             "semirings": SEMIRINGS,
             "python": self.opening,
@@ -186,14 +188,24 @@ class CaptureSource:
         """Input rows of a row as they are in their source."""
         return input_rows.source_rows(self.capture.memory, self._row(params), params, budget)
 
-    def value(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return the parts of a value."""
-        column = params.text("column")
-        return contributions.contributions(self.capture.memory, self._row(params), column, budget)
+    @cached_property
+    def contributions(self) -> ContributionViews:
+        """The contributions to the values of the answer."""
+        return ContributionViews(self.capture)
 
-    def tornado(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Return the value without each input."""
-        return contributions.tornado(self.capture, self._row(params), params, budget)
+    def value(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the inputs of a value; see :meth:`ContributionViews.value`."""
+        answer = self.contributions.value(self._row(params), params, budget)
+        answer["python"] = f"{self.opening}\ncapture.tensors({answer['column']!r})"
+        return answer
+
+    def listed(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the source rows of a value's inputs; see :meth:`ContributionViews.listed`."""
+        return self.contributions.listed(self._row(params), params, budget)
+
+    def without(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return a value without each group; see :meth:`ContributionViews.without`."""
+        return self.contributions.without(self._row(params), params, budget)
 
     def what_if(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the differences that deleting some inputs makes."""

@@ -25,6 +25,7 @@ MODULES = (
     "terms.js",
     "exporting.js",
     "why.js",
+    "value.js",
     "view.js",
     "whatif.js",
     "query.js",

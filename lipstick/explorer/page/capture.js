@@ -4,6 +4,7 @@ import { h, replace } from "./dom.js";
 import { Table } from "./table.js";
 import { palette } from "./terms.js";
 import { Why } from "./why.js";
+import { Value } from "./value.js";
 import { Strikes, WhatIf } from "./whatif.js";
 import { Query } from "./query.js";
 import { tableButtons } from "./exporting.js";
@@ -31,18 +32,18 @@ export class CaptureView extends View {
     this.about = about;
     const app = this.app;
     app.colors = palette(about.relations.map((relation) => relation.name));
-    const aggregates = new Set(about.aggregates);
+    this.explained = new Set(about.explained);
     this.table = new Table({
       label: "The answer",
       query: { sort: app.place.whole("sort", -1), descending: app.place.get("down", false), filters: app.place.mapping("filters", {}) },
       fetchRows: (params, signal) => this.ask("rows", params, signal),
-      linked: (place) => aggregates.has(place),
-      onopen: (row) => app.place.go({ row, col: undefined }),
-      oncell: (row, col) => app.place.go({ row, col }),
+      linked: (place) => this.explained.has(place),
+      onopen: (row) => app.place.go({ row, col: undefined, by: undefined, only: undefined }),
+      oncell: (row, col) => app.place.go({ row, col, ...(app.place.whole("col") === col ? {} : { by: undefined, only: undefined }) }),
     });
     this.table.onquery = (query) =>
       app.place.go({ sort: query.sort < 0 ? undefined : query.sort, down: query.descending || undefined, filters: Object.values(query.filters).some(Boolean) ? query.filters : undefined }, true);
-    this.why = new Why(app, this.source, about);
+    this.why = new Why(app, this.source, about, (row, column) => new Value(app, this.source, about, { row, column }));
     this.dock = new WhatIf(app, this.source, about);
     this.whole = this.dock;
     this.query = new Query(app, this.source);
@@ -100,13 +101,18 @@ export class CaptureView extends View {
     const strike = this.app.strike;
     replace(this.tabs[1], "What if", !strike.empty && h("span", { class: "badge" }, String(strike.count(strike.now) || "…")));
     const seen = JSON.stringify([place.get("row"), place.get("col"), place.get("cut"), place.get("scenario")]);
+    const grouped = JSON.stringify([place.get("by"), place.get("only")]);
+    this.views.answer.classList.toggle("with-value", this.explained.has(place.whole("col")));
     if (view === "answer") {
       if (this.seen !== seen) {
         this.seen = seen;
         this.table.selected = place.whole("row") ?? null;
         this.table.draw();
         this.why.show(place.whole("row"));
+      } else if (this.grouped !== grouped) {
+        this.why.value?.show();
       }
+      this.grouped = grouped;
       this.dockBox.hidden = strike.empty;
       if (!strike.empty) {
         if (!this.dockBox.contains(this.dock.element)) replace(this.dockBox, this.dock.element);

@@ -61,41 +61,55 @@ export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.v
   );
 }
 
-// A tornado: from the value as it is to what it would be without each input.
-export function tornado(items, { label, value, names = 120 }) {
-  const left = names;
-  const room = WIDTH - left - 96;
-  const changes = items.map((item) => item.change ?? 0);
-  const low = Math.min(0, ...changes);
-  const high = Math.max(0, ...changes);
-  const span = high - low || 1;
-  const x = (change) => left + ((change - low) / span) * room;
-  const top = 22;
+// Columns over spans that follow one another; dragging over some picks them.
+export function spans(items, { label, onpick }) {
+  const [wide, tall, left, bottom, top] = [640, 190, 6, 24, 16];
+  const values = items.map((item) => item.value ?? 0);
+  const low = Math.min(0, ...values);
+  const high = Math.max(0, ...values);
+  const step = (wide - 2 * left) / Math.max(items.length, 1);
+  const y = (value) => top + (1 - (value - low) / (high - low || 1)) * (tall - top - bottom);
+  const every = Math.ceil(items.length / 8);
+  let from = null;
+  const columns = items.map((item, place) => {
+    const value = item.value ?? 0;
+    const pick = () => onpick(place, place);
+    return s(
+      "g",
+      {
+        class: "bar pickable",
+        role: "button",
+        tabindex: "0",
+        "aria-label": `${item.label ?? "NULL"}: ${item.text}`,
+        onpointerdown: (event) => {
+          event.preventDefault();
+          from = place;
+          mark(place);
+        },
+        onpointerenter: () => from !== null && mark(place),
+        onpointerup: () => {
+          if (from !== null) onpick(Math.min(from, place), Math.max(from, place));
+          from = null;
+        },
+        onkeydown: (event) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault();
+          pick();
+        },
+      },
+      s("title", null, `${item.label ?? "NULL"}\n${item.text}`),
+      s("rect", { class: "bar-row", x: left + place * step, y: top, width: step, height: tall - top - bottom }),
+      s("rect", { class: "bar-fill", x: left + place * step + Math.min(1, step / 8), y: Math.min(y(0), y(value)), width: Math.max(0.8, step - Math.min(2, step / 4)), height: Math.max(1, Math.abs(y(value) - y(0))) }),
+      place % every === 0 && s("text", { class: "bar-name", x: left + place * step, y: tall - 8 }, (item.label ?? "NULL").split(" to ")[0]),
+    );
+  });
+  const mark = (to) => columns.forEach((column, place) => column.classList.toggle("picked", place >= Math.min(from, to) && place <= Math.max(from, to)));
   return s(
     "svg",
-    {
-      class: "chart",
-      viewBox: `0 0 ${WIDTH} ${items.length * LINE + top + 6}`,
-      role: "img",
-      "aria-label": label,
-    },
-    s("text", { class: "bar-name", x: x(0), y: 13, "text-anchor": "middle" }, value === null ? "" : `now ${rounded(value)}`),
-    s("line", { class: "axis", x1: x(0), x2: x(0), y1: top - 4, y2: items.length * LINE + top }),
-    items.map((item, number) => {
-      const y = top + number * LINE;
-      const change = item.change ?? 0;
-      const from = Math.min(x(0), x(change));
-      const kind = item.gone ? "gone" : change < 0 ? "less" : change > 0 ? "more" : "same";
-      const text = item.gone ? "row gone" : change === 0 ? "no change" : `${change > 0 ? "+" : "−"}${rounded(Math.abs(change))}`;
-      return s(
-        "g",
-        { class: `bar ${kind}` },
-        s("title", null, `without ${item.label}: ${item.gone ? "the row is gone" : (item.new ?? "NULL")}`),
-        s("text", { class: "bar-name", x: left - 10, y: y + 13, "text-anchor": "end" }, shortened(item.label, Math.floor(left / 7))),
-        s("rect", { class: "bar-fill", x: from, y, width: Math.max(1.5, Math.abs(x(change) - x(0))), height: LINE - 8, rx: 2 }),
-        s("text", { class: "bar-value", x: Math.max(x(0), x(change)) + 8, y: y + 13 }, text),
-      );
-    }),
+    { class: "chart spans", viewBox: `0 0 ${wide} ${tall}`, role: "group", "aria-label": label, onpointerleave: () => (from = null) },
+    s("text", { class: "bar-name", x: left, y: 11 }, rounded(high)),
+    s("line", { class: "axis", x1: left, x2: wide - left, y1: y(0), y2: y(0) }),
+    columns,
   );
 }
 

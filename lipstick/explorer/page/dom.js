@@ -41,6 +41,14 @@ export function rounded(value) {
   return value.toLocaleString("en", { maximumFractionDigits: size >= 1000 ? 2 : 4 });
 }
 
+// A number as text with separators, exactly; whole ones only if they are counted or measured, for
+// they may be keys and years.
+export function grouped(text, measured = false) {
+  const parts = /^(-?)(\d+)(\.\d+)?$/.exec(text ?? "");
+  if (!parts || !(measured || parts[3])) return text;
+  return `${parts[1] ? "−" : ""}${parts[2].replace(/\B(?=(\d{3})+$)/g, ",")}${parts[3] ?? ""}`;
+}
+
 // Of how many of something there are in words, where it is one: the rest says it in the plural.
 const SINGULAR = {
   "modules and inputs": "module or input",
@@ -80,6 +88,7 @@ const ICONS = {
   sun: "M8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7M8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1",
   copy: "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z",
   close: "M4 4l8 8M12 4l-8 8",
+  filter: "M2.5 3.5h11l-4.2 5v4.500l-2.600-1.300v-3.200z",
   strike: "M2.5 8h11M5 4.5h6M5 11.5h6",
   play: "M5 3l8 5-8 5z",
   up: "M8 13V3M4 7l4-4 4 4",

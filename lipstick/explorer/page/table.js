@@ -1,6 +1,6 @@
 // Tables of any length: only the rows that are seen are there, and are asked for as one scrolls.
 
-import { h, replace, button, freshId, many, widest } from "./dom.js";
+import { h, replace, button, freshId, grouped, many, widest } from "./dom.js";
 
 const ROW = 30;
 const PAGE = 100;
@@ -19,6 +19,7 @@ export class Table {
     this.pages = new Map();
     this.total = 0;
     this.active = 0;
+    this.column = 0; // the cell of the active row that the keys are at
     this.selected = null;
     this.generation = 0;
     this.controller = new AbortController();
@@ -95,7 +96,7 @@ export class Table {
   shape(page) {
     this.columns = page.columns;
     const widths = page.columns.map((column, place) => {
-      const texts = page.rows.slice(0, 60).map((row) => (row[place] ?? "NULL").slice(0, 38));
+      const texts = page.rows.slice(0, 60).map((row) => (grouped(row[place], this.linked(place)) ?? "NULL").slice(0, 38));
       return Math.max(this.least, widest(this.scroller, "13.5px", [`${column.name.slice(0, 24)} ↓`, ...texts]) + 26);
     });
     this.template = widths.map((w) => `minmax(${Math.round(w)}px, ${Math.round(w)}fr)`).join(" ");
@@ -188,7 +189,7 @@ export class Table {
     const rows = [];
     for (let number = first; number < last; number += 1) rows.push(this.row(number));
     replace(this.body, rows);
-    if (rows.length) this.scroller.setAttribute("aria-activedescendant", `${this.id}-${this.active}`);
+    if (rows.length) this.scroller.setAttribute("aria-activedescendant", `${this.id}-${this.active}-${this.column}`);
     this.tell();
   }
 
@@ -216,7 +217,7 @@ export class Table {
     const entry = this.entry(number);
     const chosen = entry && entry.place === this.selected;
     const cells = entry
-      ? entry.cells.map((text, place) => this.cell(entry, text, place))
+      ? entry.cells.map((text, place) => this.cell(entry, text, place, number))
       : this.columns.map(() => h("div", { class: "cell", role: "gridcell" }, h("span", { class: "ghost" })));
     return h(
       "div",
@@ -233,21 +234,22 @@ export class Table {
     );
   }
 
-  cell(entry, text, place) {
+  cell(entry, text, place, number) {
     const kind = this.columns[place].kind;
-    const shown = text === null ? h("span", { class: "null" }, "NULL") : text;
+    const shown = text === null ? h("span", { class: "null" }, "NULL") : kind === "number" ? grouped(text, this.linked(place)) : text;
     const linked = this.oncell && this.linked(place) && text !== null;
     return h(
       "div",
       {
-        class: `cell ${kind}${linked ? " linked" : ""}`,
+        class: `cell ${kind}${linked ? " linked" : ""}${number === this.active && place === this.column ? " at" : ""}`,
         role: "gridcell",
+        id: `${this.id}-${number}-${place}`,
         "aria-colindex": place + 1,
         title: text !== null && text.length > 24 ? text : null,
         onclick: linked
           ? (event) => {
               event.stopPropagation();
-              this.oncell(entry.place, place);
+              this.openCell(number, place);
             }
           : null,
       },
@@ -265,8 +267,31 @@ export class Table {
     this.draw();
   }
 
+  openCell(number, place) {
+    this.active = number;
+    this.column = place;
+    this.oncell(this.entry(number).place, place);
+    this.draw();
+  }
+
+  // Move to another cell, and have it in sight.
+  move(column) {
+    this.column = Math.max(0, Math.min(this.columns.length - 1, column));
+    const cell = this.head.children[this.column];
+    const { scrollLeft, clientWidth } = this.scroller;
+    if (cell.offsetLeft < scrollLeft) this.scroller.scrollLeft = cell.offsetLeft;
+    else if (cell.offsetLeft + cell.offsetWidth > scrollLeft + clientWidth) this.scroller.scrollLeft = cell.offsetLeft + cell.offsetWidth - clientWidth;
+    this.draw();
+  }
+
   key(event) {
-    if (event.target !== this.scroller) return;
+    if (event.target !== this.scroller || !this.columns) return;
+    const aside = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (aside) {
+      event.preventDefault();
+      this.move(this.column + aside);
+      return;
+    }
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / ROW) - 2);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
     let next = null;
@@ -275,7 +300,9 @@ export class Table {
     if (event.key === "End") next = this.total - 1;
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      this.open(this.active);
+      const entry = this.entry(this.active);
+      if (entry && this.oncell && this.linked(this.column) && entry.cells[this.column] !== null) this.openCell(this.active, this.column);
+      else this.open(this.active);
       return;
     }
     if (next === null) return;

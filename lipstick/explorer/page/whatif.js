@@ -80,10 +80,10 @@ export class Strikes {
     this.change({ ...this.now, delete: deleted });
   }
 
-  where(relation, text) {
+  where(relation, text, quiet = true) {
     const where = { ...this.now.where, [relation]: text };
     if (!text.trim()) delete where[relation];
-    this.change({ ...this.now, where }, true);
+    this.change({ ...this.now, where }, quiet);
   }
 
   clear() {

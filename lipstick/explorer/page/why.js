@@ -2,7 +2,7 @@
 
 import { h, replace, button, icon, many } from "./dom.js";
 import { Latest } from "./state.js";
-import { bars, tornado } from "./charts.js";
+import { bars } from "./charts.js";
 import { formula, tokenChip } from "./terms.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
 import { Table, plainTable } from "./table.js";
@@ -17,7 +17,7 @@ export async function load(place, latest, ask, render) {
   }, 140);
   try {
     const answer = await ask(signal);
-    if (!signal.aborted) replace(place, render(answer));
+    if (!signal.aborted) replaceKeeping(place, render(answer));
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!error.kind) console.error(error);
@@ -29,6 +29,13 @@ export async function load(place, latest, ask, render) {
       place.classList.remove("waiting");
     }
   }
+}
+
+// Replace what is in a place, and leave the focus where it was.
+function replaceKeeping(place, content) {
+  const held = place.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
+  replace(place, content);
+  if (held) [...place.querySelectorAll("[data-keep]")].find((element) => element.dataset.keep === held)?.focus();
 }
 
 function skeleton() {
@@ -63,10 +70,12 @@ export function section(title, note, ...content) {
 }
 
 export class Why {
-  constructor(app, source, about) {
+  // `valueOf(row, column)` makes what is shown of one value.
+  constructor(app, source, about, valueOf) {
     this.app = app;
     this.source = source;
     this.about = about;
+    this.valueOf = valueOf;
     this.latest = new Latest();
     this.element = h("aside", { class: "panel", "aria-label": "Why this row", tabindex: "-1" });
     this.terms = undefined;
@@ -79,6 +88,7 @@ export class Why {
   stop() {
     this.latest.stop();
     this.table?.stop();
+    this.value?.stop();
   }
 
   show(row) {
@@ -117,6 +127,11 @@ export class Why {
       struck: (node) => strike.has(node.relation, this.key(derivation, node)),
     };
     this.table?.stop();
+    this.value?.stop();
+    this.value = null;
+    if (column !== undefined && this.about.explained.includes(column)) {
+      this.value = this.valueOf(this.row, column);
+    }
     return [
       h(
         "header",
@@ -132,7 +147,7 @@ export class Why {
           ]),
         ),
       ),
-      column !== undefined && column < this.about.columns.length && this.value(column, derivation),
+      this.value?.element,
       section(
         "Annotation",
         "how it came about, in N[X]",
@@ -272,74 +287,6 @@ export class Why {
     this.table.load();
     const question = () => ({ source: this.source, view: "members", params: { row: answer.row, limit: 200 } });
     return [this.table.element, tableButtons(this.app.asker, question, "derivations")];
-  }
-
-  value(column, derivation) {
-    const place = h("div", { class: "lazy" });
-    const latest = new Latest();
-    const name = this.about.columns[column]?.name;
-    load(place, latest, (signal) => this.ask("value", { row: this.row, column: name }, signal), (answer) => this.contributions(answer, derivation));
-    return section(
-      `${name} = ${derivation.cells[column] ?? "NULL"}`,
-      "",
-      button(icon("close"), () => this.app.place.go({ col: undefined }), { class: "plain icon-button in-section", "aria-label": "Close the value" }),
-      place,
-    );
-  }
-
-  contributions(answer, explained) {
-    const items = answer.bars.map((bar) => ({ ...bar, pick: false }));
-    if (answer.rest) {
-      const text = `${many(answer.rest.count, "other")}`;
-      items.push({ label: text, value: answer.rest.value, text: answer.rest.text, kind: "rest" });
-    }
-    const chart = bars(items, { label: `What ${answer.column} is made of` });
-    return [
-      h("p", { class: "note" }, h("code", null, answer.call), ` over ${many(answer.count, "value")}, largest first`, answer.common && `; each with ${answer.common}`),
-      h("div", { class: "chart-box" }, chart, pictureButtons(() => chart, answer.column)),
-      this.tornado(answer, explained),
-    ];
-  }
-
-  tornado(answer, explained) {
-    const relations = explained.inputs.filter((input) => input.count);
-    if (!relations.length) return null;
-    const place = h("div", { class: "lazy" });
-    const latest = new Latest();
-    const choice = h(
-      "select",
-      { "aria-label": "Leave out one by one", onchange: () => run() },
-      relations.flatMap((input) => [
-        h("option", { value: JSON.stringify({ relation: input.relation }) }, `each row of ${input.relation}`),
-        input.key.length > 1 &&
-          input.key.map((by) => h("option", { value: JSON.stringify({ relation: input.relation, by }) }, `${input.relation} by ${by}`)),
-      ]),
-    );
-    const run = () =>
-      load(
-        place,
-        latest,
-        (signal) => this.ask("tornado", { row: this.row, column: answer.column, ...JSON.parse(choice.value) }, signal),
-        (told) => {
-          const chart = tornado(told.bars, { label: `${told.column} without each ${told.relation}`, value: told.value });
-          return [
-            h("div", { class: "chart-box" }, chart, pictureButtons(() => chart, "tornado")),
-            told.count > told.bars.length && h("p", { class: "note" }, `The ${told.bars.length} that matter most of ${told.count.toLocaleString("en")}.`),
-            !told.identified && h("p", { class: "note" }, "Rows of this query cannot be told apart once they change: only rows that disappear are shown."),
-          ];
-        },
-      );
-    const details = h(
-      "details",
-      { class: "inner" },
-      h("summary", null, "Leave one out"),
-      h("div", { class: "controls" }, "without ", choice),
-      place,
-    );
-    details.addEventListener("toggle", () => {
-      if (details.open && !place.childElementCount) run();
-    });
-    return details;
   }
 
   evaluation() {

@@ -247,7 +247,7 @@ class _ParquetRows:
             schema = pq.read_schema(path)
             if not {*record.columns} <= {*schema.names}:
                 return
-            kinds = {name: schema.field(name).type for name in record.columns}
+            kinds = {name: _readable(schema.field(name).type) for name in record.columns}
             flat = [n for n, k in kinds.items() if not (pa.types.is_nested(k) or _is_binary(k))]
             schemas.append(pa.schema([(name, kinds[name]) for name in flat]))
         if any(schema != schemas[0] for schema in schemas):
@@ -294,6 +294,10 @@ class _ParquetRows:
                 if within is not None and not len(within):
                     continue
                 table = file.read_row_group(group, columns=stored)
+                for at, field in enumerate(table.schema):
+                    if field.type != _readable(field.type):
+                        viewed = table.column(at).cast(_readable(field.type))
+                        table = table.set_column(at, field.name, viewed)
                 places = (number << ROW_BITS) | np.arange(place - count, place, dtype=np.int64)
                 if naming in names:
                     table = table.append_column(naming, pa.array(places))
@@ -302,6 +306,11 @@ class _ParquetRows:
         if not tables:
             return pa.schema([self.schema.field(name) for name in names]).empty_table()
         return pa.concat_tables(tables).unify_dictionaries().select(list(names))
+
+
+def _readable(kind: pa.DataType) -> pa.DataType:
+    """Return the type that a column is read with: texts that are views cannot be taken from."""
+    return pa.string() if kind == pa.string_view() else kind
 
 
 def _is_binary(kind: pa.DataType) -> bool:

@@ -27,19 +27,32 @@ Open = Callable[[str], Capture]
 Numbers = dict[str, int]
 
 
+def separated(value: Any) -> str:
+    """A number as the page shows it."""
+    whole, point, rest = str(cell(value)).partition(".")
+    return f"{int(whole):,}{point}{rest}"
+
+
 def test_from_a_value_to_the_rows_it_is_made_of(
     page: Page, capture: Open, numbers: Numbers
 ) -> None:
     screen = page.open(f"#s={numbers['q3']}")
     answer = capture("q3").memory.answer()
     screen.wait_for_selector(".row .cell.linked")
-    revenue = [cell(value) for value in answer.column("revenue").to_pylist()]
+    revenue = [separated(value) for value in answer.column("revenue").to_pylist()]
     assert texts(screen, ".row .cell:nth-child(2)") == revenue
-    screen.locator(".row .cell.linked").first.click()
-    screen.wait_for_selector(".panel .chart .bar")
+    # One key leads from the table to the value, and its inputs have the columns of their source.
+    screen.locator(".table-scroll").first.focus()
+    for key in ("ArrowRight", "Enter"):
+        screen.keyboard.press(key)
+    screen.wait_for_selector(".parts tbody td.text")
     ((_, tensor),) = capture("q3").tensors("revenue", 1)
-    bars = texts(screen, ".chart .bar-value")
-    assert sorted(bars) == sorted(str(cell(value)) for _, value in tensor.simple_tensors)
+    bars = texts(screen, ".parts tbody .bar-text")
+    assert bars == [
+        separated(value) for _, value in sorted(tensor.simple_tensors, key=lambda term: -term[1])
+    ]
+    assert {"l_shipmode", "l_quantity", "share", "without it"} <= set(texts(screen, ".parts th"))
+    assert "rows of lineitem; the largest" in screen.locator(".sentence").inner_text()
     opened_one = capture("q3")
     at = opened_one.memory.engine.base("b0").ordered[:1]
     (annotation,) = opened_one.memory.formally(lambda formal: formal.uncut("b0", at))
@@ -53,8 +66,15 @@ def test_from_a_value_to_the_rows_it_is_made_of(
     shot(page, "why")
     # The address is the view: it leads back here.
     again = page.open(screen.url[screen.url.index("#") :])
-    again.wait_for_selector(".panel .chart .bar")
-    assert texts(again, ".chart .bar-value") == bars
+    again.wait_for_selector(".parts tbody tr")
+    assert texts(again, ".parts tbody .bar-text") == bars
+    # By time: a bar keeps its month, and a button removes what is in it.
+    again.get_by_label("Group by").select_option(label="l_shipdate")
+    again.locator(".spans .bar").first.focus()
+    again.keyboard.press("Enter")
+    again.wait_for_selector(".kept")
+    expect(again.locator(".sentence")).to_contain_text("with l_shipdate 1995-")
+    shot(page, "kept")
     accessible(page, always=True)
     page.check()
 
@@ -122,8 +142,7 @@ def test_tables_are_sorted_filtered_and_walked_through(
 def test_conditions_shares_and_semirings(page: Page, numbers: Numbers) -> None:
     screen = page.open(f"#s={numbers['suppliers']}&row=1&col=4")
     screen.wait_for_selector(".formula .token")
-    screen.get_by_text("Leave one out").click()
-    screen.wait_for_selector(".inner .chart .bar")
+    screen.wait_for_selector(".parts tbody tr")
     screen.get_by_text("how much each input has to do with it").click()
     screen.wait_for_selector("details .chart .bar-value")
     screen.get_by_text("in a semiring").click()
@@ -215,7 +234,7 @@ def test_contrast_in_both_schemes(browser: Any, served: Any, numbers: Numbers, s
     for page in opened(browser, served.url, color_scheme=scheme):
         cut = '[{"delete":{"nation":[["24"]]}}]'
         screen = page.open(f"#s={numbers['suppliers']}&row=2&col=1&cut={cut}")
-        screen.wait_for_selector(".panel .chart .bar")
+        screen.wait_for_selector(".parts tbody tr")
         screen.wait_for_selector(".dock .summary")
         shot(page, f"answer-{scheme}")
         accessible(page, always=True)
@@ -280,7 +299,7 @@ def saved_page(browser: Any, captures: Path, stores: Path, tmp_path: Path) -> It
 
 def test_a_saved_page_answers_without_a_server(saved_page: Page) -> None:
     screen = saved_page.open("#row=0&col=1")
-    screen.wait_for_selector(".panel .chart .bar")
+    screen.wait_for_selector(".parts tbody tr")
     screen.locator(".formula .token").first.click()
     screen.wait_for_selector(".dock .summary .count")
     screen.locator(".formula .token").nth(1).click()

@@ -107,43 +107,69 @@ def test_values_add_up_from_their_contributions(capture: Open) -> None:
     opened = capture("q3")
     source = CaptureSource("q3", opened)
     for row_number, (row, tensor) in enumerate(opened.tensors("revenue", 10)):
-        bars = ask(source, "value", row=row_number, column="revenue")
-        told = sorted(bar["text"] for bar in bars["bars"])
+        answer = ask(source, "value", row=row_number, column="revenue")
+        told = sorted(bar["text"] for bar in answer["bars"])
         assert told == sorted(cell(value) for _, value in tensor.simple_tensors)
-        total = sum(bar["value"] for bar in bars["bars"])
-        assert total == pytest.approx(float(row["revenue"]))
-        assert bars["total"] == cell(row["revenue"])
+        assert sum(bar["value"] for bar in answer["bars"]) == pytest.approx(float(row["revenue"]))
+        assert sum(bar["share"] for bar in answer["bars"]) == pytest.approx(1)
+        assert answer["total"] == cell(row["revenue"])
 
 
-def test_least_values_come_first_for_min_and_the_rest_is_one(capture: Open) -> None:
+def test_a_value_is_grouped_by_columns_of_the_sources(
+    capture: Open, tpch: Callable[[float], Path]
+) -> None:
+    """The groups are those of the source's rows, listed with their columns, and kept in turn."""
     source = CaptureSource("suppliers", capture("suppliers"))
-    columns = {"best": max, "least": min}
-    answer = capture("suppliers").memory.answer()
-    for column, choose in columns.items():
-        for row_number in range(len(answer)):
-            bars = ask(source, "value", row=row_number, column=column)
-            values = [bar["value"] for bar in bars["bars"]]
-            assert values[0] == choose(values)
-            assert cell(answer.column(column)[row_number].as_py()) == bars["bars"][0]["text"]
+    rows = pq.read_table(tpch(0.01) / "supplier.parquet").to_pylist()
+    nations = {
+        row["n_name"]: row["n_nationkey"]
+        for row in pq.read_table(tpch(0.01) / "nation.parquet").to_pylist()
+    }
+    for row_number, row in enumerate(capture("suppliers").memory.answer().to_pylist()[:5]):
+        mine = {r["s_suppkey"]: r for r in rows if r["s_nationkey"] == nations[row["n_name"]]}
+        question = {"row": row_number, "column": "total"}
+        answer = ask(source, "value", **question)
+        supplier = next(n for n, axis in enumerate(answer["axes"]) if axis["name"] == "supplier")
+        keys = [int(bar["key"][0]) for bar in answer["bars"]]
+        balances = [mine[key]["s_acctbal"] for key in keys]
+        assert balances == sorted(balances, key=abs, reverse=True)
+        assert len(keys) == len(mine) == answer["groups"]
+        listed = ask(source, "listed", **question)
+        names = [column["name"] for column in listed["columns"]]
+        for key, shown in zip(keys, listed["rows"], strict=True):
+            assert dict(zip(names, shown, strict=True)) == {n: cell(mine[key][n]) for n in names}
+        by = {"axis": supplier, "column": "s_acctbal", "unit": "range"}
+        ranges = ask(source, "value", by=by, **question)
+        assert ranges["ordered"]
+        assert sum(bar["value"] for bar in ranges["bars"]) == pytest.approx(float(row["total"]))
+        kept = {"axis": supplier, "column": "s_acctbal", "unit": "range"}
+        label = ranges["bars"][0]["label"]
+        low, high = (float(end) for end in label.split(" to "))
+        only = ask(source, "value", only=[{**kept, "labels": [label]}], **question)
+        assert {int(bar["key"][0]) for bar in only["bars"]} == {
+            key for key, r in mine.items() if low <= r["s_acctbal"] < high
+        }
 
 
-def test_a_tornado_is_what_if_of_each_input(capture: Open) -> None:
+@pytest.mark.parametrize("column", ["total", "n", "best", "least"])
+def test_a_value_without_a_group_is_what_if_of_it(capture: Open, column: str) -> None:
     opened = capture("suppliers")
     source = CaptureSource("suppliers", opened)
-    for row_number, row in enumerate(opened.memory.answer().to_pylist()[:6]):
-        for column in ("total", "n", "best"):
-            question = {"row": row_number, "column": column, "relation": "supplier"}
-            tornado = ask(source, "tornado", **question)
-            for bar in tornado["bars"]:
-                changes = opened.what_if(delete={"supplier": [int(bar["label"])]}).changes
-                change = next(
-                    each
-                    for each in changes.to_pylist()
-                    if each["old"] is not None and each["old"]["n_name"] == row["n_name"]
-                )
-                assert bar["gone"] == (change["new"] is None)
-                if change["new"] is not None:
-                    assert bar["new"] == cell(change["new"][column])
+    for row_number, row in enumerate(opened.memory.answer().to_pylist()[:4]):
+        question = {"row": row_number, "column": column}
+        answer = ask(source, "value", **question)
+        left = ask(source, "without", **question)
+        assert left["identified"]
+        assert any(bar["decides"] for bar in answer["bars"]) == (column in ("best", "least"))
+        for bar, after in zip(answer["bars"], left["bars"], strict=True):
+            changes = opened.what_if(delete={"supplier": [int(bar["key"][0])]}).changes
+            change = next(
+                each
+                for each in changes.to_pylist()
+                if each["old"] is not None and each["old"]["n_name"] == row["n_name"]
+            )
+            assert after["gone"] == (change["new"] is None)
+            assert after["text"] == (change["new"] and cell(change["new"][column]))
 
 
 def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture: Open) -> None:
@@ -330,9 +356,10 @@ def test_predicates_on_other_columns_are_asked_of_the_source(
     [
         ("why", {"row": 10}, "The answer has 10 rows, none 10"),
         ("why", {"row": "0"}, "'row' is an integer"),
-        ("value", {"row": 0, "column": "l_orderkey"}, "is not an aggregate alone"),
+        ("value", {"row": 0, "column": "l_orderkey"}, "is no number that inputs"),
         ("value", {"row": 0, "column": "x"}, "has no column 'x'"),
-        ("tornado", {"row": 0, "column": "revenue", "relation": "x"}, "reads no relation 'x'"),
+        ("value", {"row": 0, "column": "revenue", "by": {"axis": 9}}, "3 axes, none 9"),
+        ("value", {"row": 0, "column": "revenue", "by": {"column": "x"}}, "no column 'x' to group"),
         ("what_if", {"scenarios": []}, "Give 1 to 6 scenarios"),
         ("what_if", {"scenarios": [{"delete": {"x": []}}]}, "no relation 'x' with rows to strike"),
         ("what_if", {"scenarios": [{"delete": {"orders": [["a"]]}}]}, "no values of the type"),

@@ -40,7 +40,7 @@ def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
         When there is no such column, or several, or it is not just an aggregate.
     """
     shown = engine.root.outputs[column_number(engine, column)].name
-    name, output, positions = _made_by(engine, shown, positions)
+    name, output, positions = made_by(engine, shown, positions)
     block, rows = engine.blocks[name], engine.rows(name)
     if isinstance(rows, WindowRows) and rows.aggregated(output) is not None:
         return shown
@@ -60,7 +60,7 @@ def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
     return shown
 
 
-def _made_by(engine: Engine, output: str, positions: Array) -> tuple[str, str, Array]:
+def made_by(engine: Engine, output: str, positions: Array) -> tuple[str, str, Array]:
     """The block that computes an output which others only pass on, and its rows' positions."""
     name = engine.root.name
     while True:

@@ -1,0 +1,271 @@
+// What a value is made of: its inputs in groups, each with its measure, its share, and its rows.
+
+import { h, replace, button, icon, many, grouped, rounded } from "./dom.js";
+import { Latest } from "./state.js";
+import { spans } from "./charts.js";
+import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
+import { load } from "./why.js";
+
+const UNITS = { time: ["day", "month", "year"], number: ["range"] };
+
+function percent(share) {
+  if (share === null || share === undefined) return "";
+  const value = 100 * share;
+  return `${Math.abs(value) >= 0.1 || value === 0 ? value.toFixed(1) : Number(value.toPrecision(2))} %`;
+}
+
+export class Value {
+  constructor(app, source, about, { row, column }) {
+    Object.assign(this, { app, source, about, row, column });
+    this.name = about.columns[column].name;
+    this.latest = new Latest();
+    this.details = new Latest();
+    this.place = h("div", { class: "lazy" });
+    this.element = h(
+      "section",
+      { class: "panel-section value" },
+      h("h3", null, this.name),
+      button(icon("close"), () => app.place.go({ col: undefined, by: undefined, only: undefined }), { class: "plain icon-button in-section", "aria-label": "Close the value" }),
+      this.place,
+    );
+    this.show();
+  }
+
+  stop() {
+    this.latest.stop();
+    this.details.stop();
+  }
+
+  get params() {
+    const params = { row: this.row, column: this.name, only: this.app.place.list("only", []) };
+    const by = this.app.place.mapping("by");
+    return by ? { ...params, by } : params;
+  }
+
+  ask(view, signal) {
+    return this.app.asker.ask(this.source, view, this.params, signal);
+  }
+
+  show() {
+    load(this.place, this.latest, (signal) => this.ask("value", signal), (answer) => this.draw(answer));
+  }
+
+  // Ask the same of other groups.
+  group(values) {
+    this.app.place.go(values);
+  }
+
+  draw(answer) {
+    this.answer = answer;
+    const table = h("div", { class: "plain-scroll parts", tabindex: "0", role: "region", "aria-label": `What ${answer.column} is made of` });
+    const sentence = h("p", { class: "sentence" }, answer.sentence);
+    const question = () => ({ source: this.source, view: "listed", params: this.params });
+    this.drawn = { table, sentence };
+    if (!answer.refused) {
+      this.fill({});
+      this.more();
+    }
+    return [
+      sentence,
+      this.controls(answer),
+      answer.refused && h("div", { class: "trouble refused", role: "status" }, answer.refused),
+      answer.ordered && this.chart(answer),
+      !answer.refused && table,
+      h(
+        "p",
+        { class: "note" },
+        h("code", null, answer.call),
+        answer.bars.length > 0 && ` · ${answer.by.column || answer.axes[answer.by.axis].name}: ${answer.measure}`,
+        answer.nulls > 0 && ` · ${many(answer.nulls, "input")} with NULL, which ${answer.nulls === 1 ? "is" : "are"} not counted`,
+      ),
+      answer.axes.filter((axis) => axis.note).map((axis) => h("p", { class: "note" }, axis.note)),
+      tableButtons(this.app.asker, question, `${answer.column}-inputs`),
+      pythonButton(answer.python),
+    ];
+  }
+
+  // What to group by, and what is kept.
+  controls(answer) {
+    const chosen = answer.by ?? {};
+    const axes = answer.axes;
+    const option = (axis, column, label) =>
+      h("option", { value: JSON.stringify({ axis, column }), selected: axis === chosen.axis && column === (chosen.column ?? "") }, label);
+    const kind = axes[chosen.axis]?.columns.find((column) => column.name === chosen.column)?.kind;
+    const units = UNITS[kind];
+    const select = h(
+      "select",
+      { "aria-label": "Group by", "data-keep": "by", onchange: () => this.group({ by: this.grouping(axes, JSON.parse(select.value)) }) },
+      answer.refused && h("option", { value: "", selected: true }, "choose"),
+      axes.map((axis, place) =>
+        h(
+          "optgroup",
+          { label: axis.name },
+          option(place, "", axis.relation ? `rows of ${axis.name}` : axis.name),
+          axis.columns.filter((column) => column.kind !== "other").map((column) => option(place, column.name, column.name)),
+        ),
+      ),
+    );
+    const unit =
+      units &&
+      h(
+        "select",
+        { "aria-label": "in", "data-keep": "unit", onchange: () => this.group({ by: { ...chosen, unit: unit.value } }) },
+        h("option", { value: "", selected: !chosen.unit }, kind === "number" ? "each value" : "each time"),
+        units.map((name) => h("option", { value: name, selected: chosen.unit === name }, name === "range" ? "in ranges" : `by ${name}`)),
+      );
+    return h(
+      "div",
+      { class: "controls" },
+      h("label", null, "group by ", select),
+      unit,
+      answer.only.map((only, place) =>
+        button([only.text, " ", icon("close")], () => this.group({ only: this.only.filter((_, other) => other !== place) }), { class: "plain small kept", "aria-label": `All again, not only ${only.text}` }),
+      ),
+    );
+  }
+
+  get only() {
+    return this.app.place.list("only", []);
+  }
+
+  // Times begin with months: a day or an instant each would be too many.
+  grouping(axes, { axis, column }) {
+    const kind = axes[axis].columns.find((known) => known.name === column)?.kind;
+    return kind === "time" ? { axis, column, unit: "month" } : { axis, column };
+  }
+
+  chart(answer) {
+    const picture = spans(answer.bars, {
+      label: `${answer.column} by ${answer.by.column}`,
+      onpick: (from, to) => this.keep(answer.bars.slice(from, to + 1)),
+    });
+    return h("div", { class: "chart-box" }, picture, pictureButtons(() => picture, `${answer.column}-by-${answer.by.column}`), h("p", { class: "note" }, "Click a bar, or drag over several, to keep only these."));
+  }
+
+  keep(bars) {
+    const { axis, column, unit } = this.answer.by;
+    const labels = bars.map((bar) => bar.label);
+    // What is left is shown by the rows it has.
+    this.group({ only: [...this.only, { axis, column, unit, labels }], by: undefined });
+  }
+
+  // The source rows, and what the value is without each: they take longer than the bars.
+  async more() {
+    const signal = this.details.start();
+    const parts = {};
+    const wait = async (name) => {
+      try {
+        parts[name] = await this.ask(name, signal);
+        if (!signal.aborted) this.fill(parts);
+      } catch (error) {
+        if (error.name !== "AbortError" && error.kind !== "unsaved" && error.kind !== "refused") throw error;
+      }
+    };
+    await Promise.all([this.answer.by.column ? null : wait("listed"), wait("without")]);
+  }
+
+  fill({ listed, without }) {
+    const answer = this.answer;
+    const { table, sentence } = this.drawn;
+    const bars = answer.bars;
+    const sizes = bars.map((bar) => Math.abs(bar.value ?? 0));
+    const most = Math.max(...sizes, 0) || 1;
+    const signed = bars.some((bar) => bar.value < 0);
+    const shares = bars.some((bar) => bar.share !== null);
+    const summed = answer.additive && shares && !signed && !answer.ordered;
+    const first = without?.bars[0];
+    if (first && !answer.ordered && bars[0].label !== null) {
+      const after = first.gone ? "the row would not be there" : `it would be ${grouped(first.text, true) ?? "NULL"}`;
+      replace(sentence, `${answer.sentence} Without ${answer.by.column || answer.axes[answer.by.axis].name} ${bars[0].label} ${after}.`);
+    }
+    const columns = listed?.columns ?? [];
+    let upto = 0;
+    const rows = bars.map((bar, place) => {
+      upto += bar.share ?? 0;
+      const left = without?.bars[place];
+      const bare = bar.label ?? (answer.by.column ? "NULL" : "no row");
+      return h(
+        "tr",
+        { class: `part${bar.decides ? " decides" : ""}${this.removed(bar) ? " struck" : ""}` },
+        h("th", { scope: "row" }, this.actions(bar, bare), h("span", { class: bar.label === null ? "null" : "part-name" }, bare)),
+        h("td", { class: "measure" }, this.bar(bar, most, signed)),
+        shares && h("td", { class: "number" }, percent(bar.share)),
+        summed && h("td", { class: "number soft" }, percent(upto)),
+        answer.by.column && h("td", { class: "number soft" }, bar.count.toLocaleString("en")),
+        without && h("td", { class: "number" }, left.gone ? h("span", { class: "bad" }, "row gone") : (grouped(left.text, true) ?? "NULL")),
+        columns.map((column, at) => {
+          const text = listed.rows[place][at];
+          return h("td", { class: column.kind, title: text }, text ?? h("span", { class: "null" }, "NULL"));
+        }),
+      );
+    });
+    const rest = answer.rest;
+    const head = [
+      answer.by.column || answer.axes[answer.by.axis].name,
+      { SUM: "adds", COUNT: "counts", AVG: "pulls", MIN: "smallest", MAX: "largest" }[answer.additive || !shares ? answer.function : "alone"] ?? (shares ? "alone" : "brings"),
+      shares && "share",
+      summed && "up to here",
+      answer.by.column && "inputs",
+      without && "without it",
+      ...columns.map((column) => column.name),
+    ].filter(Boolean);
+    replace(
+      table,
+      h(
+        "table",
+        { class: "plain-table" },
+        h("thead", null, h("tr", null, head.map((name, place) => h("th", { scope: "col", class: place > 0 && place < head.length - columns.length ? "number" : columns[place - head.length + columns.length]?.kind }, name)))),
+        h("tbody", null, rows),
+        rest &&
+          h(
+            "tfoot",
+            null,
+            h(
+              "tr",
+              null,
+              h("th", { scope: "row" }, `${rest.count.toLocaleString("en")} others`),
+              h("td", { class: "measure" }, rest.text !== undefined && h("span", { class: "bar-text" }, grouped(rest.text, true))),
+              shares && h("td", { class: "number" }, percent(rest.share)),
+              summed && h("td", { class: "number soft" }, percent(1)),
+              h("td", { class: "note", colspan: String(Math.max(1, head.length - 2 - Boolean(shares) - Boolean(summed))) }, answer.by.column && many(rest.inputs, "input")),
+            ),
+          ),
+      ),
+    );
+  }
+
+  bar(bar, most, signed) {
+    const size = bar.value === null ? 0 : (100 * Math.abs(bar.value)) / most;
+    const text = /^-?\d+\.\d{6,}$/.test(bar.text ?? "") ? rounded(bar.value) : (grouped(bar.text, true) ?? "NULL");
+    return [
+      h("span", { class: "bar-text" }, text),
+      h("span", { class: `bar-track${signed ? " signed" : ""}` }, h("i", { class: bar.value < 0 ? "less" : "", style: { width: `${signed ? size / 2 : size}%` } })),
+    ];
+  }
+
+  removed(bar) {
+    const { relation } = this.answer.axes[this.answer.by.axis];
+    return bar.key ? this.app.strike.has(relation, bar.key) : Boolean(bar.where) && this.app.strike.now.where?.[relation] === bar.where;
+  }
+
+  actions(bar, name) {
+    const { relation } = this.answer.axes[this.answer.by.axis];
+    const removable = relation && (bar.key || bar.where);
+    const struck = removable && this.removed(bar);
+    const label = struck ? `Put ${name} back` : `Remove ${name}: what if?`;
+    return h(
+      "span",
+      { class: "part-actions" },
+      removable &&
+        button(icon("strike"), () => (bar.key ? this.app.strike.toggle(relation, bar.key) : this.app.strike.where(relation, struck ? "" : bar.where, false)), {
+          class: "plain icon-button",
+          "aria-label": label,
+          title: label,
+          "aria-pressed": String(Boolean(struck)),
+          "data-keep": `remove ${name}`,
+        }),
+      this.answer.by.column &&
+        button(icon("filter"), () => this.keep([bar]), { class: "plain icon-button", "aria-label": `Only ${name}`, title: `Only ${name}` }),
+    );
+  }
+}
