@@ -29,7 +29,7 @@ from semiring.expression import (
 )
 from semiring.polynomial import Polynomial
 from semiring.tensor import Tensor
-from semiring.token import Token
+from semiring.token import Token, exact_key
 from semiring.value import Operand, Value
 
 if TYPE_CHECKING:
@@ -245,26 +245,13 @@ def by_case(
     which = np.empty(length, dtype=np.int64)
     rows = zip(*columns, strict=True) if columns else iter([()] * length)
     for number, row in enumerate(rows):
-        key = _hashable(row)
+        key = exact_key(row)
         if key not in places:
             places[key] = len(cases)
             cases.append(row)
         which[number] = places[key]
     results: Array = objects(function(cases))[which]
     return results
-
-
-def _hashable(value: Any) -> Hashable:
-    """Return a key that distinguishes values which Python calls equal: 1, 1.0 and True, 0.0 and
-    -0.0.
-    """
-    if isinstance(value, (tuple, list)):
-        return tuple(map(_hashable, value))
-    if isinstance(value, dict):
-        return tuple((_hashable(k), _hashable(v)) for k, v in value.items())
-    if isinstance(value, (float, Decimal)):
-        return (type(value).__name__, str(value))
-    return (type(value).__name__, value)
 
 
 def _full(number: int, length: int) -> Array:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -71,6 +72,19 @@ def order_key(value: Any) -> tuple[Any, ...]:
     if isinstance(value, tuple):
         return ("tuple", *(order_key(item) for item in value))
     return (kind, repr(value))
+
+
+def exact_key(value: Any) -> Hashable:
+    """Return a key that distinguishes values which Python calls equal: 1, 1.0 and True, 0.0 and
+    -0.0.
+    """
+    if isinstance(value, (tuple, list)):
+        return tuple(map(exact_key, value))
+    if isinstance(value, dict):
+        return tuple((exact_key(k), exact_key(v)) for k, v in value.items())
+    if isinstance(value, (float, Decimal)):
+        return (type(value).__name__, str(value))
+    return (type(value).__name__, value)
 
 
 def format_value(value: Any) -> str:

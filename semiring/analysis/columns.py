@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,16 @@ from semiring.analysis.events import Annotation
 from semiring.base import Array
 from semiring.circuit.gates import (
     COMPARE,
+    CONDITION,
     CONSTANT,
     DELTA,
     MONUS,
-    OBJECT,
     PRODUCT,
     SUM,
     TENSOR,
     TOKEN,
     TRUTH,
+    Gates,
 )
 from semiring.circuit.reading import (
     CircuitPolynomial,
@@ -55,7 +57,7 @@ class GateColumns:
         The gate of the annotation.
     kind, truth, depth
         Per gate: its kind, True if it is 0 or 1 in every world, and a number larger than the
-        numbers of its children. The children of gates of objects are the tokens in these.
+        numbers of its children. The children of conditions are the tokens in these.
     payload
         Of a token its place in `tokens`; of a constant its number; of comparisons, tensors and
         objects a number that is the same where they are the same but for their children.
@@ -103,6 +105,13 @@ def _is_simple(comparison: Compare) -> bool:
     return isinstance(comparison.left, Tensor) and not isinstance(comparison.right, Value)
 
 
+def _is_opaque(store: Gates, gates: Array) -> Array:
+    """Return a Boolean array: the conditions on other values than one aggregate."""
+    kinds = store.kind[gates]
+    opaque: Array = (kinds == CONDITION) | ((kinds == COMPARE) & (store.sizes(gates) > 1))
+    return opaque
+
+
 @dataclass(slots=True)
 class _Build:
     copies: dict[int, tuple[CircuitReading, list[int]]] = field(default_factory=dict)
@@ -142,9 +151,13 @@ class _Build:
         for reading, gates in self.copies.values():
             circuit = reading.circuit
             store = circuit.gates
-            below = store.reachable(np.array(gates))
-            edges, offsets = store.edges_of(below)
-            kind = store.kind[below].copy()
+            below = store.reachable(np.array(gates), closed=partial(_is_opaque, store))
+            opaque = _is_opaque(store, below)
+            kind = np.where(opaque, CONDITION, store.kind[below]).astype(np.uint8)
+            edges, offsets = store.edges_of(below[~opaque])
+            sizes = np.zeros(len(below), dtype=np.int64)
+            sizes[~opaque] = np.diff(offsets)
+            offsets = bounds(sizes)
             payload = store.payload[below].astype(np.int64)
             label = store.label[edges].copy()
             child = np.searchsorted(below, store.child[edges])
@@ -161,10 +174,9 @@ class _Build:
             counts[tensors] = is_count[payload[tensors]]
             payload[tensors] = numbers[payload[tensors]]
             label[counts[owners_of(offsets)]] = 0
-            held = np.flatnonzero(kind == OBJECT)
             extra: list[tuple[int, list[Token]]] = []
-            for place in held.tolist():
-                formal = circuit.objects[int(payload[place])]
+            for place in np.flatnonzero(opaque).tolist():
+                formal = reading.expression(int(below[place]))
                 payload[place] = self._number(("object", formal))
                 extra.append((place, sorted(formal.tokens)))
             start = self.count
@@ -272,7 +284,9 @@ class _Build:
         tokens = sorted(part.tokens)
         children = [self.number(token) for token in tokens]
         number = self._number(("object", part))
-        return self._row(OBJECT, children, list(range(len(children))), part.is_truth_value, number)
+        return self._row(
+            CONDITION, children, list(range(len(children))), part.is_truth_value, number
+        )
 
     def _monomial(self, monomial: Any) -> int:
         if len(monomial) == 1 and monomial[0][1] == 1:

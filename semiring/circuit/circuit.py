@@ -8,6 +8,7 @@ The laws are the laws of :class:`semiring.expression.Expression`, which hold in 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,6 @@ from semiring.circuit.gates import (
     CONSTANT,
     DELTA,
     MONUS,
-    OBJECT,
     ONE,
     OPEN,
     POLYNOMIAL,
@@ -32,12 +32,11 @@ from semiring.circuit.gates import (
     ZERO,
     Gates,
 )
+from semiring.circuit.operands import OperandGates
 from semiring.circuit.scalars import Scalars, is_simple
-from semiring.comparison import compare_values
 from semiring.decimals import decimal_to_integers
 from semiring.errors import ExactnessError
 from semiring.exact import reduce_segments
-from semiring.expression import Expression
 from semiring.monoid import Monoid
 from semiring.ranks import ranked
 from semiring.segments import bounds, owners_of
@@ -61,14 +60,13 @@ class AnnotationCircuit:
     def __init__(self, tokens: int) -> None:
         self.gates = Gates()
         self.token_count = tokens
-        self.objects: list[Expression] = []
         self.scalars: list[Scalars] = []
         self.comparisons: list[tuple[str, object]] = []
-        self._object_numbers: dict[Expression, int] = {}
         self._comparison_numbers: dict[tuple[str, object], int] = {}
         self._scalar_numbers: dict[tuple[str, ...], int] = {}
+        self.operands = OperandGates(self)
         constant = POLYNOMIAL | CANONICAL
-        self._leaves(CONSTANT, np.arange(2), constant)
+        self.leaves(CONSTANT, np.arange(2), constant)
         self.gates.add_leaves(TOKEN, np.arange(tokens), constant | OPEN)
 
     # -- leaves ------------------------------------------------------------------------------
@@ -89,40 +87,19 @@ class AnnotationCircuit:
         """The n-fold sums of 1."""
         if len(counts) and int(counts.max()) >= 2**31:
             raise ExactnessError("a constant of an annotation is above 2^31")
-        return self._leaves(CONSTANT, counts, POLYNOMIAL | CANONICAL)
+        return self.leaves(CONSTANT, counts, POLYNOMIAL | CANONICAL)
 
-    def of_expressions(self, annotations: Sequence[Expression]) -> Array:
-        """The gates of expressions that are no sums or products, equal ones once."""
-        numbers = np.empty(len(annotations), dtype=np.int64)
-        flags = np.zeros(len(annotations), dtype=np.uint8)
-        gates = self.zeros(len(annotations))
-        open_places = []
-        for place, annotation in enumerate(annotations):
-            constant = annotation.constant_value()
-            if constant is not None:
-                gates[place] = constant if constant < 2 else self.constants(np.array([constant]))[0]
-                continue
-            number = self._object_numbers.setdefault(annotation, len(self.objects))
-            if number == len(self.objects):
-                self.objects.append(annotation)
-            numbers[place] = number
-            flags[place] = CANONICAL | OPEN | (TRUTH if annotation.is_truth_value else 0)
-            open_places.append(place)
-        if open_places:
-            chosen = np.array(open_places)
-            gates[chosen] = self._leaves(OBJECT, numbers[chosen], flags[chosen])
-        return gates
-
-    def _leaves(self, kind: int, payload: Array, flags: Array | int) -> Array:
+    def leaves(self, kind: int, payload: Array, flags: int) -> Array:
+        """Return the gates of a kind that have no edges."""
         count = len(payload)
         none = np.zeros(0, dtype=np.int64)
-        if isinstance(flags, int):
-            flags = np.full(count, flags, dtype=np.uint8)
-        return self._add(kind, payload, np.zeros(count + 1, dtype=np.int64), none, none, flags)
+        every = np.full(count, flags, dtype=np.uint8)
+        return self.add(kind, payload, np.zeros(count + 1, dtype=np.int64), none, none, every)
 
-    def _add(
+    def add(
         self, kind: int, payload: Array, offsets: Array, child: Array, label: Array, flags: Array
     ) -> Array:
+        """Return gates as :meth:`Gates.add` does."""
         if len(self.gates) + len(payload) > _MOST_GATES:
             raise ExactnessError("the annotations have more than two thousand million gates")
         return self.gates.add(kind, payload, offsets, child, label, flags.astype(np.uint8))
@@ -166,7 +143,7 @@ class AnnotationCircuit:
         if len(chosen) < len(sizes):
             rows = _among(owners, chosen, len(sizes))
             child, exponent = child[rows], exponent[rows]
-        flags = self._common(child, offsets)
+        flags = self.common_flags(child, offsets)
         kinds = self.gates.kind[child]
         polynomial = self.gates.has(child, POLYNOMIAL)
         # A sum among factors keeps its place where it is no polynomial without integer content.
@@ -175,7 +152,7 @@ class AnnotationCircuit:
         canonical = reduce_segments(np.logical_and, proper, offsets, True)
         flags = np.where(canonical, flags, flags & ~np.uint8(CANONICAL))
         none = np.zeros(len(chosen), dtype=np.int64)
-        result[chosen] = self._add(PRODUCT, none, offsets, child, exponent, flags)
+        result[chosen] = self.add(PRODUCT, none, offsets, child, exponent, flags)
         return result
 
     def _contents(self, child: Array, kinds: Array) -> Array:
@@ -213,8 +190,8 @@ class AnnotationCircuit:
             chosen, own = chosen[rest], bounds(np.diff(own)[rest])
             child, times = child[edges], times[edges]
         none = np.zeros(len(chosen), dtype=np.int64)
-        flags = self._common(child, own)
-        result[chosen] = self._add(SUM, none, own, child, times, flags)
+        flags = self.common_flags(child, own)
+        result[chosen] = self.add(SUM, none, own, child, times, flags)
         return result
 
     def plus(self, a: Array, b: Array) -> Array:
@@ -242,7 +219,7 @@ class AnnotationCircuit:
             inner = gates[rest]
             flags = store.flags[inner] & np.uint8(CANONICAL | OPEN)
             none = np.zeros(len(rest), dtype=np.int64)
-            result[rest] = self._add(DELTA, none, np.arange(len(rest) + 1), inner, none + 1, flags)
+            result[rest] = self.add(DELTA, none, np.arange(len(rest) + 1), inner, none + 1, flags)
         return result
 
     def _delta_of_products(self, gates: Array) -> Array:
@@ -284,8 +261,8 @@ class AnnotationCircuit:
             offsets = np.arange(0, len(child) + 1, 2)
             sides = np.tile([0, 1], len(rest))
             none = np.zeros(len(rest), dtype=np.int64)
-            flags = self._common(child, offsets) & ~np.uint8(POLYNOMIAL)
-            result[rest] = self._add(MONUS, none, offsets, child, sides, flags)
+            flags = self.common_flags(child, offsets) & ~np.uint8(POLYNOMIAL)
+            result[rest] = self.add(MONUS, none, offsets, child, sides, flags)
         return result
 
     def absent(self, gates: Array) -> Array:
@@ -309,9 +286,14 @@ class AnnotationCircuit:
     # -- tensors and comparisons -------------------------------------------------------------
 
     def tensors(
-        self, monoid: Monoid, gates: Array, values: pa.Array, offsets: Array, distinct: bool = False
-    ) -> Array | None:
-        """The tensors Σ kᵢ⊗vᵢ of CSR segments; None for values that are only ordered in Python.
+        self,
+        monoid: Monoid,
+        gates: Array,
+        values: pa.Array | Sequence[Any],
+        offsets: Array,
+        distinct: bool = False,
+    ) -> Array:
+        """The tensors Σ kᵢ⊗vᵢ of CSR segments.
 
         Equal values are merged, and NULL is left out.
 
@@ -320,10 +302,14 @@ class AnnotationCircuit:
         distinct
             Every value counts once: the annotations beside values are δ of their sums.
         """
-        values = normal(decoded(values))
-        if not is_simple(values.type):
-            return None
-        there = (gates != ZERO) & values.is_valid().to_numpy(zero_copy_only=False)
+        known: Array
+        if isinstance(values, pa.Array) and is_simple((plain := normal(decoded(values))).type):
+            values, known = plain, plain.is_valid().to_numpy(zero_copy_only=False)
+        else:
+            listed = values.to_pylist() if isinstance(values, pa.Array) else values
+            values = list(map(normal_value, listed))
+            known = np.array([value is not None for value in values], dtype=np.bool_)
+        there = (gates != ZERO) & known
         places = np.flatnonzero(there)
         owners, gates = owners_of(offsets)[places], gates[places]
         number, labels = self._labels(monoid, values, places)
@@ -337,14 +323,23 @@ class AnnotationCircuit:
             totals = self.delta(totals)
         own = bounds(np.bincount(owners[first], minlength=len(offsets) - 1))
         payload = np.full(len(offsets) - 1, number)
-        flags = self._common(totals, own) & ~np.uint8(POLYNOMIAL)
+        flags = self.common_flags(totals, own) & ~np.uint8(POLYNOMIAL)
         if self.scalars[number].sample is not None:
             # Equal values of other tensors have other labels.
             flags &= ~np.uint8(CANONICAL)
-        return self._add(TENSOR, payload, own, totals, labels[first], flags)
+        return self.add(TENSOR, payload, own, totals, labels[first], flags)
 
-    def _labels(self, monoid: Monoid, values: pa.Array, places: Array) -> tuple[int, Array]:
+    def _labels(
+        self, monoid: Monoid, values: pa.Array | list[Any], places: Array
+    ) -> tuple[int, Array]:
         """The number of the scalars that some values are among, and their labels."""
+        if isinstance(values, list):
+            # These are only ordered in Python.
+            keys = [order_key(values[place]) for place in places.tolist()]
+            samples = dict(zip(keys, (values[place] for place in places.tolist()), strict=True))
+            numbers = {key: number for number, key in enumerate(sorted(samples))}
+            self.scalars.append(Scalars(monoid, None, [samples[key] for key in numbers]))
+            return len(self.scalars) - 1, np.array([numbers[key] for key in keys], dtype=np.int64)
         kind = values.type
         codes = ranked(values)[places]
         wide = pa.types.is_decimal128(kind) and decimal_to_integers(values).dtype != np.int64
@@ -360,39 +355,22 @@ class AnnotationCircuit:
 
     def compare(self, op: str, tensors: Array, values: Sequence[object]) -> Array:
         """[tensor op value], place by place; values are plain and not NULL, of one all the same."""
-        numbers = np.empty(len(values), dtype=np.int64)
-        for place, value in enumerate(map(normal_value, values)):
-            key = (op, order_key(value))
-            number = self._comparison_numbers.setdefault(key, len(self.comparisons))
-            if number == len(self.comparisons):
-                self.comparisons.append((op, value))
-            numbers[place] = number
-        numbers = np.broadcast_to(numbers, len(tensors))
-        result = self.zeros(len(tensors))
-        is_open = self.gates.has(tensors, OPEN)
-        held: dict[tuple[int, int], bool] = {}
-        for place in np.flatnonzero(~is_open).tolist():
-            pair = (int(tensors[place]), int(numbers[place]))
-            if pair not in held:
-                _, value = self.comparisons[pair[1]]
-                held[pair] = compare_values(op, self._constant(pair[0]), value)
-            result[place] = held[pair]
-        chosen = np.flatnonzero(is_open)
-        if len(chosen):
-            ends = tensors[chosen]
-            flags = (self.gates.flags[ends] & np.uint8(CANONICAL | OPEN)) | np.uint8(TRUTH)
-            ones = np.ones(len(chosen), dtype=np.int64)
-            offsets = np.arange(len(chosen) + 1)
-            result[chosen] = self._add(COMPARE, numbers[chosen], offsets, ends, ones, flags)
-        return result
+        plain = np.broadcast_to(self.operands.plain(values), len(tensors))
+        return self.operands.compared(op, tensors, plain)
 
-    def _constant(self, tensor: int) -> object:
-        """The value of a tensor without tokens."""
-        edges, _ = self.gates.edges_of(np.array([tensor]))
-        scalars = self.scalars[int(self.gates.payload[tensor])]
-        values = scalars.values(self.gates.label[edges])
-        copies = self.most(self.gates.child[edges]).astype(np.int64).tolist()
-        return scalars.monoid.aggregate(zip(copies, values, strict=True))
+    def compare_open(self, tensors: Array, comparisons: Array) -> Array:
+        """Return comparisons, by their numbers, of tensors in which tokens occur."""
+        flags = (self.gates.flags[tensors] & np.uint8(CANONICAL | OPEN)) | np.uint8(TRUTH)
+        ones = np.ones(len(tensors), dtype=np.int64)
+        return self.add(COMPARE, comparisons, np.arange(len(ones) + 1), tensors, ones, flags)
+
+    def comparison(self, op: str, value: object = None) -> int:
+        """Return the number of a comparison: with a plain value, or with another operand."""
+        key = (op, order_key(value))
+        number = self._comparison_numbers.setdefault(key, len(self.comparisons))
+        if number == len(self.comparisons):
+            self.comparisons.append((op, value))
+        return number
 
     # -- readings ----------------------------------------------------------------------------
 
@@ -452,7 +430,7 @@ class AnnotationCircuit:
         chosen = np.flatnonzero(several)
         return result, chosen, bounds(sizes[chosen])
 
-    def _common(self, child: Array, offsets: Array) -> Array:
+    def common_flags(self, child: Array, offsets: Array) -> Array:
         """The flags that follow from the flags of the ends of edges."""
         flags = self.gates.flags[child]
         every = reduce_segments(np.bitwise_and, flags, offsets, np.uint8(255))

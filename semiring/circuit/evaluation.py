@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -11,25 +10,33 @@ import numpy as np
 from semiring.base import Array, Semiring
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import (
+    AGGREGATED,
+    APPLIED,
+    CHOICE,
     COMPARE,
+    CONDITION,
     CONSTANT,
     DELTA,
     MONUS,
-    OBJECT,
+    PLAIN,
     PRODUCT,
+    ROWS,
     SUM,
     TENSOR,
     TOKEN,
+    WINDOWED,
 )
 from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
 from semiring.comparison import compare_values
 from semiring.errors import CapabilityError
-from semiring.exact import sum_segments
+from semiring.exact import reduce_segments, sum_segments
 from semiring.monoid import COUNT
-from semiring.segments import bounds
+from semiring.possible_worlds import objects
+from semiring.segments import ascending, bounds
 from semiring.semirings.counting import Counting
-from semiring.token import Token
+from semiring.token import normal_value
+from semiring.values.windowed import comes_several_times
 
 V = TypeVar("V")
 
@@ -43,24 +50,13 @@ class TokenValues(Protocol):
     def elements(self, numbers: Array) -> Array:
         """Return the values of some tokens as an array of elements."""
 
-    @property
-    def of(self) -> Callable[[Token], Any]:
-        """The value of a token."""
-
 
 class ArrayValues:
-    """Values of all tokens by number, as an array of elements of a semiring.
+    """Values of all tokens by number, as an array of elements of a semiring."""
 
-    Parameters
-    ----------
-    of
-        From a token to its value.
-    """
-
-    def __init__(self, semiring: Semiring[Any], values: Array, of: Callable[[Token], Any]) -> None:
+    def __init__(self, semiring: Semiring[Any], values: Array) -> None:
         self._semiring = semiring
         self._values = values
-        self.of = of
 
     def columns(self, numbers: Array) -> tuple[Columns[Array], Array]:
         """See :class:`TokenValues`."""
@@ -101,6 +97,23 @@ def evaluate(
     raise refusal
 
 
+def operand_values(circuit: AnnotationCircuit, operands: Array, tokens: TokenValues) -> list[Any]:
+    """Return the plain values of gates of formal values, given how often tokens are there.
+
+    Parameters
+    ----------
+    tokens
+        Their values in Counting.
+
+    Raises
+    ------
+    CapabilityError
+        Only Spark computes a value.
+    """
+    evaluation = _Evaluation[Any](circuit, _COUNTING, operands, tokens)
+    return list(evaluation.operands[operands])
+
+
 class _Evaluation(Generic[V]):
     def __init__(
         self, circuit: AnnotationCircuit, semiring: Semiring[Any], gates: Array, tokens: TokenValues
@@ -109,10 +122,9 @@ class _Evaluation(Generic[V]):
         self._semiring = semiring
         self._tokens = tokens
         store = circuit.gates
-        # What comparisons are about is counted, not valued, unless the semiring counts itself.
+        # What conditions are about is counted, not valued, unless the semiring counts itself.
         self._counts = "COUNT" in semiring.capabilities
-        closed = None if self._counts else lambda some: store.kind[some] == COMPARE
-        below = store.reachable(gates, closed=closed)
+        below = store.reachable(gates, closed=self._is_counted)
         leaves = below[store.kind[below] == TOKEN]
         self.columns: Columns[V]
         self.columns, values = tokens.columns(store.payload[leaves])
@@ -121,9 +133,27 @@ class _Evaluation(Generic[V]):
         self._part = np.empty(len(store), dtype=np.int32)
         self._place = np.empty(len(store), dtype=np.int32)
         self._add(leaves, values)
+        formal = below[store.kind[below] >= TENSOR]
+        # By gate the plain value of an operand.
+        self.operands: Array = np.empty(len(store) if len(formal) else 0, dtype=object)
         for kind, layer in store.layers(below):
-            if kind not in (TENSOR, TOKEN):
+            if kind >= TENSOR:
+                self.operands[layer] = objects(self._operands(kind, layer))
+            elif kind != TOKEN:
                 self._add(layer, self._layer(kind, layer))
+
+    def _is_counted(self, gates: Array) -> Array:
+        """Return a Boolean array: the conditions that are evaluated in Counting by themselves."""
+        store = self._circuit.gates
+        kinds = store.kind[gates]
+        conditions = (kinds == CONDITION) | (kinds == COMPARE)
+        if self._semiring == _COUNTING:
+            return np.zeros(len(gates), dtype=np.bool_)
+        if self._counts:
+            # A semiring that counts has values for tensors.
+            conditions &= (kinds == CONDITION) | (store.sizes(gates) > 1)
+        found: Array = conditions
+        return found
 
     def _add(self, gates: Array, values: V) -> None:
         self._part[gates] = len(self._parts)
@@ -151,10 +181,12 @@ class _Evaluation(Generic[V]):
         store, columns = self._circuit.gates, self.columns
         if kind == CONSTANT:
             return columns.repeat(store.payload[layer].astype(np.int64))
-        if kind == OBJECT or (kind == COMPARE and not self._counts):
-            return columns.repeat(self._held(kind, layer))
-        if kind == COMPARE:
-            return columns.repeat(self._compared(layer))
+        if kind in (CONDITION, COMPARE):
+            counted = self._is_counted(layer)
+            held = np.empty(len(layer), dtype=np.int64)
+            held[counted] = self._held(layer[counted])
+            held[~counted] = self._decided(kind, layer[~counted])
+            return columns.repeat(held)
         edges, offsets = store.edges_of(layer)
         ends, label = store.child[edges], store.label[edges]
         if kind == DELTA:
@@ -201,49 +233,133 @@ class _Evaluation(Generic[V]):
 
     # -- conditions --------------------------------------------------------------------------
 
-    def _held(self, kind: int, layer: Array) -> Array:
-        """Return conditions as 0 or 1: which tuples are there decides, or how often they are."""
+    def _held(self, layer: Array) -> Array:
+        """Return conditions as 0 or 1 in Counting: how often tuples are there decides."""
+        if not len(layer):
+            return np.zeros(0, dtype=np.int64)
         store, semiring = self._circuit.gates, self._semiring
-        if kind == OBJECT:
-            objects = (self._circuit.objects[number] for number in store.payload[layer].tolist())
-            held = (not semiring.is_zero(o._evaluate(semiring, self._tokens.of)) for o in objects)
-            return np.fromiter(held, np.int64, len(layer))
         used = store.reachable(layer)
         numbers = store.payload[used[store.kind[used] == TOKEN]]
         there = np.zeros(self._circuit.token_count, dtype=np.int64)
         elements = semiring.unpack(self._tokens.elements(numbers))
         there[numbers] = [semiring.copies(element) for element in elements]
-        copies = ArrayValues(
-            _COUNTING, there, lambda token: semiring.copies(self._tokens.of(token))
-        )
-        _, counts = evaluate(self._circuit, _COUNTING, layer, copies)
+        _, counts = evaluate(self._circuit, _COUNTING, layer, ArrayValues(_COUNTING, there))
         truths: Array = counts.astype(np.int64)
         return truths
 
-    def _compared(self, layer: Array) -> Array:
-        """Return comparisons of aggregates under a semiring that counts, as 0 or 1."""
-        store, circuit, semiring = self._circuit.gates, self._circuit, self._semiring
-        tensors = store.child[store.offsets[layer]]
-        distinct, which = np.unique(tensors, return_inverse=True)
-        edges, offsets = store.edges_of(distinct)
-        elements: Any = self.values(store.child[edges])
-        copies = semiring.multiplicity_array(elements)
-        labels, numbers = store.label[edges], store.payload[distinct].tolist()
-        counted = all(circuit.scalars[number].monoid == COUNT for number in set(numbers))
-        aggregates = sum_segments(copies, offsets).tolist() if counted else []
+    def _decided(self, kind: int, layer: Array) -> list[bool]:
+        """Return conditions whose operands are known."""
+        store, circuit = self._circuit.gates, self._circuit
+        edges, offsets = store.edges_of(layer)
+        sides = self.operands[store.child[edges]].tolist()
+        if kind == CONDITION:
+            return [side is True for side in sides]
+        held = []
+        pairs = zip(pairwise(offsets.tolist()), store.payload[layer].tolist(), strict=True)
+        for (start, stop), number in pairs:
+            op, value = circuit.comparisons[number]
+            right = value if stop - start == 1 else normal_value(sides[start + 1])
+            held.append(compare_values(op, sides[start], right))
+        return held
+
+    # -- formal values -----------------------------------------------------------------------
+
+    def _operands(self, kind: int, layer: Array) -> list[Any]:
+        """Return the plain values of operands of one kind; of rows a list, with None for rows that
+        are not there."""
+        store, circuit = self._circuit.gates, self._circuit
+        payload = store.payload[layer]
+        if kind == PLAIN:
+            return [circuit.operands.plain_values[number] for number in payload.tolist()]
+        if kind == TENSOR:
+            return self._aggregates(layer)
+        edges, offsets = store.edges_of(layer)
+        child = store.child[edges]
+        if kind == WINDOWED:
+            rows = self.operands[child].tolist()
+            return [values[place] for values, place in zip(rows, payload.tolist(), strict=True)]
+        if kind == CHOICE:
+            there = self._copies(child[0::2]) > 0
+            first = reduce_segments(
+                np.minimum, np.where(there, np.arange(len(there)), len(there)), offsets // 2, 0
+            )
+            values = np.append(self.operands[child[1::2]], objects([None]))
+            return list(values[first])
+        called = {APPLIED: self._applied, AGGREGATED: self._aggregated, ROWS: self._over_rows}[kind]
+        results: list[Any] = [None] * len(layer)
+        for number in ascending(payload).tolist():
+            # A function is called once for all gates of a layer.
+            places = np.flatnonzero(payload == number)
+            edges, offsets = store.edges_of(layer[places])
+            function = circuit.operands.functions[number]
+            of_function = called(function, store.child[edges], offsets)
+            for place, value in zip(places.tolist(), of_function, strict=True):
+                results[place] = value
+        return results
+
+    def _applied(self, function: Any, child: Array, offsets: Array) -> list[Any]:
+        values = self.operands[child].reshape(len(offsets) - 1, -1)
+        cases = list(zip(*values.T, strict=True))
+        results: list[Any] = function(cases)
+        return results
+
+    def _aggregated(self, function: Any, child: Array, offsets: Array) -> list[Any]:
+        rows, copies, own = self._rows(child, offsets)
+        results: list[Any] = function(
+            [
+                [row for place in range(start, stop) for row in [rows[place]] * copies[place]]
+                for start, stop in pairwise(own)
+            ]
+        )
+        return results
+
+    def _over_rows(self, function: Any, child: Array, offsets: Array) -> list[Any]:
+        rows, copies, own = self._rows(child, offsets)
+        several = next((count for count in copies if count > 1), None)
+        if several is not None:
+            raise comes_several_times(function.label, several)
+        segments = pairwise(own)
+        relations = [[place for place in range(a, b) if copies[place]] for a, b in segments]
+        of_rows = function([[rows[place] for place in places] for places in relations])
+        values: list[Any] = [None] * len(rows)
+        for places, found in zip(relations, of_rows, strict=True):
+            for place, value in zip(places, found, strict=True):
+                values[place] = value
+        return [values[start:stop] for start, stop in pairwise(own)]
+
+    def _rows(self, child: Array, offsets: Array) -> tuple[list[Any], list[int], list[int]]:
+        """Return the operands of rows, how often each is there, and the offsets of segments."""
+        annotations = np.flatnonzero(self._circuit.gates.kind[child] < TENSOR)
+        if not len(annotations):
+            return [], [], [0] * len(offsets)
+        width = len(child) // len(annotations)
+        values = self.operands[child].reshape(-1, width)[:, 1:]
+        rows = list(zip(*values.T, strict=True)) if width > 1 else [()] * len(values)
+        return rows, self._copies(child[annotations]).tolist(), (offsets // width).tolist()
+
+    def _copies(self, annotations: Array) -> Array:
+        """Return how often annotations of known values are there."""
+        values: Any = self.values(annotations)
+        return self._semiring.multiplicity_array(values)
+
+    def _aggregates(self, tensors: Array) -> list[Any]:
+        """Return the values of tensors under a semiring that counts."""
+        store, circuit = self._circuit.gates, self._circuit
+        edges, offsets = store.edges_of(tensors)
+        copies = self._copies(store.child[edges])
+        labels, numbers = store.label[edges], store.payload[tensors].tolist()
+        for number in set(numbers):
+            self._semiring.require(circuit.scalars[number].monoid.name)
+        if all(circuit.scalars[number].monoid == COUNT for number in set(numbers)):
+            counted: list[Any] = sum_segments(copies, offsets).tolist()
+            return counted
         copies = copies.tolist()
+        aggregates = []
         for (start, stop), number in zip(pairwise(offsets.tolist()), numbers, strict=True):
             scalars = circuit.scalars[number]
-            semiring.require(scalars.monoid.name)
-            if not counted:
-                values = scalars.values(labels[start:stop])
-                terms = zip(copies[start:stop], values, strict=True)
-                aggregates.append(scalars.monoid.aggregate(terms))
-        held = []
-        for tensor, number in zip(which.tolist(), store.payload[layer].tolist(), strict=True):
-            op, constant = circuit.comparisons[number]
-            held.append(compare_values(op, aggregates[tensor], constant))
-        return np.array(held, dtype=np.int64)
+            terms = zip(copies[start:stop], scalars.values(labels[start:stop]), strict=True)
+            aggregates.append(scalars.monoid.aggregate(terms))
+        return aggregates
 
 
 _COUNTING = Counting()

@@ -13,8 +13,11 @@ from semiring.base import Array
 from semiring.exact import reduce_segments
 from semiring.segments import ascending, bounds, owners_of, places_of
 
-CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, OBJECT, TENSOR = range(9)
-"""The kinds of gates; the kinds of annotations are in the canonical order of expressions."""
+CONSTANT, TOKEN, PRODUCT, SUM, DELTA, MONUS, COMPARE, CONDITION = range(8)
+"""The kinds of gates that are annotations, in the canonical order of expressions."""
+
+TENSOR, PLAIN, APPLIED, CHOICE, AGGREGATED, ROWS, WINDOWED = range(8, 15)
+"""The kinds of gates that are formal values: their edges come in the order of their labels."""
 
 ZERO, ONE = 0, 1
 """The gates of the constants 0 and 1."""

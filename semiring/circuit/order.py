@@ -24,19 +24,21 @@ class CanonicalOrder:
     ----------
     sort_key
         The key of gates whose order is not that of their children: they are few.
-    classes
-        The place of every gate among the kinds of expressions.
     """
 
-    def __init__(self, gates: Gates, classes: Callable[[Array], Array], sort_key: SortKey) -> None:
+    def __init__(self, gates: Gates, sort_key: SortKey) -> None:
         self._gates = gates
-        self._classes = classes
         self._sort_key = sort_key
+
+    def _kinds(self, gates: Array) -> Array:
+        """The kinds of gates, which are in the order of the kinds of expressions."""
+        kinds: Array = self._gates.kind[gates].astype(np.int64)
+        return kinds
 
     def ranks(self, gates: Array) -> Array:
         """Integers that order canonical gates as their expressions; equal where these are."""
         distinct, places = np.unique(gates, return_inverse=True)
-        classes = self._classes(distinct)
+        classes = self._kinds(distinct)
         ranks = np.zeros(len(distinct), dtype=np.int64)
         start = 0
         for kind in np.unique(classes).tolist():
@@ -76,14 +78,14 @@ class CanonicalOrder:
         edges, _ = self._gates.edges_of(np.array([gate]))
         if limit is not None and limit < len(edges):
             child = self._gates.child[edges]
-            keys = self._classes(child) << 32 | least_tokens(self._gates, child)
+            keys = self._kinds(child) << 32 | least_tokens(self._gates, child)
             edges = edges[keys <= np.partition(keys, limit)[limit]]
         return self._sorted(edges, np.array([0, len(edges)]))
 
     def _sorted(self, edges: Array, offsets: Array) -> Array:
         """Edges of CSR segments in the order of their ends."""
         owners, child = owners_of(offsets), self._gates.child[edges]
-        classes = self._classes(child)
+        classes = self._kinds(child)
         # Ends of another class than their siblings need no rank.
         keys = owners.astype(np.int64) * 16 + classes
         order = np.argsort(keys, kind="stable")
@@ -101,7 +103,7 @@ class CanonicalOrder:
 
         def keys_at(edges: Array, groups: Array) -> Sequence[Array]:
             ends = child[edges]
-            classes = self._classes(ends)
+            classes = self._kinds(ends)
             both = groups * 16 + classes
             order = np.argsort(both, kind="stable")
             alike = np.zeros(len(order), dtype=np.bool_)

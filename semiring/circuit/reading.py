@@ -14,22 +14,26 @@ from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import (
     CANONICAL,
     COMPARE,
+    CONDITION,
     CONSTANT,
     DELTA,
     MONUS,
-    OBJECT,
     ONE,
     OPEN,
+    PLAIN,
     POLYNOMIAL,
     PRODUCT,
     SUM,
+    TENSOR,
     TOKEN,
     ZERO,
 )
 from semiring.circuit.order import CanonicalOrder, first_monomials
+from semiring.circuit.values import CircuitRows, formal_value
 from semiring.expression import (
     Atom,
     Compare,
+    Condition,
     Constant,
     Delta,
     Expression,
@@ -37,6 +41,7 @@ from semiring.expression import (
     Product,
     Sum,
     compare,
+    condition,
     simplify,
 )
 from semiring.monoid import Monoid
@@ -46,7 +51,9 @@ from semiring.render import REPR_TERMS, join_terms, left_out
 from semiring.segments import ascending
 from semiring.semirings.expressions import Expressions
 from semiring.tensor import Tensor, simple_tensors, simple_text
-from semiring.token import Token
+from semiring.token import Token, normal_value
+from semiring.value import Operand, Value
+from semiring.values import Function, WindowRows
 
 Annotation: TypeAlias = Polynomial | Expression
 
@@ -74,18 +81,8 @@ class CircuitReading:
         self._annotations: dict[int, Annotation] = {}
         self.shown_as: dict[int, Callable[[int], CircuitTensor]] = {}
         """The tensors that are shown otherwise, by their gates."""
-        self.order = CanonicalOrder(
-            circuit.gates, self._classes, lambda gate: self.expression(gate).sort_key
-        )
-
-    def _classes(self, gates: Array) -> Array:
-        kinds = self.circuit.gates.kind[gates].astype(np.int64)
-        for place in np.flatnonzero(kinds == OBJECT).tolist():
-            kinds[place] = self._object(int(gates[place])).rank
-        return kinds
-
-    def _object(self, gate: int) -> Expression:
-        return self.circuit.objects[int(self.circuit.gates.payload[gate])]
+        self._formal: dict[int, Any] = {}
+        self.order = CanonicalOrder(circuit.gates, lambda gate: self.expression(gate).sort_key)
 
     # -- tokens ------------------------------------------------------------------------------
 
@@ -93,10 +90,7 @@ class CircuitReading:
         """The tokens that occur below some gates."""
         store = self.circuit.gates
         below = store.reachable(gates)
-        kinds = store.kind[below]
-        found = frozenset(self._named(below[kinds == TOKEN]))
-        objects = [self._object(gate).tokens for gate in below[kinds == OBJECT].tolist()]
-        return found.union(*objects) if objects else found
+        return frozenset(self._named(below[store.kind[below] == TOKEN]))
 
     def _named(self, gates: Array) -> list[Token]:
         """The tokens of gates, each made once."""
@@ -142,8 +136,9 @@ class CircuitReading:
         edges, _ = store.edges_of(np.array([gate]))
         label = store.label[edges].tolist()
         if kind == COMPARE:
-            op, value = self.circuit.comparisons[int(store.payload[gate])]
-            return simplify(compare(op, self.tensor(int(store.child[edges[0]])), value))
+            return simplify(compare(*self._comparison(gate)))
+        if kind == CONDITION:
+            return simplify(condition(self.operand(int(store.child[edges[0]]))))
         inner = self.annotations(store.child[edges])
         if kind == SUM:
             return _ALGEBRA.sum(_ALGEBRA.repeat(k, n) for k, n in zip(inner, label, strict=True))
@@ -174,7 +169,8 @@ class CircuitReading:
         store = self.circuit.gates
         kinds = store.kind[gates]
         large = (kinds == SUM) & (store.sizes(gates) > _SMALL)
-        closed: Array = large | (kinds == COMPARE) | ~store.has(gates, CANONICAL)
+        conditions = (kinds == COMPARE) | (kinds == CONDITION)
+        closed: Array = large | conditions | ~store.has(gates, CANONICAL)
         return closed
 
     def _layer(self, kind: int, layer: Array) -> Iterable[Expression]:
@@ -185,8 +181,6 @@ class CircuitReading:
             return map(Constant, payload)
         if kind == TOKEN:
             return map(Atom, self._named(layer))
-        if kind == OBJECT:
-            return [self.circuit.objects[number] for number in payload]
         closed = self._closed(layer)
         if closed.any():
             rest = iter(self._layer(kind, layer[~closed]) if not closed.all() else ())
@@ -212,8 +206,16 @@ class CircuitReading:
             return Expression.of(self.annotation(gate))
         if kind == SUM:
             return CircuitSum(self, gate)
+        if kind == CONDITION:
+            return Condition(self.operand(int(store.child[store.offsets[gate]])))
+        return Compare(*self._comparison(gate))
+
+    def _comparison(self, gate: int) -> tuple[str, Operand, Operand]:
+        """The operator and the sides of a comparison."""
+        store = self.circuit.gates
         op, value = self.circuit.comparisons[int(store.payload[gate])]
-        return Compare(op, self.tensor(int(store.child[store.offsets[gate]])), value)
+        sides = self.operands(store.child[store.offsets[gate] : store.offsets[gate + 1]])
+        return (op, sides[0], value) if len(sides) == 1 else (op, sides[0], normal_value(sides[1]))
 
     def monomials(self, gates: Array, times: Array) -> list[tuple[Monomial, int]]:
         """Gates that are tokens, products of tokens or 1, with coefficients, as terms."""
@@ -235,7 +237,67 @@ class CircuitReading:
             terms.append((monomial, n))
         return terms
 
-    # -- tensors -----------------------------------------------------------------------------
+    # -- formal values -----------------------------------------------------------------------
+
+    def operands(self, gates: Array) -> list[Operand]:
+        """Gates of values as formal values, or as the plain values that they are."""
+        return list(map(self.operand, gates.tolist()))
+
+    def operand(self, gate: int) -> Operand:
+        """A gate of a value as a formal value, or as the plain value that it is."""
+        kind = int(self.circuit.gates.kind[gate])
+        if kind == TENSOR:
+            return self.tensor(gate)
+        if kind == PLAIN:
+            return self.circuit.operands.plain_values[int(self.circuit.gates.payload[gate])]
+        if gate not in self._formal:
+            self._formal[gate] = formal_value(self, gate)
+        return self._formal[gate]
+
+    def gates_of(self, operands: Sequence[Operand]) -> Array:
+        """The gates of operands: of formal values of this circuit, and of plain values."""
+        if len(operands) > 1 and len(set(map(id, operands))) == 1:
+            return np.repeat(self.gates_of(operands[:1]), len(operands))
+        gates = np.empty(len(operands), dtype=np.int32)
+        is_formal = np.fromiter((isinstance(o, Value) for o in operands), np.bool_, len(operands))
+        formal, plain = np.flatnonzero(is_formal), np.flatnonzero(~is_formal)
+        gates[formal] = [cast(Any, operands[place]).gate for place in formal.tolist()]
+        gates[plain] = self.circuit.operands.plain([operands[place] for place in plain.tolist()])
+        return gates
+
+    def choices(
+        self, annotations: Array, operands: Sequence[Operand], offsets: Array
+    ) -> list[Operand]:
+        """The values of the first alternatives that are there, of CSR segments of them."""
+        made = self.circuit.operands.choices(annotations, self.gates_of(operands), offsets)
+        return self.operands(made)
+
+    def applied(self, function: Function, rows: Sequence[tuple[Operand, ...]]) -> list[Operand]:
+        """The values of a function of rows of operands; of all plain rows at once.
+
+        Raises
+        ------
+        CapabilityError
+            When only Spark can compute the function of plain values.
+        """
+        results: list[Operand] = [None] * len(rows)
+        is_formal = [any(isinstance(operand, Value) for operand in row) for row in rows]
+        plain = [place for place, formal in enumerate(is_formal) if not formal]
+        formal = [place for place, formal in enumerate(is_formal) if formal]
+        values = function([rows[place] for place in plain]) if plain else []
+        if formal:
+            columns = zip(*(rows[place] for place in formal), strict=True)
+            gates = self.circuit.operands.applied(function, [*map(self.gates_of, columns)])
+            values = [*values, *self.operands(gates)]
+        for place, value in zip([*plain, *formal], values, strict=True):
+            results[place] = value
+        return results
+
+    def rows(self, gate: int) -> WindowRows:
+        """A gate of the rows that a window function is over as such."""
+        if gate not in self._formal:
+            self._formal[gate] = CircuitRows(self, gate)
+        return cast(WindowRows, self._formal[gate])
 
     def tensor(self, gate: int) -> Tensor:
         """A gate of a tensor as one."""

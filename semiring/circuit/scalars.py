@@ -21,20 +21,23 @@ class Scalars:
     Attributes
     ----------
     kind
-        The type of the values.
+        The type of the values; None of a list of Python values.
     sample
         The values by label; None where a label is the value itself.
     """
 
     monoid: Monoid
-    kind: pa.DataType
-    sample: pa.Array | None
+    kind: pa.DataType | None
+    sample: pa.Array | list[Any] | None
 
     def values(self, labels: Array) -> list[Any]:
         """Return the values of some labels."""
+        if isinstance(self.sample, list):
+            return [self.sample[label] for label in labels.tolist()]
         if self.sample is not None:
             return cast(list[Any], self.sample.take(pa.array(labels)).to_pylist())
         kind = self.kind
+        assert kind is not None
         if pa.types.is_decimal128(kind):
             integers = integers_to_decimal(labels, kind.precision, kind.scale)
             return cast(list[Any], integers.to_pylist())

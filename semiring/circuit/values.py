@@ -1,171 +1,170 @@
-"""Formal values over annotations in a circuit, which are made when they are looked at."""
+"""Gates read as formal values, whose parts are made when they are looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from semiring.base import Array
-from semiring.circuit.gates import OPEN
-from semiring.circuit.reading import CircuitReading
+from semiring.circuit.gates import AGGREGATED, APPLIED, CHOICE, OPEN, TENSOR, WINDOWED
 from semiring.token import Token
-from semiring.value import Operand, Value, known, tokens_of
-from semiring.values import Aggregated, AggregateFunction, Choice, WindowFunction, WindowRows
+from semiring.value import Value
+from semiring.values import Aggregated, Applied, Choice, Windowed, WindowRows
+
+if TYPE_CHECKING:
+    from semiring.circuit.reading import CircuitReading
 
 
-class CircuitAggregated(Aggregated):
-    """An aggregate of rows whose annotations are gates."""
+class _InCircuit:
+    """The common part of values that are gates."""
 
-    __slots__ = ("_gates", "_made", "_reading", "_rows")
-    _gates: Array
+    __slots__ = ()
     _made: Any
     _reading: CircuitReading
-    _rows: Sequence[tuple[Operand, ...]]
+    gate: int
 
-    def __init__(
-        self,
-        reading: CircuitReading,
-        function: AggregateFunction,
-        gates: Array,
-        rows: Sequence[tuple[Operand, ...]],
-    ) -> None:
-        self._set(function=function, _reading=reading, _gates=gates, _rows=rows, _made=None)
+    def _hold(self, reading: CircuitReading, gate: int) -> None:
+        object.__setattr__(self, "_reading", reading)
+        object.__setattr__(self, "gate", gate)
+        object.__setattr__(self, "_made", None)
+
+    def _children(self) -> Array:
+        store = self._reading.circuit.gates
+        children: Array = store.child[store.offsets[self.gate] : store.offsets[self.gate + 1]]
+        return children
+
+    def _all(self) -> Any:
+        if self._made is None:
+            object.__setattr__(self, "_made", tuple(self._first(None)))
+        return self._made
+
+    def _first(self, limit: int | None) -> Any:
+        """Return the first rows: annotations with tuples of operands."""
+        children, width = self._children(), self._width()
+        few = children if limit is None else children[: limit * width]
+        parts = [
+            self._reading.annotations(few[0::width]),
+            *(self._reading.operands(few[place::width]) for place in range(1, width)),
+        ]
+        return [(row[0], row[1:]) for row in zip(*parts, strict=True)]
+
+    def _width(self) -> int:
+        """Return the number of edges of a row: its annotation, which is no value, and operands."""
+        children = self._children()
+        annotations = int((self._reading.circuit.gates.kind[children] < TENSOR).sum())
+        return len(children) // max(annotations, 1) or 1
+
+    @property
+    def size(self) -> int:
+        return len(self._children()) // self._width()
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._reading.tokens(np.array([self.gate]))
+
+    @property
+    def has_tokens(self) -> bool:
+        return bool(self._reading.circuit.gates.flags[self.gate] & OPEN)
+
+    def _function(self) -> Any:
+        circuit = self._reading.circuit
+        return circuit.operands.functions[int(circuit.gates.payload[self.gate])]
+
+
+class CircuitApplied(_InCircuit, Applied):
+    """A function of operands in a circuit."""
+
+    __slots__ = ("_made", "_reading", "gate")
+
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
+        self._hold(reading, gate)
+        self._set(function=self._function())
+
+    @property
+    def operands(self) -> Any:  # type: ignore[override]
+        return self._all()
+
+    def _first(self, limit: int | None) -> Any:
+        return self._reading.operands(self._children()[:limit])
+
+
+class CircuitAggregated(_InCircuit, Aggregated):
+    """An aggregate of rows in a circuit."""
+
+    __slots__ = ("_made", "_reading", "gate")
+
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
+        self._hold(reading, gate)
+        self._set(function=self._function())
 
     @property
     def terms(self) -> Any:  # type: ignore[override]
-        if self._made is None:
-            self._set(_made=tuple(self._first(None)))
-        return self._made
-
-    @property
-    def size(self) -> int:
-        return len(self._gates)
-
-    def _first(self, limit: int | None) -> Any:
-        return _annotated_rows(self._reading, self._gates, self._rows, limit)
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        return _tokens(self._reading, self._gates, self._rows)
-
-    @property
-    def has_tokens(self) -> bool:
-        return _has_tokens(self._reading, self._gates, self._rows)
+        return self._all()
 
 
-class CircuitChoice(Choice):
-    """A choice whose conditions are gates."""
+class CircuitChoice(_InCircuit, Choice):
+    """A choice of alternatives in a circuit."""
 
-    __slots__ = ("_made", "_reading", "gates", "operands")
-    _made: Any
-    _reading: CircuitReading
-    gates: Array
-    operands: Sequence[Operand]
+    __slots__ = ("_made", "_reading", "gate")
 
-    def __init__(self, reading: CircuitReading, gates: Array, operands: Sequence[Operand]) -> None:
-        self._set(_reading=reading, gates=gates, operands=operands, _made=None)
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
+        self._hold(reading, gate)
 
     @property
     def alternatives(self) -> Any:  # type: ignore[override]
-        if self._made is None:
-            annotations = self._reading.annotations(self.gates)
-            self._set(_made=tuple(zip(annotations, self.operands, strict=True)))
-        return self._made
+        return self._all()
+
+    def _first(self, limit: int | None) -> Any:
+        operands = self._reading.operands(self._children()[1::2])
+        return zip(self._reading.annotations(self.annotations), operands, strict=True)
 
     @property
-    def tokens(self) -> frozenset[Token]:
-        return self._reading.tokens(self.gates) | tokens_of(self.operands)
-
-    @property
-    def has_tokens(self) -> bool:
-        return True
+    def annotations(self) -> Array:
+        """The gates of the annotations of the alternatives."""
+        return self._children()[0::2]
 
 
-def choices(
-    reading: CircuitReading, gates: Array, operands: Sequence[Operand], offsets: Array
-) -> list[Operand]:
-    """The values of the alternatives that are there, for CSR segments of alternatives.
+class CircuitRows(_InCircuit, WindowRows):
+    """The rows that a window function is over, in a circuit."""
 
-    See :func:`semiring.values.choice`.
-    """
-    is_open = ((reading.circuit.gates.flags[gates] & OPEN) != 0).tolist()
-    present = (gates != 0).tolist()
-    bounds = offsets.tolist()
-    values: list[Operand] = []
-    for start, stop in pairwise(bounds):
-        kept = [place for place in range(start, stop) if present[place]]
-        certain = next((n for n, place in enumerate(kept) if not is_open[place]), None)
-        if certain is not None:
-            kept = kept[: certain + 1]
-        if not kept:
-            values.append(None)
-        elif certain == 0:
-            values.append(known(operands[kept[0]]))
-        else:
-            own = [known(operands[place]) for place in kept]
-            values.append(CircuitChoice(reading, gates[kept], own))
-    return values
+    __slots__ = ("_made", "_reading", "gate")
 
-
-class CircuitRows(WindowRows):
-    """The rows that a window function is over, whose annotations are gates."""
-
-    __slots__ = ("_gates", "_made", "_operands", "_reading")
-
-    def __init__(
-        self,
-        reading: CircuitReading,
-        function: WindowFunction,
-        gates: Array,
-        operands: Iterable[tuple[Operand, ...]],
-    ) -> None:
-        self.function = function
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
+        self._hold(reading, gate)
+        self.function = self._function()
         self._digest = None
-        self._reading = reading
-        self._gates = gates
-        self._operands = list(operands)
-        self._made: Any = None
 
     @property
     def rows(self) -> Any:  # type: ignore[override]
-        if self._made is None:
-            self._made = tuple(self._first(None))
-        return self._made
-
-    def _first(self, limit: int | None) -> Any:
-        return _annotated_rows(self._reading, self._gates, self._operands, limit)
-
-    @property
-    def size(self) -> int:
-        return len(self._gates)
+        return self._all()
 
     def annotation(self, place: int) -> Any:
-        return self._reading.annotation(int(self._gates[place]))
-
-    @property
-    def has_tokens(self) -> bool:
-        return _has_tokens(self._reading, self._gates, self._operands)
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        return _tokens(self._reading, self._gates, self._operands)
+        return self._reading.annotation(int(self._children()[place * self._width()]))
 
 
-def _annotated_rows(
-    reading: CircuitReading, gates: Array, rows: Sequence[tuple[Operand, ...]], limit: int | None
-) -> list[tuple[Any, tuple[Operand, ...]]]:
-    shown = [tuple(map(known, row)) for row in rows[:limit]]
-    return list(zip(reading.annotations(gates[:limit]), shown, strict=True))
+class CircuitWindowed(Windowed):
+    """A window function's value in a circuit."""
+
+    __slots__ = ("gate",)
+    gate: int
+
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
+        store = reading.circuit.gates
+        rows = reading.rows(int(store.child[store.offsets[gate]]))
+        super().__init__(rows, int(store.payload[gate]))
+        object.__setattr__(self, "gate", gate)
 
 
-def _tokens(
-    reading: CircuitReading, gates: Array, rows: Iterable[tuple[Operand, ...]]
-) -> frozenset[Token]:
-    return reading.tokens(gates) | tokens_of(part for row in rows for part in row)
+_CLASSES: dict[int, Any] = {
+    APPLIED: CircuitApplied,
+    AGGREGATED: CircuitAggregated,
+    CHOICE: CircuitChoice,
+    WINDOWED: CircuitWindowed,
+}
 
 
-def _has_tokens(reading: CircuitReading, gates: Array, rows: Iterable[tuple[Operand, ...]]) -> bool:
-    if (reading.circuit.gates.flags[gates] & OPEN).any():
-        return True
-    return any(isinstance(part, Value) and part.has_tokens for row in rows for part in row)
+def formal_value(reading: CircuitReading, gate: int) -> Value:
+    """Return a gate that is neither a tensor nor a plain value as a formal value."""
+    made: Value = _CLASSES[int(reading.circuit.gates.kind[gate])](reading, gate)
+    return made

@@ -32,9 +32,12 @@ class AggregateFunction(Protocol):
     ----------
     name
         The identity of the function: functions with one name have the same values.
+    label
+        The name of the function in texts.
     """
 
     name: str
+    label: str
 
     def __call__(self, bags: Sequence[Sequence[Arguments]]) -> list[Any]:
         """The values for some bags of rows, each row the values of the arguments.
@@ -108,7 +111,7 @@ class Aggregated(Compound):
         shown = [_term_text(k, row, limit) for k, row in self._first(limit)]
         hidden = self.size - len(shown)
         inside = " + ".join([*shown, *([left_out(hidden)] if hidden else [])]) or "0"
-        return f"{self.function.name}({inside})"
+        return f"{self.function.label}({inside})"
 
 
 def _term_text(annotation: Annotation, row: tuple[Operand, ...], limit: int | None) -> str:

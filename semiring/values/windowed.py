@@ -120,10 +120,7 @@ class WindowRows:
             columns = [worlds.values(operand) for operand in row]
             for world in counts.nonzero()[0].tolist():
                 if counts[world] != 1:
-                    raise CapabilityError(
-                        f"{self.function.label} has no value where a row comes {counts[world]} "
-                        "times: value tokens by 0 or 1."
-                    )
+                    raise comes_several_times(self.function.label, counts[world])
                 relations[world].append(tuple(column[world] for column in columns))
                 places[world].append(number)
         results = [objects([None] * worlds.length) for _ in self.rows]
@@ -188,3 +185,10 @@ class Windowed(Value):
         hidden = self.among.size - len(shown)
         among = "; ".join([*shown, *([left_out(hidden)] if hidden else [])])
         return f"{self.among.function.label} of {own_annotation} among ({among})"
+
+
+def comes_several_times(label: str, times: int) -> CapabilityError:
+    """Return the error of a window function over a row that is there more than once."""
+    return CapabilityError(
+        f"{label} has no value where a row comes {times} times: value tokens by 0 or 1."
+    )

@@ -17,28 +17,87 @@ from semiring.circuit.gates import CANONICAL
 from semiring.columns import Columns, Source, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.errors import LipstickError
-from semiring.expression import simplify
+from semiring.expression import condition, simplify
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
 from semiring.semirings.expressions import Expressions
 from semiring.valuation import Valuation
+from semiring.values import Aggregated, Windowed, WindowRows, applied, choice
 from semiring.vocabulary import TokenScan
 from tests.semiring.strategies import _ELEMENTS, TOKENS, elements
+from tests.semiring.test_values import Longest, Minus, Place
 
 ALGEBRA = Expressions()
 NAMED = sorted(TOKENS)
 VALUED = [kind() for kind in _ELEMENTS]
 _PAIRS = st.tuples(st.integers(0, 99), st.integers(0, 99))
 _STEPS = st.lists(
-    st.tuples(st.sampled_from("tspdmacx"), st.lists(st.integers(0, 99), min_size=2, max_size=4)),
+    st.tuples(
+        st.sampled_from("tspdmacxvfhgwqb"), st.lists(st.integers(0, 99), min_size=2, max_size=4)
+    ),
     min_size=1,
-    max_size=9,
+    max_size=12,
 )
+
+
+class Placed(Place):
+    """The place of a row in the order of texts."""
+
+    def __call__(self, relations: Any) -> list[list[Any]]:
+        return super().__call__([[tuple(map(repr, row)) for row in rows] for rows in relations])
+
+
+class Known:
+    """True, or NULL of NULL."""
+
+    name = "known"
+
+    def text(self, operands: Any) -> str:
+        return f"known({operands[0]})"
+
+    def __call__(self, cases: Any) -> list[Any]:
+        return [None if value is None else value > 1 for (value,) in cases]
 
 
 def empty() -> tuple[AnnotationCircuit, CircuitReading]:
     circuit = AnnotationCircuit(len(NAMED))
     return circuit, CircuitReading(circuit, lambda numbers: [NAMED[n] for n in numbers])
+
+
+def _formal(
+    circuit: AnnotationCircuit,
+    step: str,
+    numbers: list[int],
+    gates: tuple[np.ndarray, np.ndarray],
+    objects: tuple[list[Any], list[Any]],
+) -> tuple[int, Any]:
+    """A formal value of as many terms or rows as there are numbers, as a gate and as an object."""
+    (annotated, ends), (parts, args) = gates, objects
+    whole, make = np.array([0, len(numbers)]), circuit.operands
+    rows = [(k, [value]) for k, value in zip(parts, args, strict=True)]
+    match step:
+        case "v":
+            monoid = (SUM, COUNT, MAX)[numbers[0] % 3]
+            column = [number % 3 if number % 5 else None for number in numbers]
+            tensor = circuit.tensors(monoid, annotated, pa.array(column, pa.int64()), whole)
+            return int(tensor[0]), Tensor(monoid, zip(parts, column, strict=True))
+        case "f":
+            difference = make.applied(Minus(), [ends[:1], ends[1:2]])
+            return int(difference[0]), applied(Minus(), args[:2])
+        case "h":
+            chosen = make.choices(annotated, ends, whole)
+            return int(chosen[0]), choice(zip(parts, args, strict=True))
+        case "g":
+            total = make.aggregated(Longest(), annotated, [ends], whole)
+            return int(total[0]), Aggregated(Longest(), rows)
+    # Rows of windows are there once, or not.
+    annotated = circuit.delta(annotated)
+    there = annotated != 0
+    rows = [(ALGEBRA.delta(k), row) for k, row in rows if not k.is_zero]
+    if not rows:
+        return int(make.plain([None])[0]), None
+    places = make.windowed(Placed(), annotated[there], [ends[there]])
+    return int(places[-1]), Windowed(WindowRows(Placed(), rows), len(rows) - 1)
 
 
 def built(steps: list[tuple[str, list[int]]]) -> tuple[CircuitReading, np.ndarray, list[Any]]:
@@ -47,12 +106,30 @@ def built(steps: list[tuple[str, list[int]]]) -> tuple[CircuitReading, np.ndarra
     gates = list(range(2 + len(NAMED)))
     annotations: list[Any] = [Polynomial.zero(), Polynomial.one()]
     annotations += [Polynomial.token(token) for token in NAMED]
+    operands: list[Any] = [1, None]
+    values = circuit.operands.plain(operands).tolist()
     for step, numbers in steps:
         places = [number % len(gates) for number in numbers]
         chosen = np.array([gates[place] for place in places], dtype=np.int32)
         parts = [annotations[place] for place in places]
         a, b = chosen[:1], chosen[1:2]
+        # Formal values, of as many alternatives or rows.
+        args = [operands[number % len(operands)] for number in numbers]
+        ends = np.array([values[number % len(values)] for number in numbers])
+        whole = np.array([0, len(numbers)])
+        if step in "vfhgw":
+            pair = _formal(circuit, step, numbers, (chosen, ends), (parts, args))
+            values.append(pair[0])
+            operands.append(pair[1])
+            continue
         match step:
+            case "q":
+                op = ("<", "=", "<=>")[numbers[0] % 3]
+                gate = circuit.operands.compared(op, ends[:1], ends[1:2])
+                made = simplify(compare(op, *args[:2]))
+            case "b":
+                gate = circuit.operands.conditions(circuit.operands.applied(Known(), [ends[:1]]))
+                made = simplify(condition(applied(Known(), args[:1])))
             case "t":
                 gate, made = circuit.times(a, b), ALGEBRA.times(parts[0], parts[1])
             case "p":
@@ -75,12 +152,12 @@ def built(steps: list[tuple[str, list[int]]]) -> tuple[CircuitReading, np.ndarra
                 made = ALGEBRA.one if one else ALGEBRA.delta(ALGEBRA.sum(kept))
             case _:
                 monoid = (SUM, COUNT, MAX)[numbers[0] % 3]
-                values = [number % 3 if number % 5 else None for number in numbers]
-                column = pa.array(values, pa.int64())
-                tensor = circuit.tensors(monoid, chosen, column, np.array([0, len(chosen)]))
-                op, value = ("<", "=", ">=")[numbers[1] % 3], numbers[0] % 4
-                gate = circuit.compare(op, tensor, [value])
-                made = simplify(compare(op, Tensor(monoid, zip(parts, values, strict=True)), value))
+                column = [number % 3 if number % 5 else None for number in numbers]
+                tensor = circuit.tensors(monoid, chosen, pa.array(column, pa.int64()), whole)
+                op, constant = ("<", "=", ">=")[numbers[1] % 3], numbers[0] % 4
+                gate = circuit.compare(op, tensor, [constant])
+                terms = zip(parts, column, strict=True)
+                made = simplify(compare(op, Tensor(monoid, terms), constant))
         gates.append(int(gate[0]))
         annotations.append(made)
     return reading, np.array(gates), annotations

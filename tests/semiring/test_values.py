@@ -77,7 +77,7 @@ class Struct:
 class Longest:
     """The number of rows."""
 
-    name = "rows"
+    name = label = "rows"
 
     def __call__(self, bags: Sequence[Sequence[tuple[Any, ...]]]) -> list[Any]:
         return [sum(value or 0 for (value,) in bag) for bag in bags]

@@ -37,14 +37,12 @@ from rewriter.analysis.conditional import shown_joins
 from rewriter.blocks import Block
 from semiring.base import Array, Semiring
 from semiring.circuit import AnnotationCircuit, ArrayValues, CircuitReading, evaluate
-from semiring.circuit.values import choices
 from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
 from semiring.monoid import MAX
 from semiring.polynomial import Polynomial
 from semiring.semirings.counting import Counting
 from semiring.tensor import Tensor
-from semiring.token import Token
 from semiring.valuation import Valuation
 from semiring.value import Operand, Value
 
@@ -96,7 +94,7 @@ class Formal:
         self.tokens = TokenNumbers(engine)
         self.circuit = AnnotationCircuit(len(self.tokens))
         self.reading = CircuitReading(self.circuit, self.tokens.tokens)
-        self.conditions = Conditions(self.circuit)
+        self.conditions = Conditions(self.reading)
         self.domains = Domains(self)
         self.tuples = Tuples(self)
         self.columns = FormalColumns(self)
@@ -116,7 +114,7 @@ class Formal:
             there = np.flatnonzero(gates)
             values = self.columns.column(block.name, name, there)
             one = np.array([0, len(there)])
-            (self._scalars[key],) = choices(self.reading, gates[there], values, one)
+            (self._scalars[key],) = self.reading.choices(gates[there], values, one)
         return self._scalars[key]
 
     # -- the answer --------------------------------------------------------------------------
@@ -216,11 +214,7 @@ class Formal:
 
     def counts(self, there: Array, gates: Array) -> Array:
         """Return annotations in Counting, in the world of the tokens that are there by number."""
-
-        def count(token: Token) -> int:
-            return int(there[self.tokens.number(token)])
-
-        world = ArrayValues(Counting(), there.astype(np.int64), count)
+        world = ArrayValues(Counting(), there.astype(np.int64))
         counts: Array = evaluate(self.circuit, Counting(), gates, world)[1]
         return counts
 

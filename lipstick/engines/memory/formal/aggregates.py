@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,16 +12,13 @@ import pyarrow as pa
 
 from lipstick.engines.memory.formal.functions import Aggregation
 from lipstick.engines.memory.formal.scopes import MemberScope, plain_or_operands, scalar_type
-from lipstick.engines.memory.formal.tokens import ALGEBRA
 from lipstick.engines.memory.formal.tuples import segments
 from lipstick.engines.memory.groups import GroupRows
 from lipstick.engines.memory.store import every
 from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.interpret import AggregateCall
 from semiring.base import Array
-from semiring.circuit.values import CircuitAggregated
 from semiring.monoid import Monoid, divide_decimal
-from semiring.tensor import Tensor
 from semiring.value import Operand, Value
 
 if TYPE_CHECKING:
@@ -72,40 +69,16 @@ class Aggregates:
         offsets = segments(owners, len(positions)) * (len(terms.gates) // max(len(members), 1))
         values = _column(terms)
         kind = rows.type(aggregate)
-        circuit, reading = self._formal.circuit, self._formal.reading
+        reading, operands = self._formal.reading, self._formal.circuit.operands
         if call.function is not None and values is not None:
             monoid = _monoid(call, kind)
-            gates = circuit.tensors(monoid, terms.gates, values, offsets, distinct=call.distinct)
-            if gates is not None:
-                return list(reading.tensors(gates))
+            gates = self._formal.circuit.tensors(
+                monoid, terms.gates, values, offsets, distinct=call.distinct
+            )
+            return list(reading.tensors(gates))
         function = Aggregation(call, terms.types, kind or pa.int64())
-        arguments = list(zip(*map(_listed, terms.columns), strict=True))
-        arguments = arguments or [()] * len(terms.gates)
-        return [
-            self._aggregated(function, call, kind, terms.gates[a:b], arguments[a:b])
-            for a, b in pairwise(offsets.tolist())
-        ]
-
-    def _aggregated(
-        self,
-        function: Aggregation,
-        call: AggregateCall,
-        kind: pa.DataType | None,
-        gates: Array,
-        rows: Sequence[tuple[Operand, ...]],
-    ) -> Operand:
-        """An aggregate of rows whose values are not all plain, or that no monoid computes."""
-        there = np.flatnonzero(gates)
-        gates, rows = gates[there], [rows[place] for place in there.tolist()]
-        reading = self._formal.reading
-        formal = any(isinstance(value, Value) for row in rows for value in row)
-        if call.function is None or formal:
-            return CircuitAggregated(reading, function, gates, rows)
-        terms = zip(reading.annotations(gates), map(_single, rows), strict=True)
-        tensor = Tensor(_monoid(call, kind), terms)
-        if not call.distinct:
-            return tensor
-        return Tensor(tensor.monoid, ((ALGEBRA.delta(k), v) for k, v in tensor.terms))
+        arguments = [reading.gates_of(_listed(column)) for column in terms.columns]
+        return reading.operands(operands.aggregated(function, terms.gates, arguments, offsets))
 
     def _terms(
         self,
@@ -156,30 +129,23 @@ def _listed(column: Sequence[Operand] | pa.Array) -> Sequence[Operand]:
     return column.to_pylist() if isinstance(column, pa.Array) else column
 
 
-def _column(terms: _Terms) -> pa.Array | None:
-    """The plain values beside annotations as one column; None: they are no such."""
+def _column(terms: _Terms) -> pa.Array | list[Any] | None:
+    """The plain values beside annotations as one column, of several arguments tuples, NULL where
+    one is; None: some are formal."""
     if not terms.columns:
         return pa.repeat(1, len(terms.gates))
-    if len(terms.columns) > 1:
+    if any(isinstance(value, Value) for c in terms.columns if isinstance(c, list) for value in c):
         return None
+    if len(terms.columns) > 1:
+        rows = zip(*map(_listed, terms.columns), strict=True)
+        return [None if None in row else row for row in rows]
     (column,) = terms.columns
     if isinstance(column, pa.Array):
         return column
-    if any(isinstance(value, Value) for value in column):
-        return None
     try:
         return pa.array(column, terms.types[0])
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return None
-
-
-def _single(row: tuple[Any, ...]) -> Any:
-    """The value that a row of arguments is: of several a tuple, NULL where one is."""
-    if not row:
-        return 1
-    if len(row) == 1:
-        return row[0]
-    return None if None in row else row
+        return list(column)
 
 
 def _monoid(call: AggregateCall, kind: pa.DataType | None) -> Monoid:

@@ -138,6 +138,7 @@ class _WindowScope:
         positions: Array,
     ) -> None:
         self._formal = formal
+        self.reading = formal.reading
         self._rows = rows
         self._found = window
         self._scope = scope

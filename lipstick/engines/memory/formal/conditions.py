@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard, cast
+from typing import TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -29,19 +29,18 @@ from rewriter.interpret import (
 )
 from rewriter.scalars.text import scalar as parsed
 from semiring.base import Array
-from semiring.circuit import AnnotationCircuit
-from semiring.circuit.reading import CircuitTensor
+from semiring.circuit import CircuitReading
 from semiring.circuit.values import CircuitChoice
-from semiring.comparison import FLIPPED, compare_values
-from semiring.expression import compare, condition
+from semiring.comparison import compare_values
 from semiring.value import Operand, Value
 
 
 class Conditions:
     """Conditions over the rows of scopes."""
 
-    def __init__(self, circuit: AnnotationCircuit) -> None:
-        self._circuit = circuit
+    def __init__(self, reading: CircuitReading) -> None:
+        self._reading = reading
+        self._circuit = reading.circuit
 
     def truths(self, scope: Scope, written: Scalar) -> Array:
         """[φ] for every row of a scope: 1 or 0 where that is known."""
@@ -73,8 +72,8 @@ class Conditions:
             return true.astype(np.int32)
         gates = np.array([value is True for value in values], dtype=np.int32)
         places = [place for place, value in enumerate(values) if isinstance(value, Value)]
-        held = [condition(values[place]) for place in places]
-        gates[places] = self._circuit.of_expressions(held)
+        operands = self._reading.gates_of([values[place] for place in places])
+        gates[places] = self._circuit.operands.conditions(operands)
         return gates
 
     def _compared(self, scope: Scope, wanted: Compared) -> Array:
@@ -93,64 +92,24 @@ class Conditions:
     ) -> Array:
         """[left op right], row by row; negated: that it is not so, or unknown."""
         circuit = self._circuit
-        whole = self._of_tensors(op, lefts, rights)
-        if whole is None:
-            whole = self._of_tensors(FLIPPED[op], rights, lefts)
-        if whole is not None:
-            return circuit.absent(whole) if negated else whole
         gates = circuit.zeros(len(lefts))
         opposite = np.full(len(lefts), negated)
-        others: list[int] = []
-        tensors: dict[str, tuple[list[int], list[int], list[Operand]]] = {}
+        formal: list[int] = []
         for place, (left, right) in enumerate(zip(lefts, rights, strict=True)):
-            if not isinstance(left, Value):
-                if not isinstance(right, Value):
-                    gates[place] = compare_values(op, left, right) != negated
-                    opposite[place] = False
-                    continue
-                if isinstance(right, CircuitTensor) and left is not None:
-                    at, of, values = tensors.setdefault(FLIPPED[op], ([], [], []))
-                    at.append(place)
-                    of.append(right.gate)
-                    values.append(left)
-                    continue
-            elif isinstance(left, CircuitTensor) and not isinstance(right, Value):
-                if right is not None:
-                    at, of, values = tensors.setdefault(op, ([], [], []))
-                    at.append(place)
-                    of.append(left.gate)
-                    values.append(right)
-                    continue
-            elif op == "<=>" and right is None and _is_present(left):
+            if op == "<=>" and right is None and _is_present(left):
                 # The value is NULL where no alternative is there.
-                columns = [left.gates[[number]] for number in range(len(left.gates))]
-                present = circuit.any_of(columns, 1)
-                gates[place] = (present if negated else circuit.absent(present))[0]
-                opposite[place] = False
-                continue
-            others.append(place)
-        for operator, (at, of, values) in tensors.items():
-            gates[at] = circuit.compare(operator, np.array(of, dtype=np.int32), values)
-        if others:
-            compared = [compare(op, lefts[place], rights[place]) for place in others]
-            gates[others] = circuit.of_expressions(compared)
-        chosen = np.flatnonzero(opposite)
-        if len(chosen):
-            gates[chosen] = circuit.absent(gates[chosen])
+                columns = [left.annotations[[number]] for number in range(len(left.annotations))]
+                gates[place] = circuit.any_of(columns, 1)[0]
+                opposite[place] = not negated
+            elif isinstance(left, Value) or isinstance(right, Value):
+                formal.append(place)
+            else:
+                gates[place] = compare_values(op, left, right)
+        sides = ([column[place] for place in formal] for column in (lefts, rights))
+        gates[formal] = circuit.operands.compared(op, *map(self._reading.gates_of, sides))
+        if opposite.any():
+            gates[opposite] = circuit.absent(gates[opposite])
         return gates
-
-    def _of_tensors(
-        self, op: str, tensors: Sequence[Operand], values: Sequence[Operand]
-    ) -> Array | None:
-        """[tensor op value], row by row, of a column of tensors; None: these are others."""
-        if set(map(type, tensors)) != {CircuitTensor}:
-            return None
-        kinds = set(map(type, values))
-        if type(None) in kinds or any(issubclass(kind, Value) for kind in kinds):
-            return None
-        gates = np.array([cast(CircuitTensor, tensor).gate for tensor in tensors], dtype=np.int32)
-        one = len(set(map(id, values))) == 1
-        return self._circuit.compare(op, gates, values[:1] if one else values)
 
     def equal(
         self,
@@ -165,13 +124,14 @@ class Conditions:
         if _alike(*types):
             return self.compared(op, lefts, rights)
         function = ScalarFunction(_EQUAL[op], types)
-        return self.of_values(of_rows(function, list(zip(lefts, rights, strict=True))))
+        rows = list(zip(lefts, rights, strict=True))
+        return self.of_values(of_rows(self._reading, function, rows))
 
 
-def _is_present(value: Value) -> TypeGuard[CircuitChoice]:
+def _is_present(value: Operand) -> TypeGuard[CircuitChoice]:
     """Return True if every alternative of a choice has a plain value that is not NULL."""
     return isinstance(value, CircuitChoice) and not any(
-        isinstance(operand, Value) or operand is None for operand in value.operands
+        isinstance(operand, Value) or operand is None for _, operand in value.alternatives
     )
 
 

@@ -26,7 +26,6 @@ from semiring.render import REPR_TERMS
 from semiring.segments import bounds
 from semiring.tensor import Tensor
 from semiring.value import Operand, Value, called
-from semiring.values import applied
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -170,7 +169,6 @@ class _Sorted:
         circuit, reading = self._formal.circuit, self._formal.reading
         gates, offsets = np.concatenate(earlier), bounds(np.array([*map(len, earlier)]))
         before = circuit.tensors(COUNT, gates, pa.repeat(1, len(gates)), offsets)
-        assert before is not None
         for position, gate in zip(positions, before.tolist(), strict=True):
             keys = [column[position] for column in self._columns[: len(self._block.order)]]
             reading.shown_as[gate] = partial(CircuitRowsBefore, reading, keys)
@@ -194,7 +192,8 @@ class _Sorted:
         own_keys = self._rows[position]
         others = np.flatnonzero(self._gates)
         others = others[others != position]
-        before = [applied(precedes, [*self._rows[rank], *own_keys]) for rank in others.tolist()]
+        pairs = [(*self._rows[rank], *own_keys) for rank in others.tolist()]
+        before = self._formal.reading.applied(precedes, pairs)
         return self._formal.circuit.times(
             self._gates[others], self._formal.conditions.of_values(before)
         )

@@ -16,7 +16,6 @@ from rewriter.analysis.conditional import fixed_length
 from rewriter.passes.split_generators import ARRAY
 from semiring.analysis.most import most
 from semiring.base import Array
-from semiring.expression import Expression, compare
 from semiring.segments import bounds, places_of
 from semiring.value import Operand, Value
 from semiring.values import Aggregated, Applied, Choice
@@ -46,12 +45,8 @@ class Elements:
         known = self._of(rows)
         owners, places = known.owners[positions], known.places[positions]
         of_rows = self._formal.tuples.of(rows.inner, owners)
-        factors = [
-            known.longer(owner, place)
-            for owner, place in zip(owners.tolist(), places.tolist(), strict=True)
-        ]
-        circuit = self._formal.circuit
-        return circuit.times(of_rows, circuit.of_expressions(factors))
+        factors = known.longer(owners, places)
+        return self._formal.circuit.times(of_rows, factors)
 
     def column(self, rows: ElementRows, name: str, positions: Array) -> list[Operand]:
         """A column of elements."""
@@ -61,14 +56,13 @@ class Elements:
             return self._formal.columns.column(rows.inner, rows.passed[name], owners)
         part = None if name == rows.place else rows.made.index(name)
         whole = len(rows.made) == 1 and not rows.generator.inline
-        results: list[Operand] = []
-        for owner, place in zip(owners.tolist(), places.tolist(), strict=True):
-            function = Element(place, part, whole=whole)
-            array = known.array(owner)
-            if isinstance(array, Value):
-                results.append(Applied(function, [array]))
-            else:
-                results += function([(array,)])
+        results: list[Operand] = [None] * len(positions)
+        for place in np.unique(places).tolist():
+            chosen = np.flatnonzero(places == place).tolist()
+            arrays = [(known.array(int(owners[at])),) for at in chosen]
+            of_place = self._formal.reading.applied(Element(place, part, whole=whole), arrays)
+            for at, value in zip(chosen, of_place, strict=True):
+                results[at] = value
         return results
 
 
@@ -108,7 +102,8 @@ class _Possible:
             length = _at_most(array)
         if length is None:
             there = self._formal.reading.annotation(gate)
-            length = max(possible(Applied(Size(), [array]), there), default=0)
+            (size,) = self._formal.reading.applied(Size(), [(array,)])
+            length = max(possible(size, there), default=0)
         return max(length, 1) if self._outer else length
 
     def _size(self, array: Sequence[Any] | None) -> int:
@@ -119,16 +114,24 @@ class _Possible:
         """The array of a row; NULL of one that is in no world."""
         return self._arrays.get(owner)
 
-    def longer(self, owner: int, place: int) -> Expression:
-        """[the array of a row has an element at a place]."""
-        array = self.array(owner)
-        if place == 0 and self._outer:
-            return Expression.one()
-        if not isinstance(array, Value):
-            return Expression.constant(int(place < self._size(array)))
-        if self._fixed is not None:
-            return Expression.constant(int(place < self._fixed))
-        return compare(">", Applied(Size(), [array]), place)
+    def longer(self, owners: Array, places: Array) -> Array:
+        """[the arrays of rows have an element at some places]."""
+        held = self._formal.circuit.zeros(len(owners))
+        formal: list[int] = []
+        for at, (owner, place) in enumerate(zip(owners.tolist(), places.tolist(), strict=True)):
+            array = self.array(owner)
+            if place == 0 and self._outer:
+                held[at] = 1
+            elif not isinstance(array, Value):
+                held[at] = place < self._size(array)
+            elif self._fixed is not None:
+                held[at] = place < self._fixed
+            else:
+                formal.append(at)
+        arrays = [(self.array(int(owners[at])),) for at in formal]
+        sizes = self._formal.reading.applied(Size(), arrays)
+        held[formal] = self._formal.conditions.compared(">", sizes, places[formal].tolist())
+        return held
 
 
 def _at_most(array: Operand) -> int | None:

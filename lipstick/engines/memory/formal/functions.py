@@ -166,9 +166,12 @@ class Aggregation:
         self._call = call
         self._types = tuple(types)
         self._kind = kind
-        self.name = call.function or call.text.split("(")[0]
+        self.label = call.function or call.text.split("(")[0]
         if call.distinct:
-            self.name += " DISTINCT"
+            self.label += " DISTINCT"
+        # The names of columns take no part in what the function is.
+        shown = self.label if call.function or call.anew else call.text
+        self.name = f"{shown} {call.anew or ''} of {', '.join(map(str, types))} as {kind}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_aggregation, (self._call.text, self._types, self._kind))

@@ -78,7 +78,7 @@ def _bounded(operand: Value) -> list[Any]:
     if isinstance(operand, Windowed) and places:
         taken = (v for _, row in operand.among.rows for p in places for v in possible(row[p]))
         return _few(operand, _distinct([None, *taken]))
-    if isinstance(operand, Aggregated) and operand.function.name in ("SUM", "MIN", "MAX", "COUNT"):
+    if isinstance(operand, Aggregated) and operand.function.label in ("SUM", "MIN", "MAX", "COUNT"):
         return _of_aggregate(operand)
     raise too_many(f"It is not known which values {operand.truncated(3)} may have")
 
@@ -91,7 +91,7 @@ def _few(operand: Value, values: list[Any]) -> list[Any]:
 
 def _of_aggregate(aggregated: Aggregated) -> list[Any]:
     """Return the possible values of an aggregate: each row may contribute its values, or not."""
-    name = aggregated.function.name
+    name = aggregated.function.label
     if name == "COUNT":
         return list(range(sum(most(k) for k, _ in aggregated.terms) + 1))
     if name in ("MIN", "MAX"):

@@ -18,10 +18,9 @@ from lipstick.errors import CapabilityError
 from rewriter.blocks import EXPANDED, GROUP, MEMBER, Lookup
 from rewriter.interpret import Interpreted, UninterpretableError, unify
 from semiring.base import Array
-from semiring.circuit.values import choices
+from semiring.circuit import CircuitReading
 from semiring.segments import bounds
-from semiring.value import Operand, Value
-from semiring.values import Applied
+from semiring.value import Operand
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
 class Scope(Protocol):
     """The rows that scalars are computed over, one by one."""
+
+    reading: CircuitReading
 
     @property
     def length(self) -> int:
@@ -75,25 +76,23 @@ def plain_or_operands(scope: Scope, scalar: Interpreted) -> list[Operand] | pa.A
         except CapabilityError as error:
             raise needs_spark(function.sql) from error
     columns = [scope.column(*column) for column in scalar.columns]
-    return of_rows(function, list(zip(*columns, strict=True)))
+    return of_rows(scope.reading, function, list(zip(*columns, strict=True)))
 
 
-def of_rows(function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]) -> list[Operand]:
-    """Return the values of a function of rows of operands, applied to all plain rows at once."""
-    results: list[Operand] = [None] * len(rows)
-    formal = [any(isinstance(operand, Value) for operand in row) for row in rows]
-    plain = [index for index, is_formal in enumerate(formal) if not is_formal]
-    if plain:
-        try:
-            values = function([rows[index] for index in plain])
-        except CapabilityError as error:
-            raise needs_spark(function.sql) from error
-        for number, value in zip(plain, values, strict=True):
-            results[number] = value
-    for number, is_formal in enumerate(formal):
-        if is_formal:
-            results[number] = Applied(function, rows[number])
-    return results
+def of_rows(
+    reading: CircuitReading, function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]
+) -> list[Operand]:
+    """Return the values of a function of rows of operands.
+
+    Raises
+    ------
+    NeedsSparkError
+        Where only Spark knows a plain value.
+    """
+    try:
+        return reading.applied(function, rows)
+    except CapabilityError as error:
+        raise needs_spark(function.sql) from error
 
 
 def scalar_type(scope: Scope, scalar: Interpreted) -> pa.DataType:
@@ -135,6 +134,7 @@ class MemberScope:
         matched: Mapping[str, bool] | None = None,
     ) -> None:
         self._formal = formal
+        self.reading = formal.reading
         self._members = members
         self._chosen = chosen
         self._sets = sets
@@ -203,7 +203,7 @@ class MemberScope:
         offsets = bounds(np.bincount(partners.owners, minlength=self.length))
         if self._matched.get(alias) is True and bool((np.diff(offsets) == 1).all()):
             return values
-        looked_up = choices(formal.reading, partners.gates, values, offsets)
+        looked_up = formal.reading.choices(partners.gates, values, offsets)
         if self._matched.get(alias) is True:
             for owner in np.flatnonzero(np.diff(offsets) == 1).tolist():
                 looked_up[owner] = values[offsets[owner]]
@@ -230,6 +230,7 @@ class GroupScope:
 
     def __init__(self, formal: Formal, rows: GroupRows, positions: Array) -> None:
         self._formal = formal
+        self.reading = formal.reading
         self._rows = rows
         self._positions = positions
         self._scalars = {lookup.alias: lookup for lookup in rows.block.lookups if lookup.scalar}
@@ -266,6 +267,7 @@ class UnionScope:
 
     def __init__(self, formal: Formal, rows: UnionRows, positions: Array) -> None:
         self._formal = formal
+        self.reading = formal.reading
         self._rows = rows
         branches, inside = formal.domains.branches(rows)
         self._branches, self._inside = branches[positions], inside[positions]

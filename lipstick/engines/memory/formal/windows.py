@@ -17,9 +17,7 @@ from lipstick.engines.memory.store import every
 from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.interpret import UninterpretableError, WindowCall
 from semiring.base import Array
-from semiring.circuit.values import CircuitRows
 from semiring.value import Operand
-from semiring.values import Windowed
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -32,7 +30,7 @@ class Windows:
         self._formal = formal
         self._functions: dict[tuple[str, str], OverRows] = {}
         self._partitions: dict[tuple[str, str], Array | None] = {}
-        self._among: dict[tuple[str, str, Any], dict[int, Windowed]] = {}
+        self._among: dict[tuple[str, str, Any], dict[int, Operand]] = {}
 
     def type(self, rows: WindowRows, call: WindowCall) -> pa.DataType:
         """The type of a window function's values."""
@@ -80,7 +78,7 @@ class Windows:
 
     def _made(
         self, rows: WindowRows, call: WindowCall, partitions: Array | None, part: int | None
-    ) -> dict[int, Windowed]:
+    ) -> dict[int, Operand]:
         name = rows.block.name
         chosen = every(self._formal.domains.size(name))
         if partitions is not None:
@@ -90,7 +88,7 @@ class Windows:
         gates = self._formal.tuples.members(name, chosen)
         kept, gates = chosen[gates != 0], gates[gates != 0]
         scope = MemberScope(self._formal, self._formal.domains.members(rows.block.name), kept)
-        columns = [operands(scope, scalar) for scalar in operands_of(call)]
-        read = list(zip(*columns, strict=True)) if columns else [()] * len(kept)
-        among = CircuitRows(self._formal.reading, self._function(rows, call), gates, read)
-        return {int(position): Windowed(among, number) for number, position in enumerate(kept)}
+        reading = self._formal.reading
+        columns = [reading.gates_of(operands(scope, scalar)) for scalar in operands_of(call)]
+        made = reading.circuit.operands.windowed(self._function(rows, call), gates, columns)
+        return dict(zip(kept.tolist(), reading.operands(made), strict=True))

@@ -87,24 +87,24 @@ def test_values_that_are_many_are_refused() -> None:
 def test_equality_is_that_of_spark(
     left: Any, right: Any, types: tuple[pa.DataType, pa.DataType], null_safe: bool, expected: bool
 ) -> None:
-    conditions = Conditions(AnnotationCircuit(0))
+    conditions = Conditions(CircuitReading(AnnotationCircuit(0), lambda _: []))
     assert conditions.equal([left], [right], types, null_safe=null_safe).tolist() == [expected]
 
 
 def test_equality_with_a_tensor_is_a_condition() -> None:
     circuit = AnnotationCircuit(2)
-    conditions = Conditions(circuit)
     reading = CircuitReading(
         circuit, lambda numbers: [Token("r", number) for number in numbers.tolist()]
     )
+    conditions = Conditions(reading)
     gates = circuit.tokens(np.arange(2))
     types = (pa.int32(), pa.int32())
     of_circuit = circuit.tensors(MIN, gates, pa.array([3, 5], pa.int32()), np.array([0, 2]))
-    for least in (tensor(MIN, 3, 5), *reading.tensors(of_circuit)):
-        for sides in ([least], [3]), ([3], [least]):
-            (gate,) = conditions.equal(*sides, types, null_safe=False)
-            assert str(reading.annotation(gate)) == "[MIN(r:0⊗3 + r:1⊗5) = 3]"
-    least = Tensor(MIN, [(token("r", 0), "a"), (token("r", 1), "b")])
+    (least,) = reading.tensors(of_circuit)
+    for sides in ([least], [3]), ([3], [least]):
+        (gate,) = conditions.equal(*sides, types, null_safe=False)
+        assert str(reading.annotation(gate)) == "[MIN(r:0⊗3 + r:1⊗5) = 3]"
+    (least,) = reading.tensors(circuit.tensors(MIN, gates, ["a", "b"], np.array([0, 2])))
     (gate,) = conditions.equal([least], ["a"], (pa.string(), pa.string()), null_safe=True)
     assert str(reading.annotation(gate)) == "[MIN(r:0⊗a + r:1⊗b) <=> a]"
 

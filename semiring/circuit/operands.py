@@ -1,0 +1,227 @@
+"""Formal values as gates: plain values, functions, choices, aggregates, and rows of windows.
+
+Together with tensors they are the operands of comparisons and conditions. A gate in which no token
+occurs is replaced by its plain value where another gate is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semiring.base import Array
+from semiring.circuit.gates import (
+    AGGREGATED,
+    APPLIED,
+    CANONICAL,
+    CHOICE,
+    COMPARE,
+    CONDITION,
+    ONE,
+    OPEN,
+    PLAIN,
+    POLYNOMIAL,
+    ROWS,
+    TENSOR,
+    TRUTH,
+    WINDOWED,
+    ZERO,
+)
+from semiring.comparison import FLIPPED, compare_values
+from semiring.segments import bounds, owners_of, places_of
+from semiring.token import exact_key, normal_value
+
+if TYPE_CHECKING:
+    from semiring.circuit.circuit import AnnotationCircuit
+
+
+class OperandGates:
+    """The formal values of a circuit, with its tables of plain values and of functions.
+
+    Methods take and return int32 arrays of gate numbers; operands are gates of values.
+    """
+
+    def __init__(self, circuit: AnnotationCircuit) -> None:
+        self._circuit = circuit
+        self.plain_values: list[Any] = []
+        self.functions: list[Any] = []
+        self._plain_numbers: dict[Hashable, int] = {}
+        self._function_numbers: dict[tuple[int, str], int] = {}
+
+    def plain(self, values: Sequence[Any]) -> Array:
+        """Return the gates of plain values; None is NULL."""
+        numbers = np.empty(len(values), dtype=np.int64)
+        for place, value in enumerate(values):
+            number = self._plain_numbers.setdefault(exact_key(value), len(self.plain_values))
+            if number == len(self.plain_values):
+                self.plain_values.append(value)
+            numbers[place] = number
+        return self._circuit.leaves(PLAIN, numbers, CANONICAL)
+
+    def known(self, operands: Array) -> Array:
+        """Return operands, with the plain values of those in which no token occurs."""
+        gates = self._circuit.gates
+        closed = np.flatnonzero(~gates.has(operands, OPEN) & (gates.kind[operands] != PLAIN))
+        if not len(closed):
+            return operands
+        known = operands.astype(np.int32, copy=True)
+        known[closed] = self.plain(self._values(operands[closed]))
+        return known
+
+    def _values(self, operands: Array) -> list[Any]:
+        """Return the values of operands without tokens."""
+        from semiring.circuit.evaluation import ArrayValues, operand_values
+        from semiring.semirings.counting import Counting
+
+        nothing = ArrayValues(Counting(), np.zeros(0, dtype=np.int64))
+        return operand_values(self._circuit, operands, nothing)
+
+    def _function(self, kind: int, function: Any) -> int:
+        key = (kind, function.name)
+        number = self._function_numbers.setdefault(key, len(self.functions))
+        if number == len(self.functions):
+            self.functions.append(function)
+        return number
+
+    def _add(self, kind: int, payload: Array, offsets: Array, child: Array) -> Array:
+        circuit = self._circuit
+        flags = circuit.common_flags(child, offsets) & ~np.uint8(POLYNOMIAL)
+        return circuit.add(kind, payload, offsets, child, places_of(offsets), flags)
+
+    # -- values ------------------------------------------------------------------------------
+
+    def applied(self, function: Any, columns: Sequence[Array]) -> Array:
+        """Return the values of a :class:`semiring.values.Function`, row by row of its operands."""
+        rows = np.stack([self.known(column) for column in columns], axis=1)
+        payload = np.full(len(rows), self._function(APPLIED, function))
+        offsets = np.arange(len(rows) + 1) * len(columns)
+        return self.known(self._add(APPLIED, payload, offsets, rows.ravel()))
+
+    def choices(self, annotations: Array, operands: Array, offsets: Array) -> Array:
+        """Return the values of the first alternatives that are there, of CSR segments of them.
+
+        See :func:`semiring.values.choice`.
+        """
+        gates = self._circuit.gates
+        owners, places = owners_of(offsets), np.flatnonzero(annotations != ZERO)
+        # Alternatives after one that is there in every world are left out.
+        certain = np.flatnonzero(~gates.has(annotations, OPEN) & (annotations != ZERO))
+        last = offsets[1:].copy()
+        np.minimum.at(last, owners[certain], certain + 1)
+        places = places[places < last[owners[places]]]
+        sizes = np.bincount(owners[places], minlength=len(last))
+        own = bounds(sizes)
+        result = np.repeat(self.plain([None]), len(last))
+        operands = self.known(operands[places])
+        sole = np.flatnonzero(sizes > 0)
+        first = own[:-1][sole]
+        held = ~gates.has(annotations[places[first]], OPEN)
+        result[sole[held]] = operands[first[held]]
+        rest = np.zeros(len(last), dtype=np.bool_)
+        rest[sole[~held]] = True
+        chosen = np.repeat(rest, sizes)
+        child = np.stack([annotations[places[chosen]], operands[chosen]], axis=1).ravel()
+        none = np.zeros(int(rest.sum()), dtype=np.int64)
+        result[rest] = self._add(CHOICE, none, bounds(2 * sizes[rest]), child)
+        return result
+
+    def aggregated(
+        self, function: Any, annotations: Array, arguments: Sequence[Array], offsets: Array
+    ) -> Array:
+        """Return the values of a :class:`semiring.values.AggregateFunction` of CSR segments of
+        rows, each an annotation and arguments."""
+        child, own = self._rows(annotations, arguments, offsets)
+        payload = np.full(len(own) - 1, self._function(AGGREGATED, function))
+        return self._add(AGGREGATED, payload, own, child)
+
+    def windowed(self, function: Any, annotations: Array, operands: Sequence[Array]) -> Array:
+        """Return the values of a :class:`semiring.values.WindowFunction`, row by row.
+
+        The annotations are not 0.
+        """
+        count = len(annotations)
+        child, own = self._rows(annotations, operands, np.array([0, count]))
+        number = np.array([self._function(ROWS, function)])
+        rows = self._add(ROWS, number, own, child)
+        return self._add(WINDOWED, np.arange(count), np.arange(count + 1), np.repeat(rows, count))
+
+    def _rows(
+        self, annotations: Array, operands: Sequence[Array], offsets: Array
+    ) -> tuple[Array, Array]:
+        """Return the edges of rows that may be there, and the offsets of their segments."""
+        there = annotations != ZERO
+        sizes = np.bincount(owners_of(offsets)[there], minlength=len(offsets) - 1)
+        columns = [annotations[there], *(self.known(column[there]) for column in operands)]
+        return np.stack(columns, axis=1).ravel(), bounds(sizes * len(columns))
+
+    # -- conditions --------------------------------------------------------------------------
+
+    def conditions(self, operands: Array) -> Array:
+        """Return [φ] for formal truth values φ."""
+        operands = self.known(operands)
+        gates, count = self._circuit.gates, len(operands)
+        result = self._circuit.zeros(count)
+        plain = np.flatnonzero(gates.kind[operands] == PLAIN)
+        truths = [self.plain_values[n] is True for n in gates.payload[operands[plain]].tolist()]
+        result[plain[np.array(truths, dtype=np.bool_)]] = ONE
+        rest = np.flatnonzero(gates.kind[operands] != PLAIN)
+        none = np.zeros(len(rest), dtype=np.int64)
+        result[rest] = self._conditional(CONDITION, none, operands[rest][:, None])
+        return result
+
+    def compared(self, op: str, lefts: Array, rights: Array) -> Array:
+        """Return [left op right], place by place."""
+        lefts, rights = self.known(lefts), self.known(rights)
+        gates = self._circuit.gates
+        result = self._circuit.zeros(len(lefts))
+        flipped = (gates.kind[lefts] == PLAIN) & (gates.kind[rights] != PLAIN)
+        for operator, sides, chosen in (
+            (op, (lefts, rights), ~flipped),
+            (FLIPPED[op], (rights, lefts), flipped),
+        ):
+            places = np.flatnonzero(chosen)
+            if len(places):
+                result[places] = self._compared(operator, *(side[places] for side in sides))
+        return result
+
+    def _compared(self, op: str, lefts: Array, rights: Array) -> Array:
+        """Return comparisons whose left sides are formal, or both sides plain."""
+        circuit, gates = self._circuit, self._circuit.gates
+        result = circuit.zeros(len(lefts))
+        known, plain = gates.kind[lefts] == PLAIN, gates.kind[rights] == PLAIN
+        for place in np.flatnonzero(known).tolist():
+            sides = (self._normal(gates.payload[side[place]]) for side in (lefts, rights))
+            result[place] = compare_values(op, *sides)
+        numbers, which = np.unique(gates.payload[rights[plain]], return_inverse=True)
+        values = [self._normal(number) for number in numbers]
+        null = np.zeros(len(lefts), dtype=np.bool_)
+        null[plain] = np.array([value is None for value in values], dtype=np.bool_)[which]
+        # Compared with NULL nothing is true, and COUNT is NULL in no world.
+        false, tensors = null & ~known, gates.kind[lefts] == TENSOR
+        if op == "<=>":
+            counts = [scalars.monoid.over_empty is not None for scalars in circuit.scalars]
+            false &= tensors
+            false[tensors] &= np.array(counts, dtype=np.bool_)[gates.payload[lefts[tensors]]]
+        simple = plain & tensors & ~null
+        comparisons = np.zeros(len(lefts), dtype=np.int64)
+        comparisons[plain] = np.array([circuit.comparison(op, v) for v in values], np.int64)[which]
+        result[simple] = circuit.compare_open(lefts[simple], comparisons[simple])
+        rest = np.flatnonzero(~known & ~false & ~simple)
+        if len(rest):
+            number = np.full(len(rest), circuit.comparison(op))
+            operands = np.stack([lefts[rest], rights[rest]], axis=1)
+            result[rest] = self._conditional(COMPARE, number, operands)
+        return result
+
+    def _normal(self, number: int) -> Any:
+        return normal_value(self.plain_values[number])
+
+    def _conditional(self, kind: int, payload: Array, operands: Array) -> Array:
+        """Return the gates of conditions on rows of operands."""
+        count, width = operands.shape
+        child, offsets = operands.ravel(), np.arange(count + 1) * width
+        flags = self._circuit.common_flags(child, offsets) & ~np.uint8(POLYNOMIAL)
+        labels = np.tile(np.arange(width), count)
+        return self._circuit.add(kind, payload, offsets, child, labels, flags | np.uint8(TRUTH))
