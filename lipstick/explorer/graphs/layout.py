@@ -151,19 +151,23 @@ def _apart(wanted: Array) -> Array:
     return np.repeat(np.array(means), np.array(sizes, dtype=np.int64))
 
 
-ACROSS, DOWN, PADDING, TITLE = 72.0, 18.0, 18.0, 30.0
+ACROSS, DOWN, PADDING, TITLE = 40.0, 16.0, 14.0, 28.0
 """Pixels between layers, between boxes of a layer, around boxes in a box, and above them."""
 
-COLUMNS = 8
+COLUMNS = 6
 """Boxes of a grid beside one another at most."""
 
-WIDEST, SHAPE, BAND = 1_600.0, 1.6, 22.0
-"""Pixels from which on a picture is cut into bands, their shape, and room around each band."""
+WIDEST, SHAPE, BAND, BANDS, CROSSING = 700.0, 1.25, 18.0, 8, 2
+"""Pixels from which on a picture is cut into bands, their shape, room around each band, bands at
+most, and the edges that may cross from one to the next, however few there are."""
 
 _BENDS = 3_000
 """Bends at most; where more would be needed, edges are drawn straight."""
 
 Points: TypeAlias = list[tuple[float, float]]
+
+Way: TypeAlias = tuple[Points, float | None]
+"""The bends of an edge, and the height at which it goes to the next band, if it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +245,7 @@ def layout(boxes: Sequence[Box], edges: Sequence[tuple[int, int]]) -> Layout:
         if source != target:
             parent = boxes[source].parent
             lifted.setdefault(parent, {}).setdefault((source, target), []).append(edge)
-    bends: dict[int, tuple[int | None, Points]] = {}
+    bends: dict[int, tuple[int | None, Way]] = {}
     for parent in sorted(inside, key=lambda p: -1 if p is None else p, reverse=True):
         members = inside[parent]
         local = {number: index for index, number in enumerate(members)}
@@ -252,9 +256,10 @@ def layout(boxes: Sequence[Box], edges: Sequence[tuple[int, int]]) -> Layout:
         else:
             px, py, via = _layered(width[members], height[members], pairs)
         x[members], y[members] = px, py
-        for points, numbers in zip(via, edges_inside.values(), strict=True):
+        for way, (ends, numbers) in zip(via, edges_inside.items(), strict=True):
             for edge in numbers:
-                bends[edge] = parent, points
+                # An edge that ends deeper inside than the bands are has a way of its own.
+                bends[edge] = parent, way if edges[edge] == ends else (way[0], None)
         if parent is not None:
             x[members] += PADDING
             y[members] += PADDING + TITLE
@@ -285,90 +290,93 @@ def _siblings(boxes: Sequence[Box], depth: list[int], a: int, b: int) -> tuple[i
     return a, b
 
 
-def _grid(width: Array, height: Array, edges: int) -> tuple[Array, Array, list[Points]]:
+def _grid(width: Array, height: Array, edges: int) -> tuple[Array, Array, list[Way]]:
     """Boxes in rows, from left to right and from top to bottom."""
     index = np.arange(len(width))
     columns = min(COLUMNS, max(1, len(width)))
     x = (index % columns) * (float(width.max()) + DOWN)
     y = (index // columns) * (float(height.max()) + DOWN)
-    return x, y, [[] for _ in range(edges)]
+    return x, y, [([], None) for _ in range(edges)]
 
 
 def _layered(
     width: Array, height: Array, pairs: list[tuple[int, int]]
-) -> tuple[Array, Array, list[Points]]:
-    """Return the places of boxes that are not in one another, and the bends of each edge."""
+) -> tuple[Array, Array, list[Way]]:
+    """Return the places of boxes that are not in one another, and the way of each edge.
+
+    A picture much wider than high is cut into bands below one another where few edges cross from
+    a band to the next, and none goes further: of the numbers of bands the one is taken whose
+    picture is nearest to `SHAPE` and smallest.
+    """
     count = len(width)
     forward = acyclic(count, pairs)
     layer = layers_of(count, forward)
-    nodes = list(range(count))
     layers = list(layer)
     heights = height.tolist()
-    links: list[tuple[int, int]] = []
     chains: list[list[int]] = []
     spanned = sum(layer[b] - layer[a] - 1 for a, b in forward)
     for source, target in forward:
         chain: list[int] = []
         if spanned <= _BENDS:
             for at in range(layer[source] + 1, layer[target]):
-                chain.append(len(nodes))
-                nodes.append(len(nodes))
+                chain.append(len(layers))
                 layers.append(at)
                 heights.append(2.0)
         chains.append(chain)
-        links += pairwise([source, *chain, target])
-    order = ordered(np.array(layers), links)
-    y = levels(order, np.array(heights), links, len(nodes), DOWN)
-    x, starts = np.zeros(count), 0.0
-    middle: list[float] = []
+    links = [list(pairwise([a, *c, b])) for (a, b), c in zip(forward, chains, strict=True)]
+    all_links = [link for each in links for link in each]
+    order = ordered(np.array(layers), all_links)
+    x, starts, left = np.zeros(len(layers)), 0.0, []
     for at, members in enumerate(order):
         real = [node for node in members if node < count]
         breadth = float(width[real].max()) if real else 0.0
-        x[real] = starts + (breadth - width[real]) / 2
-        middle.append(starts + breadth / 2)
-        starts += breadth + ACROSS + min(60.0, 1.5 * _crossing(layers, links, at))
-    center = y + np.array(heights) / 2
-    band = _bands(x, y[:count], width, height, layers[:count], forward)
-    if band is not None:
-        return (*band, [[] for _ in pairs])
+        left.append(starts)
+        x[members] = starts + breadth / 2
+        x[real] -= width[real] / 2
+        starts += breadth + ACROSS + min(60.0, 1.5 * _crossing(layers, all_links, at))
+    of_node, tall = np.array(layers, dtype=np.int64), np.array(heights)
+    wide = np.concatenate([width, np.zeros(len(layers) - count)])
+    ends = np.array(forward, dtype=np.int64).reshape(-1, 2)
+    across = float((x + wide).max(initial=0.0))
+    best: tuple[float, Array, Array, Array, Array] | None = None
+    for number in range(1, BANDS + 1 if across > WIDEST else 2):
+        cuts = np.unique(
+            [np.abs(np.array(left) - across * k / number).argmin() for k in range(1, number)]
+        )
+        band = np.searchsorted(cuts, of_node, side="right")
+        apart = band[ends[:, 1]] - band[ends[:, 0]]
+        over = apart > 0
+        if (apart > 1).any() or over.sum() > len(cuts) * max(CROSSING, len(pairs) // 4):
+            continue
+        # What crosses to the next band turns around its end, and needs no room within the bands.
+        bent = {node for edge in np.flatnonzero(over).tolist() for node in chains[edge]}
+        inside = [link for edge, each in enumerate(links) if not over[edge] for link in each]
+        kept = [[node for node in members if node not in bent] for members in order]
+        y = levels(kept, tall, inside, len(layers), DOWN)
+        placed, top, ends_at = x.copy(), 0.0, np.zeros(len(layers))
+        for at in range(len(cuts) + 1):
+            here = np.array([node for row in kept for node in row if band[node] == at], np.int64)
+            placed[here] -= placed[here].min(initial=np.inf)
+            y[here] += top - y[here].min(initial=np.inf)
+            ends_at[here] = float((y + tall)[here].max(initial=top))
+            top = float(ends_at[here].max(initial=top)) + 2 * BAND
+        size = max(float((placed + wide).max(initial=0.0)) / SHAPE, top)
+        if best is None or size < best[0]:
+            best = size, placed, y, over, ends_at
+        elif top > size * SHAPE:
+            break
+    assert best is not None
+    _, x, y, over, bottoms = best
+    center = y + tall / 2
     via: list[Points] = []
-    for given, used, chain in zip(pairs, forward, chains, strict=True):
-        points = [(middle[layers[node]], float(center[node])) for node in chain]
+    for edge, (given, used, chain) in enumerate(zip(pairs, forward, chains, strict=True)):
+        points = [(float(x[node]), float(center[node])) for node in chain]
         # An edge that was turned around to have no cycles is drawn as it was.
-        via.append(points if given == used else points[::-1])
-    top = float(y[:count].min(initial=0.0)) if count else 0.0
-    return x, y[:count] - top, [[(px, py - top) for px, py in points] for points in via]
-
-
-def _bands(
-    x: Array, y: Array, width: Array, height: Array, layers: list[int], pairs: list[tuple[int, int]]
-) -> tuple[Array, Array] | None:
-    """Return places in bands below one another for a layout much wider than high, else None.
-
-    Only where hardly an edge crosses from a band to the next, and none further.
-    """
-    if not len(x):
-        return None
-    across = float((x + width).max() - x.min())
-    top, bottom = float(y.min()), float((y + height).max())
-    down = bottom - top + 2 * BAND
-    count = round(np.sqrt(across / (SHAPE * down)))
-    if across < WIDEST or count < 2:
-        return None
-    of_layer = np.array(layers)
-    depth = int(of_layer.max()) + 1
-    band = of_layer * count // depth
-    if any(band[b] - band[a] > 1 for a, b in pairs) or sum(
-        1 for a, b in pairs if band[a] != band[b]
-    ) > 2 * (count - 1):
-        return None
-    placed_x, placed_y = x.copy(), y - top
-    for number in range(count):
-        inside = band == number
-        if inside.any():
-            placed_x[inside] -= x[inside].min()
-            placed_y[inside] += number * down
-    return placed_x, placed_y
+        via.append([] if over[edge] else points if given == used else points[::-1])
+    # Between the bands each edge has a height of its own.
+    heights_of_turns = bottoms[ends[:, 0]] + BAND * (0.5 + np.arange(len(ends)) % 5 / 4)
+    turns = [float(at) if o else None for at, o in zip(heights_of_turns, over, strict=True)]
+    return x[:count], y[:count], list(zip(via, turns, strict=True))
 
 
 def _crossing(layers: list[int], links: list[tuple[int, int]], at: int) -> int:
@@ -379,7 +387,7 @@ def _paths(
     placed: Layout,
     boxes: Sequence[Box],
     edges: Sequence[tuple[int, int]],
-    bends: dict[int, tuple[int | None, Points]],
+    bends: dict[int, tuple[int | None, Way]],
 ) -> list[Points]:
     """The points of every edge: from a right side to a left one, at a height of its own."""
     if not edges:
@@ -390,13 +398,13 @@ def _paths(
     arrives = _heights(placed, ends[:, 1], center[ends[:, 0]])
     paths: list[Points] = []
     for number, (source, target) in enumerate(edges):
-        parent, between = bends.get(number, (None, []))
+        parent, (between, height) = bends.get(number, (None, ([], None)))
         dx = 0.0 if parent is None else float(placed.x[parent]) + PADDING
         dy = 0.0 if parent is None else float(placed.y[parent]) + PADDING + TITLE
         start = float(placed.x[source] + placed.width[source]), float(leaves[number])
         stop = float(placed.x[target]), float(arrives[number])
-        if stop[0] < start[0] and not between:
-            turn = _turn(placed, source, target)
+        if height is not None or (stop[0] < start[0] and not between):
+            turn = _turn(placed, source, target) if height is None else height + dy
             paths.append([start, (start[0], turn), (stop[0], turn), stop])
             continue
         paths.append([start, *((px + dx, py + dy) for px, py in between), stop])

@@ -11,6 +11,7 @@ import pyarrow as pa
 from graphquery import Kind, ProvenanceGraph, Segment, Selection, ValuesError
 from graphquery.values import current, effects
 from graphquery.view import NO_IDS
+from lipstick.explorer.cells import cell
 from semiring.array_comparison import compare_arrays
 from semiring.base import Array
 
@@ -34,6 +35,27 @@ def node_rows(graph: ProvenanceGraph, ids: Sequence[int] | Array) -> list[dict[s
         node = row.pop("id")
         row["value"] = values_by_node.get(node)
         row["stale"] = True if node in stale else None
+    return rows
+
+
+def compared_rows(
+    before: ProvenanceGraph, after: ProvenanceGraph | None, ids: Array
+) -> list[list[str | None]]:
+    """Nodes as rows of text: name, value, value after a deletion, label, module, invocation.
+
+    Parameters
+    ----------
+    after
+        The graph without what was deleted; None: the rows have no value of it.
+    """
+    old, _ = values(before, ids)
+    new, stale = ({}, set()) if after is None else values(after, ids[after.has(ids)])
+    rows = []
+    for row in Selection(before, ids).to_table().to_pylist():
+        node = row["id"]
+        left = [] if after is None else ["?" if node in stale else new.get(node)]
+        facts = [row["label"] or row["kind"], row["module"], row["invocation"]]
+        rows.append([cell(value) for value in [row["name"], old.get(node), *left, *facts]])
     return rows
 
 

@@ -19,7 +19,7 @@ from lipstick.explorer.graphs.boxes import MOST, Focus, Marks, Picture, counted
 from lipstick.explorer.graphs.outline import NONE, Outline
 from semiring.base import Array
 
-INVOCATIONS = 48
+INVOCATIONS = 36
 """Invocations of a module that are shown at once."""
 
 AROUND = 40
@@ -129,7 +129,7 @@ def invocation(outline: Outline, name: str, number: int, marks: Marks | None) ->
         {"label": name, "focus": {"module": name}},
         {"label": f"#{number}", "focus": {"module": name, "invocation": number}},
     ]
-    return picture.answer(len(of_invocation[:MOST]), len(of_invocation), crumbs, "kinds of nodes")
+    return picture.answer(len(of_invocation[:MOST]), len(of_invocation), crumbs, "groups of nodes")
 
 
 def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> dict[str, Any]:

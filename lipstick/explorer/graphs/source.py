@@ -21,6 +21,7 @@ from lipstick.explorer.explorer import ExplorerSource, PageOpener
 from lipstick.explorer.graphs import nodes as node_pictures
 from lipstick.explorer.graphs import picture
 from lipstick.explorer.graphs.boxes import Focus, Marks
+from lipstick.explorer.graphs.node_values import columns_of_tuple, compared_rows, node_rows
 from lipstick.explorer.graphs.nodes import Marked, marked
 from lipstick.explorer.graphs.outline import NONE, Outline
 from lipstick.explorer.params import Params
@@ -67,6 +68,9 @@ def search(outline: Outline, graph: Callable[[], ProvenanceGraph], text: str) ->
 
 
 _EXECUTIONS = 2_000
+
+EXPORTED = 20_000
+"""Marked nodes that are listed at once, as a file has them, at most."""
 
 
 class GraphSource:
@@ -151,6 +155,7 @@ class GraphSource:
             "picture": self.picture,
             "node": self.node,
             "nodes": self.nodes,
+            "marked": self.marked,
             "search": self.search,
             "compare": self.compare,
             "paths": self.paths,
@@ -252,8 +257,6 @@ class GraphSource:
 
     def node(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the facts about a node."""
-        from lipstick.explorer.graphs.node_values import columns_of_tuple, node_rows
-
         graph = self.graph(budget)
         node = self._node(graph, params.item("node"))
         (row,) = node_rows(graph, [node])
@@ -301,6 +304,34 @@ class GraphSource:
             "ids": ids.tolist(),
             "offset": offset,
             "total": stop - first,
+        }
+
+    def marked(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """The nodes with a mark as rows of a table; of a deletion with old and new values.
+
+        Parameters
+        ----------
+        params
+            ``marks``, as a picture takes them; ``mark``, one of their kinds; ``offset``, ``limit``.
+        """
+        matched_nodes, mark = self._marks(params, budget), params.text("mark")
+        if matched_nodes is None or mark not in matched_nodes.marks.nodes:
+            raise ExploreError(f"No nodes are marked as {mark!r}.")
+        ids, after = matched_nodes.marks.nodes[mark], matched_nodes.marks.after
+        offset = params.integer("offset", 0, 0)
+        limit = params.integer("limit", 100, 1, EXPORTED)
+        shown = ids[offset : offset + limit]
+        graph = self.graph(budget)
+        # What is gone has no new value.
+        after = None if mark == "gone" else after
+        sides = ["value"] if after is None else ["old", "new"]
+        named = ["node", *sides, "label", "module", "invocation"]
+        return {
+            "columns": [{"name": name, "kind": "text"} for name in named],
+            "rows": compared_rows(graph, after, shown),
+            "ids": shown.tolist(),
+            "offset": offset,
+            "total": len(ids),
         }
 
     def search(self, params: Params, budget: Budget) -> dict[str, Any]:

@@ -53,7 +53,7 @@ export function grouped(text, measured = false) {
 const SINGULAR = {
   "modules and inputs": "module or input",
   invocations: "invocation",
-  "kinds of nodes": "kind of nodes",
+  "groups of nodes": "group of nodes",
   nodes: "node",
   inputs: "input",
   streams: "stream",

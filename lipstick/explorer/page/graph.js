@@ -2,13 +2,15 @@
 
 import { h, replace, button, icon, many } from "./dom.js";
 import { Latest } from "./state.js";
-import { Picture } from "./picture.js";
+import { MARKS, Picture } from "./picture.js";
 import { load, section } from "./why.js";
 import { Table, plainTable } from "./table.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
 import { PictureView } from "./view.js";
 
 const TICKS = 160;
+
+const ASKED = { ancestors: "What it is made of", descendants: "What it makes", delete: "Without it", path: "Between the two" };
 
 const MODES = [
   ["ancestors", "Made of"],
@@ -64,7 +66,6 @@ export class GraphView extends PictureView {
         this.shown,
         h("span", { class: "spacer" }),
         h("div", { class: "search" }, this.search, this.findings),
-        button(icon("fit"), () => this.picture.fit(), { class: "plain icon-button", "aria-label": "Fit the picture" }),
         keepPicture,
       ),
       h("div", { class: "answer" }, h("div", { class: "graph-main" }, this.tools, h("div", { class: "stage" }, this.picture.element, this.state, this.legend()), this.line), this.panel),
@@ -75,7 +76,7 @@ export class GraphView extends PictureView {
     const kinds = [
       ["module", "module"],
       ["invocation", "invocation"],
-      ["segment", "nodes alike"],
+      ["segment", "group of nodes"],
       ["input", "input"],
     ];
     return h("div", { class: "legend", "aria-hidden": "true" }, kinds.map(([kind, name]) => h("span", { class: `key ${kind}` }, name)));
@@ -162,11 +163,16 @@ export class GraphView extends PictureView {
     }
     if (marks) {
       const counts = this.answer?.marked ?? {};
-      const names = { lit: "lit", gone: "gone", changed: "changed", stale: "stale" };
-      const words = { ancestors: "What it is made of", descendants: "What it makes", delete: "Without it", path: "Between the two" };
       parts.push(
-        h("strong", null, words[marks.mode]),
-        Object.entries(counts).filter(([, count]) => count).map(([kind, count]) => h("span", { class: `count ${kind}` }, `${count.toLocaleString("en")} ${names[kind]}`)),
+        h("strong", null, ASKED[marks.mode]),
+        Object.entries(counts).filter(([, count]) => count).map(([kind, count]) => {
+          const on = place.text("list") === kind;
+          return button([h("i", { class: `key mark ${kind}` }, MARKS[kind][1]), h("span", { class: `count ${kind}` }, `${count.toLocaleString("en")} ${MARKS[kind][0]}`)], () => place.go({ list: on ? undefined : kind }), {
+            class: `plain small toggle${on ? " on" : ""}`,
+            "aria-pressed": String(on),
+            title: `List the ${MARKS[kind][0]} nodes`,
+          });
+        }),
       );
       if (marks.mode === "delete" && this.answer?.steps) {
         const steps = this.answer.steps;
@@ -190,7 +196,7 @@ export class GraphView extends PictureView {
       parts.push(
         button("Clear", () => {
           clearInterval(this.player);
-          place.go({ marks: undefined });
+          place.go({ marks: undefined, list: undefined });
         }, { class: "plain small" }),
       );
     }
@@ -225,12 +231,18 @@ export class GraphView extends PictureView {
     const place = this.app.place;
     const node = place.get("node");
     const focus = place.mapping("focus", {});
-    const key = JSON.stringify([node, focus.segment, place.get("compare"), node === undefined && focus.segment === undefined]);
+    const marks = place.mapping("marks");
+    const list = marks && place.text("list");
+    const key = JSON.stringify(list in MARKS ? [list, marks] : [node, focus.segment]);
+    this.press();
     if (key === this.panelKey) return;
     this.panelKey = key;
     this.table?.stop();
     this.asking.stop();
-    if (node !== undefined) {
+    this.toggles = [];
+    if (list in MARKS) {
+      replace(this.panel, this.marked(marks, list));
+    } else if (node !== undefined) {
       load(this.panel, this.asking, (signal) => this.ask("node", { node }, signal), (facts) => this.node(facts));
     } else if (focus.segment !== undefined) {
       replace(this.panel, this.nodes(focus.segment));
@@ -244,7 +256,7 @@ export class GraphView extends PictureView {
     const facts = [
       ["nodes", about.nodes],
       about.edges && ["edges", about.edges],
-      ["kinds of nodes", about.segments],
+      ["groups of nodes", about.segments],
       ["modules", about.modules],
       ["executions", about.execution_count],
     ].filter(Boolean);
@@ -298,13 +310,66 @@ export class GraphView extends PictureView {
     ];
   }
 
+  // The nodes behind a count above the picture.
+  marked(marks, list) {
+    const place = this.app.place;
+    this.table = new Table({
+      label: `Nodes that are ${MARKS[list][0]}`,
+      sortable: false,
+      least: 56,
+      fetchRows: async (params, signal) => {
+        const page = await this.ask("marked", { marks, mark: list, offset: params.offset, limit: params.limit }, signal);
+        return { ...page, places: page.ids };
+      },
+      onopen: (id) => place.go({ node: id, list: undefined }),
+    });
+    this.table.load();
+    this.table.element.classList.add("tall");
+    const says = {
+      gone: "These nodes are not there without what was deleted.",
+      changed: "These values are others without what was deleted.",
+      stale: "Only running the module again would tell these values.",
+    };
+    return [
+      h(
+        "header",
+        { class: "panel-head" },
+        h("h2", null, `${ASKED[marks.mode] ?? ""}: ${MARKS[list][0]}`),
+        button(icon("close"), () => place.go({ list: undefined }), { class: "plain icon-button", "aria-label": "Close" }),
+      ),
+      says[list] && h("p", { class: "note" }, says[list]),
+      this.table.element,
+      tableButtons(this.app.asker, () => ({ source: this.source, view: "marked", params: { marks, mark: list, limit: 20_000 } }), `${list}-nodes`),
+    ];
+  }
+
+  // Buttons of the panel say what is marked now, also by keys and by the address.
+  press() {
+    for (const { element, pressed } of this.toggles ?? []) {
+      element.classList.toggle("on", pressed());
+      element.setAttribute("aria-pressed", String(pressed()));
+    }
+    const other = this.app.place.mapping("marks")?.nodes?.[0];
+    if (this.path) this.path.hidden = other === undefined || this.itself(other);
+  }
+
   node(details) {
     const place = this.app.place;
     const { name, ...facts } = details.facts;
-    const marks = place.mapping("marks");
     const itself = (node) => node === details.id || node === name;
-    const on = (mode) => marks?.mode === mode && itself(marks.nodes?.[0]);
-    const other = marks?.nodes?.[0];
+    this.itself = itself;
+    this.path = button("Path from the lit one", () => place.go({ marks: { mode: "path", nodes: [place.mapping("marks").nodes[0], details.id] }, list: undefined }), { class: "plain toggle" });
+    const on = (mode) => {
+      const marks = place.mapping("marks");
+      return marks?.mode === mode && itself(marks.nodes?.[0]);
+    };
+    const toggle = (mode, label) => {
+      const element = button(label, () => place.go({ marks: on(mode) ? undefined : { mode, nodes: [details.id] }, list: undefined }), { class: "plain toggle" });
+      this.toggles.push({ element, pressed: () => on(mode) });
+      return element;
+    };
+    this.toggles = [];
+    queueMicrotask(() => this.press());
     const values = Object.entries(details.tuple);
     return [
       h(
@@ -316,10 +381,8 @@ export class GraphView extends PictureView {
       h(
         "div",
         { class: "actions" },
-        MODES.filter(([mode]) => mode !== "delete" || this.about.deletable).map(([mode, label]) =>
-          button(label, () => place.go({ marks: on(mode) ? undefined : { mode, nodes: [details.id] } }), { class: `plain toggle${on(mode) ? " on" : ""}`, "aria-pressed": String(on(mode)) }),
-        ),
-        other !== undefined && !itself(other) && button("Path from the lit one", () => place.go({ marks: { mode: "path", nodes: [other, details.id] } }), { class: "plain toggle" }),
+        MODES.filter(([mode]) => mode !== "delete" || this.about.deletable).map(([mode, label]) => toggle(mode, label)),
+        this.path,
         button("Around it", () => place.go({ focus: { node: details.id } }), { class: "plain toggle" }),
       ),
       h("dl", { class: "facts" }, Object.entries(facts).map(([key, value]) => [h("dt", null, key), h("dd", null, value)])),

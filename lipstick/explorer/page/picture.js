@@ -1,6 +1,9 @@
 // A picture of boxes and edges, in given places: it is moved, zoomed, and walked through by keys.
 
-import { h, s, replace, widest } from "./dom.js";
+import { h, s, replace, button, icon, widest } from "./dom.js";
+
+// What a mark is called, and its sign in the picture, which says without colour what it is.
+export const MARKS = { lit: ["lit", "●"], gone: ["gone", "−"], changed: ["changed", "~"], stale: ["stale", "?"] };
 
 const STEP = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
@@ -24,6 +27,9 @@ export function smooth(points) {
   return path;
 }
 
+// Units of a picture for a pixel at most: the smallest text, of 13 units, has 11 pixels.
+const LEGIBLE = 13 / 11;
+
 export class Picture {
   // `onopen(focus)` opens what a box leads to, `onpick(box)` is told which one is chosen.
   constructor({ onopen, onpick, onup, label = "Provenance graph" }) {
@@ -31,7 +37,9 @@ export class Picture {
     this.onpick = onpick;
     this.onup = onup;
     this.svg = s("svg", { class: "picture", role: "group", "aria-label": label, onkeydown: (event) => this.key(event) });
-    this.element = h("div", { class: "picture-box" }, this.svg);
+    this.note = h("span", { class: "note" });
+    const all = button(icon("fit"), () => this.fit(true), { class: "plain icon-button", "aria-label": "All of the picture", title: "All of the picture (0)" });
+    this.element = h("div", { class: "picture-box" }, this.svg, h("div", { class: "fit-line" }, this.note, all));
     this.view = null;
     this.svg.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.svg.addEventListener("pointerdown", (event) => this.grab(event));
@@ -73,7 +81,8 @@ export class Picture {
     );
     this.active = this.order.includes(this.active) && keep ? this.active : this.order[0];
     const center = answer.boxes.findIndex((box) => box.center);
-    if (center >= 0) this.active = center;
+    const first = marked && changed ? answer.boxes.findIndex((box) => !box.whole && lit(box)) : -1;
+    if (center >= 0 || first >= 0) this.active = center >= 0 ? center : first;
     this.rove();
     if (changed) this.fit();
     else this.aspect();
@@ -85,8 +94,12 @@ export class Picture {
     const marks = Object.entries(box.marks ?? {});
     const words = marks.map(([kind, [count, total]]) => `${count.toLocaleString("en")} of ${total.toLocaleString("en")} ${kind}`);
     const bars = marks.map(([kind, [count, total]], place) => {
-      const room = width - 16;
-      return s("rect", { class: `mark ${kind}`, x: x + 8, y: y + height - 6 - place * 5, width: Math.max(3, (room * count) / Math.max(total, 1)), height: 3, rx: 1.5 });
+      const room = width - 30;
+      const at = y + height - 7 - place * 9;
+      return [
+        s("rect", { class: `mark ${kind}`, x: x + 22, y: at, width: Math.max(4, (room * count) / Math.max(total, 1)), height: 5, rx: 1.5 }),
+        s("text", { class: `sign ${kind}`, x: x + 14, y: at + 6, "text-anchor": "middle" }, MARKS[kind][1]),
+      ];
     });
     const title = s("title", null, [box.name, ...box.lines, ...words].join("\n"));
     if (box.whole) {
@@ -117,7 +130,7 @@ export class Picture {
       box.kind === "bundle" && s("rect", { class: "behind", x: x + 4, y: y + 4, width, height, rx: 8 }),
       s("rect", { x, y, width, height, rx: box.kind === "input" || box.kind === "node" ? height / 2 : 8 }),
       this.text("label", "600 13px", box.label, box, 22),
-      box.lines.map((line, place) => this.text("line", "12px", line, box, 39 + place * 16)),
+      box.lines.map((line, place) => this.text("line", "13px", line, box, 39 + place * 16)),
       bars,
     );
   }
@@ -157,7 +170,7 @@ export class Picture {
     } else if (event.key === "+" || event.key === "-") {
       this.zoom(event.key === "+" ? 0.8 : 1.25);
     } else if (event.key === "0") {
-      this.fit();
+      this.fit(true);
     } else if (event.key in STEP) {
       event.preventDefault();
       this.walk(STEP[event.key]);
@@ -203,15 +216,25 @@ export class Picture {
     return [Math.max(this.element.clientWidth, 100), Math.max(this.element.clientHeight, 100)];
   }
 
-  fit() {
+  // Shows the picture, as large as can be read; `whole`: all of it, however small.
+  fit(whole = false) {
     const [width, height] = this.room;
     // Edges that turn around reach beyond the boxes.
-    const wide = (this.answer?.width ?? 100) + 80;
-    const tall = (this.answer?.height ?? 100) + 48;
-    const scale = Math.max(wide / width, tall / height, 0.72);
+    const sides = 30;
+    const wide = (this.answer?.width ?? 100) + 2 * sides;
+    const tall = (this.answer?.height ?? 100) + 72;
+    const scale = Math.min(Math.max(wide / width, tall / height, 0.72), whole ? Infinity : LEGIBLE);
     this.view = { width: width * scale, height: height * scale };
-    this.view.x = (wide - 80 - this.view.width) / 2;
-    this.view.y = (tall - 48 - this.view.height) / 2;
+    this.view.x = (wide - 2 * sides - this.view.width) / 2;
+    this.view.y = (tall - 72 - this.view.height) / 2 + 12;
+    const cut = wide > this.view.width + 1 || tall > this.view.height + 1;
+    replace(this.note, cut && "part of the picture");
+    if (cut) {
+      // Where not all of it can be read at once, one begins at what is looked at, else at the start.
+      const [x, y, w, h] = this.answer.boxes[this.active].at;
+      if (wide > this.view.width) this.view.x = Math.max(-sides, Math.min(x + w / 2 - this.view.width / 2, wide - sides - this.view.width));
+      if (tall > this.view.height) this.view.y = Math.max(-24, Math.min(y + h / 2 - this.view.height / 2, tall - 36 - this.view.height));
+    }
     this.apply();
   }
 

@@ -115,7 +115,7 @@ export class ScriptView extends View {
         "div",
         { class: "controls" },
         button("depends on", () => place.go({ forwards: undefined }), { class: `plain small toggle${forwards ? "" : " on"}`, "aria-pressed": String(!forwards) }),
-        button("concerns", () => place.go({ forwards: true }), { class: `plain small toggle${forwards ? " on" : ""}`, "aria-pressed": String(forwards) }),
+        button("affects", () => place.go({ forwards: true }), { class: `plain small toggle${forwards ? " on" : ""}`, "aria-pressed": String(forwards) }),
         chosen !== undefined && button("Clear", () => place.go({ ask: undefined, marks: undefined }), { class: "plain small" }),
       ),
       group("reads", this.script.inputs),

@@ -77,7 +77,6 @@ export class StreamView extends PictureView {
         this.shown,
         h("span", { class: "spacer" }),
         this.badge.element,
-        button(icon("fit"), () => this.picture.fit(), { class: "plain icon-button", "aria-label": "Fit the picture" }),
         pictureButtons(() => this.picture.svg, "streams", () => this.picture.bounds()),
       ),
       h("div", { class: "answer" }, h("div", { class: "graph-main" }, h("div", { class: "stage" }, this.picture.element, this.state), this.line), this.panel),

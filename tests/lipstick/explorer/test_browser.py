@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from lipstick.capture.capture import Capture
 from lipstick.explorer import Explorer
+from lipstick.explorer.budget import Budget
 from lipstick.explorer.cells import cell
 from lipstick.explorer.explorer import open_source
 from lipstick.explorer.saved import save
@@ -197,12 +198,27 @@ def test_into_a_graph_and_back_out(page: Page, stores: Path, numbers: Numbers) -
     page.check()
 
 
-def test_a_deletion_is_what_the_graph_says(page: Page, numbers: Numbers) -> None:
+def test_a_deletion_is_what_the_graph_says(page: Page, stores: Path, numbers: Numbers) -> None:
     number = numbers["dealership"]
     screen = page.open(f'#s={number}&focus={{"segment":"dealer1/Cars"}}&node="dealer1/Cars:C2"')
     screen.get_by_role("button", name="Without it").click()
     screen.wait_for_selector(".tools .count.gone")
     assert texts(screen, ".tools .count") == ["4 gone", "1 changed", "6 stale"]
+    pressed = screen.get_by_role("button", name="Without it")
+    expect(pressed).to_have_attribute("aria-pressed", "true")
+    # Every count leads to its list, with old and new values, and its file.
+    screen.locator(".tools button", has_text="changed").click()
+    expect(screen.locator(".panel .row .cell").nth(1)).to_have_text("2")
+    assert texts(screen, ".panel .row .cell")[:3] == ["dealer1#1/NumCarsByModel.NumAvail", "2", "1"]
+    screen.locator(".tools button", has_text="gone").click()
+    expect(screen.locator(".panel .table-note")).to_have_text("4 rows")
+    with screen.expect_download() as download:
+        screen.get_by_label("Save as CSV").click()
+    lines = Path(download.value.path()).read_text().splitlines()
+    graph = open_source(stores / "dealership").graph(Budget())
+    gone = set(graph.names(graph.ids)) - set(graph.names(graph.delete(["dealer1/Cars:C2"]).ids))
+    assert {line.partition(",")[0].strip('"') for line in lines[1:]} == gone
+    screen.locator(".panel .row", has_text="dealer1/Cars:C2").click()
     screen.get_by_role("button", name="Around it").click()
     screen.wait_for_selector(".box.node.is-gone")
     for _ in range(3):
@@ -217,7 +233,7 @@ def test_a_deletion_is_what_the_graph_says(page: Page, numbers: Numbers) -> None
 def test_a_large_graph_is_shown_in_parts(page: Page, numbers: Numbers) -> None:
     screen = page.open(f'#s={numbers["generated"]}&focus={{"module":"module3"}}')
     screen.wait_for_selector(".box.bundle")
-    assert "48 of 60 invocations shown" in screen.locator(".shown").inner_text()
+    assert "36 of 60 invocations shown" in screen.locator(".shown").inner_text()
     screen.locator(".box.bundle").last.click()
     screen.wait_for_selector('.box .label:has-text("#60")')
     screen.get_by_label("Search modules and nodes").fill("module5#7")
