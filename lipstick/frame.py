@@ -441,6 +441,10 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
             return self._rerun(delete, cascade, strict=strict)
         return self.capture.cluster.what_if(delete, cascade, strict=strict)
 
+    def with_query(self, query: str) -> AnnotatedFrame:
+        """Return another query over the relations of this frame's session."""
+        return self._session.sql(query)
+
     def _concerning(self, delete: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a deletion without the tracked relations that the query does not read."""
         other_relations = {name.lower() for name in self._session.tracked} - self.ancestry.names

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
     from lipstick.engines.memory.scenarios import Scenarios, Updates
     from lipstick.engines.protocol import Row
+    from lipstick.questions.diff.difference import AnswerDifference
     from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.questions.why.answer import Explanation
 
@@ -388,6 +389,45 @@ class Questions(Analyses, Generic[T]):
             budget=budget,
             progress=progress,
         )
+
+    def diff(
+        self,
+        other: Questions[Any],
+        key: Sequence[str] | None = None,
+        *,
+        sources: tuple[Mapping[str, pa.Table], Mapping[str, pa.Table]] | None = None,
+    ) -> AnswerDifference:
+        """Compare the answer with that of another run: other data, another text, or both.
+
+        Parameters
+        ----------
+        other
+            The later run: a frame, of this session or of one that tracks the later data, or a
+            capture. Where text and data both differ it is a frame, whose session runs this text.
+        key
+            The columns that identify a row in both answers; None: the GROUP BY columns where both
+            queries show theirs, else rows are compared as they are.
+        sources
+            Rows of relations, before and after, that are used in place of their sources.
+
+        Returns
+        -------
+        AnswerDifference
+            ``rows()`` are the rows added, removed and changed; ``parts(column, where)`` divides
+            the difference of a number among code and changed rows, exactly.
+
+        Raises
+        ------
+        CaptureError
+            For columns of the key that an answer does not have.
+        ArgumentError
+            When text and data differ, and the other run is a capture.
+
+        The rules by which parts add up stand in :mod:`lipstick.questions.diff`.
+        """
+        from lipstick.questions.diff.pipeline import compared_runs
+
+        return compared_runs(self, other, key, sources or ({}, {}))
 
     # -- what is supposed, by tokens -------------------------------------------------------
 

@@ -9,11 +9,15 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     ConstantSource,
+    Core,
     IterationSource,
     Kind,
     ScanSource,
+    UnionSource,
+    ValuesSource,
     core_relations,
     has_values,
+    topological,
 )
 from rewriter.scalars.aggregates import arguments
 
@@ -88,3 +92,35 @@ def updated_columns(block: Block, relation: str, column: str) -> dict[str, str] 
                 return None
             holders[alias] = name
     return holders
+
+
+def read_columns(root: Block) -> dict[str, set[str]]:
+    """Return the columns, in lower case, that the cores of a query read of each relation."""
+    read: dict[str, set[str]] = {}
+
+    def visit(core: Core, places: set[int] | None) -> None:
+        """Add what a core reads for the items at some places of its select list; None: all."""
+        chosen = [
+            s for place, (_, s) in enumerate(core.select) if places is None or place in places
+        ]
+        used: dict[str, set[str]] = {}
+        for scalar in (*core.deciding_scalars(), *chosen, *(key.scalar for key in core.order)):
+            for node in scalar.find_all(exp.Column):
+                used.setdefault(node.table, set()).add(node.name)
+        for source in core.sources:
+            names = used.get(source.alias, set())
+            if isinstance(source, ScanSource):
+                read.setdefault(source.relation, set()).update(name.lower() for name in names)
+            elif isinstance(source, UnionSource):
+                # The first branch names the columns of all.
+                first = enumerate(name for name, _ in source.branches[0].select)
+                of_branches = {place for place, name in first if name in names}
+                for branch in source.branches:
+                    visit(branch, of_branches)
+            elif isinstance(source, ValuesSource):
+                visit(source.core, None)  # Distinct rows.
+
+    for block in topological(root):
+        if block.core is not None:
+            visit(block.core, None)
+    return read

@@ -1,0 +1,223 @@
+"""The difference of two answers as users see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.errors import CaptureError
+from lipstick.questions.diff.answers import RowPairs, differing
+from lipstick.questions.diff.parts import DifferenceParts
+from lipstick.questions.why.answer import described
+from lipstick.questions.why.measure import column_of, is_measurable, rows_with
+from lipstick.tracking.naming import free_name
+from semiring.base import Array
+from semiring.door import checked
+
+PartsOf: TypeAlias = Callable[[int, int | None, int | None, str], DifferenceParts]
+"""From the place of a column, the rows of a pair and its name to the parts."""
+
+
+@checked
+class AnswerDifference:
+    """The difference of two answers: rows added, removed and changed, and why.
+
+    Attributes
+    ----------
+    before, after
+        Both answers.
+    key
+        The columns by which rows are the same; None: by all of their columns.
+    added, removed, changed
+        The numbers of rows.
+    notes
+        What was not compared.
+    """
+
+    def __init__(
+        self,
+        before: pa.Table,
+        after: pa.Table,
+        key: Sequence[str] | None,
+        pairs: RowPairs,
+        parts: PartsOf,
+        notes: Sequence[str],
+    ) -> None:
+        self.before = before
+        self.after = after
+        self.key = None if key is None else tuple(key)
+        self.notes = tuple(notes)
+        self._pairs = pairs
+        self._parts = parts
+
+    # -- rows ------------------------------------------------------------------------------
+
+    @cached_property
+    def _differing(self) -> dict[str, Array]:
+        """By column that both answers have, a Boolean per pair of rows: the values differ."""
+        both = np.flatnonzero(self._pairs.both)
+        before, after = (pa.array(each[both]) for each in (self._pairs.before, self._pairs.after))
+        differs = {}
+        for name in self._common:
+            mask = np.zeros(len(self._pairs.before), dtype=np.bool_)
+            mask[both] = differing(
+                self._column(self.before, name).take(before),
+                self._column(self.after, name).take(after),
+            )
+            differs[name] = mask
+        return differs
+
+    @property
+    def _common(self) -> list[str]:
+        theirs = {name.lower() for name in self.before.column_names}
+        return [name for name in self.after.column_names if name.lower() in theirs]
+
+    @staticmethod
+    def _column(table: pa.Table, name: str) -> pa.Array:
+        return table.column(column_of(table.column_names, name)).combine_chunks()
+
+    @cached_property
+    def _changed(self) -> Array:
+        changed = np.zeros(len(self._pairs.before), dtype=np.bool_)
+        for mask in self._differing.values():
+            changed |= mask
+        return changed
+
+    @property
+    def added(self) -> int:
+        """The number of rows that are in the answer after alone."""
+        return int((self._pairs.before < 0).sum())
+
+    @property
+    def removed(self) -> int:
+        """The number of rows that were in the answer before alone."""
+        return int((self._pairs.after < 0).sum())
+
+    @property
+    def changed(self) -> int:
+        """The number of rows with another value."""
+        return int(self._changed.sum())
+
+    @property
+    def is_empty(self) -> bool:
+        """True if both answers have the same rows."""
+        return not (self.added or self.removed or self.changed)
+
+    def rows(self, limit: int | None = None) -> pa.Table:
+        """Return the rows that differ.
+
+        Returns
+        -------
+        pa.Table
+            ``_change`` (removed, added or changed), the columns of the key, then of each other
+            column its values before and after. Without a key they are the rows themselves.
+        """
+        single = ~self._pairs.both
+        chosen = np.flatnonzero(single | self._changed)[:limit]
+        before, after = self._pairs.before[chosen], self._pairs.after[chosen]
+        kinds = np.where(after < 0, 0, np.where(before < 0, 1, 2))
+        words = pa.array(["removed", "added", "changed"]).take(pa.array(kinds))
+        names, columns = [free_name(self._common, "_change")], [words]
+        was, now = (pa.array(each, mask=each < 0) for each in (before, after))
+        key = {name.lower() for name in (self.key or self._common)}
+        for name in self._common:
+            old = self._column(self.before, name).take(was)
+            new = self._column(self.after, name).take(now)
+            if self.key is None or name.lower() in key:
+                names.append(name)
+                old = old.cast(new.type) if old.type != new.type else old
+                columns.append(pa.compute.coalesce(new, old))
+            else:
+                names += [f"{name} before", f"{name} after"]
+                columns += [old, new]
+        return pa.table(columns, names)
+
+    # -- numbers ---------------------------------------------------------------------------
+
+    def parts(
+        self, column: str | None = None, where: Mapping[str, Any] | None = None, **values: Any
+    ) -> DifferenceParts:
+        """Return the parts of the difference of one number.
+
+        Parameters
+        ----------
+        column
+            The column; None: the only one whose numbers differ in the row.
+        where, values
+            The row by the values of its columns, after or before; not needed for one row, and
+            where one row differs alone.
+
+        Raises
+        ------
+        CaptureError
+            When no row, or several have these values, for columns that are no numbers, and for
+            answers that are compared as bags.
+        CapabilityError
+            For numbers whose change is not divided among rows.
+        """
+        if self.key is None:
+            raise CaptureError(
+                "The answers have no key by which their rows are the same: name the columns that "
+                "identify a row, key=[...]."
+            )
+        pair = self._pair({**(where or {}), **values})
+        if column is None:
+            numbers = [
+                name
+                for name, differs in self._differing.items()
+                if (differs[pair] or not self._pairs.both[pair])
+                and is_measurable(self._column(self.after, name).type)
+                and name not in self.key
+            ]
+            if len(numbers) != 1:
+                raise CaptureError(
+                    "Name the column of the number; numbers that differ in this row: "
+                    f"{', '.join(numbers) or 'none'}."
+                )
+            (column,) = numbers
+        place = column_of(self.after.column_names, column)
+        if not is_measurable(self.after.schema.field(place).type):
+            raise CaptureError(f"The column {column!r} has no numbers, whose difference has parts.")
+        old, new = (int(each[pair]) for each in (self._pairs.before, self._pairs.after))
+        table, row = (self.after, new) if new >= 0 else (self.before, old)
+        named = {name: self._column(table, name)[row].as_py() for name in self.key}
+        subject = column + (f" of {described(named)}" if named else "")
+        return self._parts(place, None if old < 0 else old, None if new < 0 else new, subject)
+
+    def _pair(self, where: Mapping[str, Any]) -> int:
+        pairs = self._pairs
+        chosen = np.zeros(len(pairs.before), dtype=np.bool_)
+        for table, rows in ((self.before, pairs.before), (self.after, pairs.after)):
+            named = np.zeros(table.num_rows + 1, dtype=np.bool_)
+            named[rows_with(table, where)] = True
+            chosen |= named[np.minimum(rows, table.num_rows)] & (rows >= 0)
+        found = np.flatnonzero(chosen)
+        if len(found) > 1 and not where:
+            found = np.flatnonzero(~pairs.both | self._changed)
+        if len(found) != 1:
+            named_by = f" with {described(dict(where))}" if where else " that differ"
+            raise CaptureError(
+                f"The answers have {len(found)} rows{named_by}: name one by the values of its "
+                "columns, where={...}."
+            )
+        return int(found[0])
+
+    # -- how it looks ----------------------------------------------------------------------
+
+    @property
+    def sentence(self) -> str:
+        """The numbers of rows that differ."""
+        if self.is_empty:
+            return "There is no difference on this data."
+        counts = ((self.added, "added"), (self.removed, "removed"), (self.changed, "changed"))
+        parts = [f"{number:,} {word}" for number, word in counts if number]
+        return f"Of the answer's rows, {', '.join(parts)}."
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *self.notes])
+
+    __repr__ = __str__

@@ -1,0 +1,367 @@
+"""The parts of the difference of one cell: of the code, of changed rows, and of predicates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.engines.memory.engine import Engine
+from lipstick.errors import CaptureError
+from lipstick.questions.diff.cells import no_rule, rational
+from lipstick.questions.diff.changes import KINDS, ChangedRows
+from lipstick.questions.diff.shares import DividedChange
+from lipstick.questions.why.answer import shown_number
+from lipstick.questions.why.columns import RelationColumns
+from lipstick.questions.why.deletions import (
+    RowSample,
+    SearchEffects,
+    Without,
+    counts_of,
+    drawn,
+    pairs_of,
+    single_codes,
+)
+from lipstick.questions.why.measure import Measure
+from lipstick.questions.why.search import PredicateSearch, choose
+from lipstick.questions.why.sources import SourceRows, decided_columns
+from semiring.base import Array
+from semiring.door import checked
+
+_SAMPLE = 50_000
+"""Rows of a relation among which predicates are looked for at most."""
+
+
+@dataclass(frozen=True)
+class ChangePredicate:
+    """A predicate on the changed rows of a relation, and their part of a difference."""
+
+    relation: str
+    text: str
+    sql: str
+    rows: int
+    part: Fraction
+
+    @property
+    def sentence(self) -> str:
+        """Return the rows and their part."""
+        number = "1 changed row" if self.rows == 1 else f"{self.rows:,} changed rows"
+        return f"{number} of {self.relation} where {self.text}: {signed(self.part)}"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def signed(part: Fraction) -> str:
+    """Return a part for people, with its sign."""
+    return f"{'+' if part > 0 else ''}{shown_number(float(part))}"
+
+
+@checked
+class DifferenceParts:
+    """The parts of the difference of one number of an answer; they add up to it exactly.
+
+    Attributes
+    ----------
+    subject
+        The column and the row.
+    before, after
+        The values; None: NULL, or the row is not there, which counts as 0.
+    code
+        The part of the text of the query.
+    data
+        The part of the data: all that follow.
+    unchanged
+        The part of rows that are the same in both versions, which conditions on other rows now
+        keep or lose.
+    rest
+        The part that Spark's types round; where a value is NULL or its row is not there in one
+        version, also the constants in its number.
+    """
+
+    def __init__(
+        self,
+        subject: str,
+        values: Sequence[Any],
+        code: Fraction,
+        divided: Sequence[tuple[Fraction, DividedChange]],
+        rest: Fraction,
+        changes: Mapping[str, ChangedRows],
+        engine: Engine,
+        kinds: Mapping[str, tuple[int, Fraction]] | None = None,
+    ) -> None:
+        self.subject = subject
+        self.before, self.after = values
+        self.code = code
+        self.rest = rest
+        self.unchanged = sum((slope * each.unchanged for slope, each in divided), Fraction(0))
+        self._kinds = dict(kinds or {})
+        self._divided = tuple(divided)
+        self._changes = changes
+        self._engine = engine
+
+    @property
+    def difference(self) -> Fraction:
+        """The sum of all parts."""
+        return rational(self.after) - rational(self.before)
+
+    @property
+    def data(self) -> Fraction:
+        """The part of the data."""
+        return self.difference - self.code
+
+    @cached_property
+    def _by_row(self) -> dict[str, Array]:
+        parts = {}
+        for name, changed in self._changes.items():
+            total = np.zeros(len(changed))
+            for slope, each in self._divided:
+                total += float(slope * each.unit) * each.shares[name]
+            parts[name] = total
+        return parts
+
+    def exact(self, relation: str, numbers: Array | None = None) -> Fraction:
+        """Return the sum of the parts of changed rows of a relation, by number; None: of all."""
+        total = Fraction(0)
+        for slope, each in self._divided:
+            shares = each.shares[relation]
+            chosen = shares if numbers is None else shares[numbers]
+            total += slope * each.unit * Fraction(float(chosen.sum()))
+        return total
+
+    def exact_rows(self) -> dict[str, dict[tuple[Any, ...], Fraction]]:
+        """Return the exact part of each changed row, by relation and key: an object per row."""
+        rows: dict[str, dict[tuple[Any, ...], Fraction]] = {}
+        for name, changed in self._changes.items():
+            numbers = np.flatnonzero(self._taking_part(name))
+            table = changed.take(numbers).select(list(changed.new.record.token))
+            keys = zip(*(column.to_pylist() for column in table.columns), strict=True)
+            rows[name] = {
+                key: self.exact(name, np.array([number]))
+                for key, number in zip(keys, numbers.tolist(), strict=True)
+            }
+        return rows
+
+    @property
+    def table(self) -> pa.Table:
+        """The parts: part, relation, change, rows, value; of code, kinds of changes, the rest."""
+        rows: list[dict[str, Any]] = []
+        if self.code:
+            rows.append({"part": "code", "value": float(self.code)})
+        for name, changed in self._changes.items():
+            by_row = self._by_row[name]
+            for kind, word in enumerate(KINDS):
+                numbers = np.flatnonzero((changed.kinds == kind) & self._taking_part(name))
+                if len(numbers):
+                    rows.append(
+                        {
+                            "part": "rows",
+                            "relation": name,
+                            "change": word,
+                            "rows": len(numbers),
+                            "value": float(by_row[numbers].sum()),
+                        }
+                    )
+        for word, (number, part) in self._kinds.items():
+            rows.append({"part": "rows", "change": word, "rows": number, "value": float(part)})
+        if self.unchanged:
+            rows.append({"part": "unchanged rows", "value": float(self.unchanged)})
+        if self.rest:
+            is_rounding = self.before is not None and self.after is not None
+            word = "rounding" if is_rounding else "constants and rounding"
+            rows.append({"part": word, "value": float(self.rest)})
+        schema = pa.schema(
+            [(name, pa.string()) for name in ("part", "relation", "change")]
+            + [("rows", pa.int64()), ("value", pa.float64())]
+        )
+        return pa.Table.from_pylist(rows, schema)
+
+    def _taking_part(self, relation: str) -> Array:
+        """Return a Boolean per changed row: it has a share of some aggregate."""
+        taking = np.zeros(len(self._changes[relation]), dtype=np.bool_)
+        for _, each in self._divided:
+            taking |= each.shares[relation] != 0
+        return taking
+
+    def rows(self, relation: str | None = None, limit: int | None = 20) -> pa.Table:
+        """Return the changed rows with a part of the difference, the largest parts first.
+
+        Parameters
+        ----------
+        relation
+            The relation of the rows; None: the only one with such rows.
+
+        Returns
+        -------
+        pa.Table
+            The rows with their columns (of removed rows as they were), ``_change`` (removed, added
+            or changed), ``_fields`` (the columns that changed) and ``_part``.
+
+        Raises
+        ------
+        CaptureError
+            When the relation has no changed rows, or several have and none is named.
+        """
+        name = self._relation(relation)
+        parts = self._by_row[name]
+        numbers = np.flatnonzero(self._taking_part(name))
+        order = np.argsort(-np.abs(parts[numbers]), kind="stable")
+        chosen = numbers[order][:limit]
+        table = self._changes[name].take(chosen)
+        return table.append_column("_part", pa.array(parts[chosen]))
+
+    def _relation(self, relation: str | None) -> str:
+        if self._kinds:
+            raise no_rule(self.subject, "this query's values")
+        known = [name for name in self._changes if self._taking_part(name).any()]
+        if relation is None and len(known) == 1:
+            return known[0]
+        chosen = [
+            n for n in self._changes if relation is not None and n.lower() == relation.lower()
+        ]
+        if not chosen:
+            problem = "Not one relation has" if relation is None else f"No {relation!r} has"
+            raise CaptureError(
+                f"{problem} all changed rows with a part: name one of "
+                f"{', '.join(sorted(known)) or 'none'}."
+            )
+        return chosen[0]
+
+    def predicates(self, limit: int = 5, conditions: int = 2) -> list[ChangePredicate]:
+        """Return conditions on the changed rows whose parts are largest, upwards or downwards.
+
+        Conditions are on the columns that the question itself does not decide, with the values
+        of the rows after (of removed ones before). A predicate is scored by its part for the
+        number of all rows of the relation that satisfy it, in a sample of 50,000; the parts that
+        are returned are exact.
+
+        Parameters
+        ----------
+        conditions
+            The number of conditions in a predicate at most.
+        """
+        decided = decided_columns(self._engine, keys=True)
+        found: list[ChangePredicate] = []
+        for name, changed in self._changes.items():
+            numbers = np.flatnonzero(self._taking_part(name))
+            if len(numbers):
+                of_question = decided.get(name, set()).union(changed.new.record.token)
+                wanted = [c for c in changed.columns if c not in of_question]
+                found += self._found(changed, numbers, wanted, limit, conditions)
+        return sorted(found, key=lambda each: -abs(each.part))[:limit]
+
+    def _found(
+        self,
+        changed: ChangedRows,
+        numbers: Array,
+        wanted: Sequence[str],
+        limit: int,
+        conditions: int,
+    ) -> list[ChangePredicate]:
+        name = changed.name
+        parts = changed.spread(numbers, self._by_row[name][numbers])
+        few = SourceRows.of_table(changed.new.record, changed.take(numbers), whole=True)
+        sample = _PartEffects(parts).sample(_SAMPLE)
+        columns = RelationColumns(changed.subset(numbers, sample.rows, wanted), [], wanted)
+        found = []
+        for sign in (1, -1):
+            measure = _Difference(
+                self._engine, "", None, None, "high", total=float(parts.sum()) * sign
+            )
+            effects = _PartEffects(parts * sign).restricted(sample)
+            search = PredicateSearch(measure, columns, effects, conditions, lambda _: None)
+            for candidate in choose(search.run(), {name: search}, limit):
+                predicate = candidate.predicate
+                rows = predicate.rows(few)
+                part = self.exact(name, numbers[rows])
+                if part * sign > 0:
+                    found.append(
+                        ChangePredicate(name, predicate.text, predicate.sql, len(rows), part)
+                    )
+        return found
+
+    @property
+    def sentences(self) -> list[str]:
+        """One sentence per part."""
+        lines = []
+        for row in self.table.to_pylist():
+            part = signed(Fraction(row["value"]))
+            if row["part"] == "rows":
+                number = "1 row" if row["rows"] == 1 else f"{row['rows']:,} rows"
+                relation = f" of {row['relation']}" if row["relation"] else ""
+                lines.append(f"{number}{relation} {row['change']}: {part}")
+            else:
+                lines.append(f"{row['part']}: {part}")
+        return lines
+
+    def __str__(self) -> str:
+        moved = f"{_shown(self.before)} to {_shown(self.after)}"
+        lines = [f"{self.subject} went from {moved} ({signed(self.difference)}):"]
+        return "\n".join([*lines, *(f"- {line}" for line in self.sentences)])
+
+    __repr__ = __str__
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class _Difference(Measure):
+    """A difference, to be brought down by taking changes back."""
+
+    total: float = 0.0
+
+    @cached_property
+    def before(self) -> float:
+        return self.total
+
+    @cached_property
+    def is_condition(self) -> bool:
+        return False
+
+
+class _PartEffects(SearchEffects):
+    """The difference without the parts of rows."""
+
+    def __init__(self, parts: Array, weights: Array | None = None) -> None:
+        self._parts = parts
+        self._weights = weights
+        self._before = float(parts.sum())
+        self.total = len(parts)
+
+    def sample(self, most: int) -> RowSample:
+        if len(self._parts) <= most:
+            return RowSample(np.arange(len(self._parts)))
+        share = np.abs(self._parts) / max(float(np.abs(self._parts).sum()), 1e-300)
+        return drawn(np.arange(len(self._parts)), share, most)
+
+    def restricted(self, sample: RowSample) -> SearchEffects:
+        few = copy(self)
+        few._weights = sample.weights
+        few._parts = self._parts[sample.rows]
+        if sample.weights is not None:
+            few._parts = few._parts * sample.weights
+        return few
+
+    def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        numbers, counts = self._sums(codes, count, rows)
+        return single_codes(self._before - numbers, counts)
+
+    def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
+        first, last = pairs_of(count)
+        n, m = (np.concatenate([[0], np.cumsum(each)]) for each in self._sums(codes, count, rows))
+        return Without(self._before - (n[last + 1] - n[first]), m[last + 1] - m[first], first, last)
+
+    def _sums(self, codes: Array, count: int, rows: Array | None) -> tuple[Array, Array]:
+        parts = self._parts if rows is None else self._parts[rows]
+        weights = self._weights if rows is None or self._weights is None else self._weights[rows]
+        chosen = codes >= 0
+        sums = np.bincount(codes[chosen], parts[chosen], minlength=count)
+        return sums, counts_of(codes, weights, count)

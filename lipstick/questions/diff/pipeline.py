@@ -1,0 +1,271 @@
+"""The way of a difference, from two captures of a query to rows and parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from lipstick.capture.manifest import Manifest
+from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.memory import Memory
+from lipstick.errors import CaptureError
+from lipstick.questions.diff.answers import RowPairs, answer_key, pair_rows
+from lipstick.questions.diff.cells import data_parts, rational
+from lipstick.questions.diff.changes import ChangedRows, changed_rows
+from lipstick.questions.diff.difference import AnswerDifference
+from lipstick.questions.diff.parts import DifferenceParts
+from lipstick.questions.diff.shares import DividedChange
+from lipstick.questions.why.measure import column_of, rows_with
+from lipstick.questions.why.sources import read_sources
+from rewriter.analysis.value_columns import read_columns
+from semiring.errors import ArgumentError, CapabilityError
+
+
+@dataclass(frozen=True)
+class Version:
+    """A run of a query: its capture, and what reads its sources."""
+
+    memory: Memory
+    spark: SparkSession | None = None
+    sources: Mapping[str, pa.Table] | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """The rows of all blocks."""
+        return self.memory.engine
+
+
+def difference(
+    before: Version, after: Version, bridge: Version, key: Sequence[str] | None
+) -> AnswerDifference:
+    """Return the difference of two runs.
+
+    Parameters
+    ----------
+    bridge
+        The text of `before` over the data of `after`; it is either of them where the texts, or
+        the data, are the same.
+
+    Raises
+    ------
+    CaptureError
+        For a key that both answers do not have.
+    """
+    answers = [version.memory.answer() for version in (before, after, bridge)]
+    names = [list(answer.column_names) for answer in answers]
+    if key is None:
+        roots = [before.engine.root, after.engine.root]
+        key = answer_key(roots, names[:2])
+    pairs = pair_answers(answers[0], answers[1], key)
+    run = _Runs(before, after, bridge, key, answers)
+    return AnswerDifference(answers[0], answers[1], key, pairs, run.parts, run.notes)
+
+
+def compared_runs(
+    before: Any,
+    after: Any,
+    key: Sequence[str] | None,
+    sources: tuple[Mapping[str, pa.Table], Mapping[str, pa.Table]],
+) -> AnswerDifference:
+    """Return the difference of two frames or captures; see :meth:`lipstick.Capture.diff`."""
+    old, new = _version(before, sources[0]), _version(after, sources[1])
+    if _has_same_data(old.engine.manifest, new.engine.manifest):
+        return difference(old, new, old, key)
+    if before.query.split() == after.query.split():
+        return difference(old, new, new, key)
+    rerun = getattr(after, "with_query", None)
+    if rerun is None:
+        raise ArgumentError(
+            "diff: the texts differ, and so do the data; other is a capture.\n"
+            "It should be: a frame, in whose session the text of the earlier run is run, too."
+        )
+    return difference(old, new, _version(rerun(before.query), sources[1]), key)
+
+
+def _version(run: Any, sources: Mapping[str, pa.Table]) -> Version:
+    capture = run._captured
+    return Version(capture.memory, capture.engine.spark, sources)
+
+
+def _has_same_data(before: Manifest, after: Manifest) -> bool:
+    """Return True if two captures read the same versions of the relations that both read."""
+    for name in before.relations.keys() & after.relations.keys():
+        old, new = before.relations[name], after.relations[name]
+        if old.view == new.view:
+            continue
+        known = old.fingerprint or old.versions
+        if not known or (old.fingerprint, old.versions) != (new.fingerprint, new.versions):
+            return False
+    return True
+
+
+def pair_answers(before: pa.Table, after: pa.Table, key: Sequence[str] | None) -> RowPairs:
+    """Pair the rows of two answers by the columns of a key; None: by all columns."""
+    if key is None:
+        columns = [list(answer.columns) for answer in (before, after)]
+        if len(columns[0]) != len(columns[1]):
+            raise CaptureError(
+                f"The answers have {len(columns[0])} and {len(columns[1])} columns: name the "
+                "columns that identify a row, key=[...]."
+            )
+    else:
+        columns = [
+            [answer.column(column_of(answer.column_names, name)) for name in key]
+            for answer in (before, after)
+        ]
+    old, new = ([column.combine_chunks() for column in its] for its in columns)
+    return pair_rows(old, new, (before.num_rows, after.num_rows))
+
+
+class _Runs:
+    """Three runs, whose cells are divided when they are asked for."""
+
+    def __init__(
+        self,
+        before: Version,
+        after: Version,
+        bridge: Version,
+        key: Sequence[str] | None,
+        answers: Sequence[pa.Table],
+    ) -> None:
+        self._before = before
+        self._after = after
+        self._bridge = bridge
+        self._key = key
+        self._answers = answers
+
+    @property
+    def notes(self) -> list[str]:
+        """The columns that are not compared, in sentences."""
+        names = [list(answer.column_names) for answer in self._answers[:2]]
+        lower = [{name.lower() for name in its} for its in names]
+        notes = []
+        for own, other, word in ((0, 1, "before"), (1, 0, "after")):
+            alone = [name for name in names[own] if name.lower() not in lower[other]]
+            if alone and self._key is not None:
+                notes.append(f"Only the answer {word} has the columns {', '.join(alone)}.")
+        return notes
+
+    @cached_property
+    def _bridge_rows(self) -> pa.Array:
+        """The row of the bridge by row of the answer after; -1: there is none."""
+        pairs = pair_answers(self._answers[2], self._answers[1], self._key)
+        rows = np.full(self._answers[1].num_rows, -1, dtype=np.int64)
+        rows[pairs.after[pairs.both]] = pairs.before[pairs.both]
+        return rows
+
+    @cached_property
+    def _bridge_rows_of_before(self) -> pa.Array:
+        pairs = pair_answers(self._answers[0], self._answers[2], self._key)
+        rows = np.full(self._answers[0].num_rows, -1, dtype=np.int64)
+        rows[pairs.before[pairs.both]] = pairs.after[pairs.both]
+        return rows
+
+    @cached_property
+    def changes(self) -> dict[str, ChangedRows]:
+        """The changed rows of the relations."""
+        if self._bridge is self._before:
+            return {}
+        old, new = (
+            read_sources(each.engine, each.spark, each.sources or {})
+            for each in (self._before, self._bridge)
+        )
+        read = read_columns(self._before.engine.manifest.root)
+        return {
+            name: changed_rows(old[name], new[name], read.get(name)) for name in new if name in old
+        }
+
+    def parts(
+        self, place: int, before: int | None, after: int | None, subject: str
+    ) -> DifferenceParts:
+        """Return the parts of a cell, by its column and its rows in both answers."""
+        name = self._answers[1].column_names[place]
+        middle = None
+        if after is not None:
+            middle = int(self._bridge_rows[after])
+        elif before is not None:
+            middle = int(self._bridge_rows_of_before[before])
+        middle = None if middle is None or middle < 0 else middle
+        rows = (before, after, middle)
+        values = [
+            None
+            if row is None
+            else answer.column(column_of(answer.column_names, name))[row].as_py()
+            for answer, row in zip(self._answers, rows, strict=True)
+        ]
+        was, now, between = values
+        code = rational(now) - rational(between)
+        divided: list[tuple[Fraction, DividedChange]] = []
+        rest, kinds = Fraction(0), None
+        if self._bridge is not self._before:
+            engines = [self._before.engine, self._bridge.engine]
+            positions = [
+                None if row is None else int(engine.base(engine.root.name).ordered[row])
+                for engine, row in zip(engines, (before, middle), strict=True)
+            ]
+            output = column_of(self._answers[0].column_names, name)
+            try:
+                divided, rest = data_parts(engines, positions, output, (was, between), self.changes)
+            except CapabilityError as error:
+                kinds = self._kinds(name, rows, (was, between), error)
+        return DifferenceParts(
+            subject, (was, now), code, divided, rest, self.changes, self._after.engine, kinds
+        )
+
+    def _kinds(
+        self,
+        column: str,
+        rows: Sequence[int | None],
+        values: tuple[Any, Any],
+        error: CapabilityError,
+    ) -> dict[str, tuple[int, Fraction]]:
+        """Return the parts of removed, changed and added rows, in this order, by what-ifs.
+
+        Raises
+        ------
+        CapabilityError
+            The given one, where only Spark computes them.
+        """
+        place = next(number for number, row in enumerate(rows) if row is not None)
+        row, table = rows[place], self._answers[place]
+        where = {name: table.column(name)[row].as_py() for name in self._key or ()}
+        deleted: list[dict[str, pa.Table]] = [{}, {}]
+        counts = [0, 0, 0]
+        for name, changed in self.changes.items():
+            for kind in range(3):
+                chosen = np.flatnonzero(changed.kinds == kind)
+                counts[kind] += len(chosen)
+                if kind < 2 and len(chosen):
+                    source, positions = (
+                        (changed.new, changed.after) if kind else (changed.old, changed.before)
+                    )
+                    deleted[kind][name] = source.tokens.take(pa.array(positions[chosen]))
+        try:
+            kept, without = (
+                _cell(version.memory.what_if(gone).df, where, column)
+                for version, gone in zip((self._before, self._bridge), deleted, strict=True)
+            )
+        except CaptureError:
+            raise error from None
+        was, between = map(rational, values)
+        parts = {
+            "removed": (counts[0], kept - was),
+            "changed": (counts[2], without - kept),
+            "added": (counts[1], between - without),
+        }
+        return {word: each for word, each in parts.items() if each[0] or each[1]}
+
+
+def _cell(answer: pa.Table, where: Mapping[str, Any], column: str) -> Fraction:
+    found = rows_with(answer, where)
+    if not len(found):
+        return Fraction(0)
+    values = answer.column(column_of(answer.column_names, column))
+    return rational(values[int(found[0])].as_py())
