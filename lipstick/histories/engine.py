@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,12 @@ from rewriter.statements import TableColumn, TableShape, signed_difference
 
 FEW = 100_000
 """Rows up to which a difference is held in this process; more are written to files."""
+
+_LITERALS = 2_000
+"""Values of a column up to which they are written into queries, so that files are skipped."""
+
+_PLAIN = re.compile(r"[^\\'\x00-\x1f]*")
+"""Texts that are literals of SQL as they are, in any setting of escapes."""
 
 _DEFAULT = "CURRENT_DEFAULT"
 _COMPUTED = ("GENERATION_EXPRESSION", "delta.generationExpression", "delta.identity.start")
@@ -39,6 +46,7 @@ class SparkReplayEngine:
         self._folder = folder
         self._register = register
         self._shapes: dict[str, TableShape] = {}
+        self._stored: dict[str, pa.Table] = {}
 
     def view(self, query: str) -> str:
         """Return the name of a view of a query."""
@@ -56,9 +64,18 @@ class SparkReplayEngine:
         rows = frame.limit(FEW + 1).toArrow()
         if not rows.num_rows:
             return None
-        if rows.num_rows <= FEW:
-            return self.named(self._spark.createDataFrame(rows, schema=frame.schema))
-        return self._written(frame)
+        if rows.num_rows > FEW:
+            return self._written(frame)
+        view = self.named(self._spark.createDataFrame(rows, schema=frame.schema))
+        if rows.num_rows <= _LITERALS:
+            self._stored[view] = rows
+        return view
+
+    def literals(self, view: str) -> list[list[str | None] | None]:
+        """Return the values of the columns of a stored view as literals; None: not as such."""
+        if view not in self._stored:
+            return []
+        return [_literals(column) for column in self._stored[view].columns]
 
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""
@@ -99,6 +116,19 @@ class SparkReplayEngine:
         if query not in self._shapes:
             self._shapes[query] = shape_of(self._spark.sql(query).schema)
         return self._shapes[query]
+
+
+def _literals(column: pa.ChunkedArray) -> list[str | None] | None:
+    """Return the distinct values of a column as literals of SQL; None: its type has none here."""
+    values = column.unique().to_pylist()
+    if pa.types.is_integer(column.type):
+        return [None if value is None else str(value) for value in values]
+    if pa.types.is_date(column.type):
+        return [None if value is None else f"DATE'{value}'" for value in values]
+    texts = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if texts and all(value is None or _PLAIN.fullmatch(value) for value in values):
+        return [None if value is None else f"'{value}'" for value in values]
+    return None
 
 
 def shape_of(schema: StructType) -> TableShape:

@@ -19,7 +19,9 @@ from lipstick.histories.steps import (
     ExecutedStatement,
     Versions,
     chain_of,
+    changed_rows,
     check_replacements,
+    check_step,
     check_versions,
     read_statement,
     steps_of,
@@ -71,7 +73,7 @@ class TableHistory(RowQuestions):
         self._first: dict[str, Callable[[str], Tracked]] = {}
         self._versions: dict[str, int] = {}
         self._steps: list[HistoryStep] = []
-        self._checked = 0
+        self._checked = set[str]()
         self._views = VersionViews(self, session.version_views, session.add_view)
 
     def follow(
@@ -90,7 +92,7 @@ class TableHistory(RowQuestions):
         self._steps = steps_of(spark, self._chains, statements)
         untracked_sources(self._chains, self._steps, lambda name: name in self.tracked)
         check_versions(spark, self.engine, self._chains, self._steps, self._bases({}))
-        self._checked = len(self._steps)
+        self._checked = {step.name for step in self._steps}
         for name, shown in self._names.items():
             its = key.get(shown) if isinstance(key, Mapping) else key
             if its is None:
@@ -151,6 +153,7 @@ class TableHistory(RowQuestions):
         self._chains[name] = Chain(
             {**chain.versions, version: self.engine.named(frame)},
             {**chain.shapes, version: shape_of(frame.schema)},
+            changed_rows(self.engine, table),
         )
         self._versions[after.view] = version
 
@@ -236,16 +239,14 @@ class TableHistory(RowQuestions):
         StatementError
             Where they differ.
         """
-        if self._checked < len(self._steps):
-            check_versions(
-                self.spark,
-                self.engine,
-                self._chains,
-                self._steps,
-                self._bases({}),
-                self._checked,
-            )
-            self._checked = len(self._steps)
+        for step in self._steps:
+            self._check_step(step)
+
+    def _check_step(self, step: HistoryStep) -> None:
+        if step.name not in self._checked:
+            replay = Replay(self.engine, self._chains, self._steps, self._bases({}), {})
+            check_step(self.spark, self.engine, self._chains, step, replay)
+            self._checked.add(step.name)
 
     @question("replaying statements")
     def what_if(
@@ -274,7 +275,6 @@ class TableHistory(RowQuestions):
         StatementError
             When a statement would fail: a row of its target is matched by several of the source.
         """
-        self.check()
         names = {step.name: step for step in self._steps}
         for name in (*undo, *(replace or {})):
             if name not in names:
@@ -308,6 +308,7 @@ class TableHistory(RowQuestions):
             begins,
             frozenset(undo),
             others,
+            self._check_step,
         )
         return HypotheticalTables(self, replay.run())
 

@@ -8,7 +8,7 @@ rows concerned are not known beforehand, the statement is replayed over the whol
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -50,6 +50,12 @@ class SqlEngine(Protocol):
 
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""
+
+    def literals(self, view: str) -> Sequence[Sequence[str | None] | None]:
+        """Return the values of the columns of a stored view as literals of SQL, None for NULL.
+
+        None: the values are many, or their type has no literal that reads the same everywhere.
+        """
 
     def shape(self, query: str) -> TableShape:
         """Return the columns of a query."""
@@ -94,10 +100,14 @@ class Chain:
         Views of the versions by number, in their order.
     shapes
         The columns of each.
+    changed
+        Returns views of the rows in the files that one version has and another has not, and the
+        other way round; None: not known, any row may differ.
     """
 
     versions: Mapping[int, str]
     shapes: Mapping[int, TableShape]
+    changed: Callable[[int, int], tuple[str, str] | None] | None = None
 
     @property
     def first(self) -> int:
@@ -124,6 +134,23 @@ class Chain:
         return step.version if step.unchanged else self.before(step.version)
 
 
+@dataclass(frozen=True, slots=True)
+class StatementEffect:
+    """Queries of the rows that a statement touched, of what they became, and of what it inserted.
+
+    Parameters
+    ----------
+    became
+        The touched rows after it, and the inserted ones.
+    ambiguous
+        The touched rows that several rows of the source match; None: it is never an error.
+    """
+
+    touched: str
+    became: str
+    ambiguous: str | None
+
+
 class Replay:
     """The tables of a history after its statements ran over other rows.
 
@@ -139,6 +166,8 @@ class Replay:
         The names of statements that do not run.
     replaced
         By name, the statements that run in the place of others.
+    check
+        Checks that a statement whose effect is used made its version; None: all are known to have.
     """
 
     def __init__(
@@ -150,7 +179,9 @@ class Replay:
         begins: Mapping[str, Bags],
         undone: frozenset[str] = frozenset(),
         replaced: Mapping[str, Statement] | None = None,
+        check: Callable[[HistoryStep], None] | None = None,
     ) -> None:
+        self._check = check
         self._engine = engine
         self._chains = chains
         self._events = events
@@ -204,6 +235,7 @@ class Replay:
         chain, now = self._chains[step.table], self.state[step.table]
         real = chain.versions[step.version]
         if step.name in self._undone:
+            self._checked(step)
             return self._unexecuted(step, real)
         statement = self._replaced.get(step.name)
         if statement is not None:
@@ -211,8 +243,13 @@ class Replay:
         changed = {name for name in sources_of(step.statement) if self._bags(step, name).changed}
         if not now.changed and not changed:
             return Bags(real)
+        self._checked(step)
         after = self._incremental(step, step.statement, now, real, bool(changed))
         return after or self._whole(step, step.statement, real)
+
+    def _checked(self, step: HistoryStep) -> None:
+        if self._check is not None:
+            self._check(step)
 
     def _unexecuted(self, step: HistoryStep, real: str) -> Bags:
         """Return the version before as a difference of the one after."""
@@ -222,27 +259,30 @@ class Replay:
                 f"The statement {step.name!r} gave {step.table} other columns: what comes after it "
                 "cannot run without it.\nReplace it by one that gives the same columns."
             )
-        rows, after = self._touched(step, before.real, real)
+        effect = self.effect(step)
+        if effect is None:
+            both = rows_of(before.real), rows_of(real)
+            rows, after = difference(*both), difference(*both[::-1])
+        else:
+            rows, after = effect.touched, effect.became
         came = [rows, *([rows_of(before.came)] if before.came else [])]
         gone = [after, *([rows_of(before.gone)] if before.gone else [])]
         return self._normal(real, union_all(gone), union_all(came))
 
-    def _touched(self, step: HistoryStep, before: str, after: str) -> tuple[str, str]:
-        """Return rows of the real versions before and after, with all that a statement changed."""
-        statement = step.statement
-        if isinstance(statement, Insert) and not statement.overwrites and not statement.replaced:
-            new = rows_of(
-                self._new_rows(step, statement, self._views(step, statement, hypothetically=False))
-            )
-            return f"{rows_of(before)} WHERE FALSE", new
-        if row_by_row(statement):
-            touched = self._reenacted(step, statement, Relations(before)).touched
-            assert touched is not None
-            view = self._engine.view(touched)
-            return touched, self._reenacted(step, statement, Relations(view)).rows
-        return difference(rows_of(before), rows_of(after)), difference(
-            rows_of(after), rows_of(before)
-        )
+    def effect(self, step: HistoryStep) -> StatementEffect | None:
+        """Return what a statement changed of the real version before it; None: all, perhaps.
+
+        The rows that it touched are read once.
+        """
+        relations = self.relations(step)
+        touched = self.reenacted(step, relations).touched
+        if touched is None:
+            return None
+        merges = isinstance(step.statement, MergeInto)
+        rows = self._stored(touched) if merges else self._engine.view(touched)
+        over = Relations(rows, relations.views, relations.source)
+        written = self.reenacted(step, relations, over)
+        return StatementEffect(rows_of(rows), written.rows, written.ambiguous)
 
     def _incremental(
         self, step: HistoryStep, statement: Statement, now: Bags, real: str, changed: bool
@@ -338,7 +378,8 @@ class Replay:
         alias, source_alias = written.aliases
         assert before.source is not None
         assert after.source is not None
-        differing = []
+        differing = list[tuple[str, str, list[str]]]()
+        sides: tuple[str | None, str | None] = (None, None)
         if changed:
             sides = self._engine.differences(rows_of(before.source), rows_of(after.source))
             differing += [(rows_of(rows), source_alias, sources) for rows in sides if rows]
@@ -346,19 +387,18 @@ class Replay:
         keys = self._engine.store(keys_of(differing)) if differing else None
         if keys is None:
             return Bags(real)
-
-        def of_keys(rows: str) -> str:
-            """Return a view of the rows of a view that the difference concerns, read once."""
-            return self._stored(within(rows_of(rows), alias, targets, keys))
-
-        def of_source(relations: Relations) -> str:
-            assert relations.source is not None
-            return self._stored(within(rows_of(relations.source), source_alias, sources, keys))
-
-        own, source = of_keys(now.real), of_source(before)
-        sides_of = [None if rows is None else of_keys(rows) for rows in (now.gone, now.came)]
-        would_be = self._engine.view(hypothetical(Bags(own, *sides_of)))
-        new_source = of_source(after) if changed else source
+        values = self._engine.literals(keys)
+        own, source = (
+            self._stored(within(rows_of(rows), its_alias, expressions, keys, values))
+            for rows, its_alias, expressions in (
+                (now.real, alias, targets),
+                (before.source, source_alias, sources),
+            )
+        )
+        would_be, new_source = (
+            self._engine.view(hypothetical(Bags(rows, gone, came)))
+            for rows, gone, came in ((own, now.gone, now.came), (source, *sides))
+        )
         was = self._reenacted(step, statement, Relations(own, before.views, source))
         then = self._reenacted(step, statement, Relations(would_be, after.views, new_source))
         self._check_unambiguous(step, then)

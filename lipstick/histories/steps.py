@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
 from lipstick.histories.engine import SparkReplayEngine, shape_of
@@ -27,6 +27,7 @@ from rewriter.statements import (
     rows_of,
     signed_difference,
     sources_of,
+    union_all,
     with_moments,
 )
 
@@ -41,6 +42,17 @@ class VersionedRows(Protocol):
 
     def history(self) -> Sequence[Any]:
         """Return the versions, the oldest first, each with its number in ``version``."""
+
+    def read(self, version: int | None) -> DataFrame:
+        """Return the rows of a version."""
+
+
+@runtime_checkable
+class FiledVersions(Protocol):
+    """A table whose log knows the files of its versions."""
+
+    def changed(self, before: int, after: int) -> Column | None:
+        """Return the condition of the rows in files that two versions do not share."""
 
     def read(self, version: int | None) -> DataFrame:
         """Return the rows of a version."""
@@ -141,7 +153,26 @@ def chain_of(
     if not frames:
         raise TrackingError(f"{name!r} has no versions.\nGive that before its first statement too.")
     views = {number: engine.named(frame) for number, frame in frames.items()}
-    return Chain(views, {number: shape_of(frame.schema) for number, frame in frames.items()})
+    shapes = {number: shape_of(frame.schema) for number, frame in frames.items()}
+    return Chain(views, shapes, changed_rows(engine, versions))
+
+
+def changed_rows(
+    engine: SparkReplayEngine, table: object
+) -> Callable[[int, int], tuple[str, str] | None] | None:
+    """Return a function that finds the rows in files that differ; None for data frames."""
+    if not isinstance(table, FiledVersions):
+        return None
+
+    def changed(before: int, after: int) -> tuple[str, str] | None:
+        condition = table.changed(before, after)
+        if condition is None:
+            return None
+        sides = (table.read(version).where(condition) for version in (before, after))
+        first, second = map(engine.named, sides)
+        return first, second
+
+    return changed
 
 
 def steps_of(
@@ -275,14 +306,8 @@ def check_versions(
     chains: Mapping[str, Chain],
     steps: Sequence[HistoryStep],
     bases: Mapping[str, Bags],
-    checked: int = 0,
 ) -> None:
     """Compare every reenacted version with the real one, as bags.
-
-    Parameters
-    ----------
-    checked
-        The number of steps that were compared before.
 
     Raises
     ------
@@ -290,36 +315,9 @@ def check_versions(
         Where they differ, with some of the rows; and where a row of the target is matched by
         several rows of the source.
     """
-    check = Replay(engine, chains, steps, bases, {})
-    for step in steps[checked:]:
-        check.stand_before(step)
-        chain = chains[step.table]
-        same_columns = chain.shapes[chain.before_step(step)].alike(chain.shapes[step.version])
-        if not same_columns and not isinstance(step.statement, Replace):
-            raise StatementError(
-                f"Version {step.version} of {step.table} has other columns than the version before "
-                f"{step.name!r}: statements that change columns are not reenacted.\n"
-                "Give the versions from there on."
-            )
-        written = check.reenacted(step)
-        real = chains[step.table].versions[step.version]
-        if written.ambiguous is not None and engine.store(written.ambiguous) is not None:
-            raise StatementError(
-                f"Several rows of the source of {step.name!r} match one row of {step.table}: "
-                "which of them changed it is not known.\nReenact it with a source that has a row "
-                "for each."
-            )
-        _check_same(
-            spark,
-            chains[step.table].shapes[step.version].names,
-            rows_of(real),
-            rows_of(engine.view(written.rows)),
-            f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
-            "version before",
-            "Give the statement that made this version, and the sources as they were then "
-            "(reads=...).",
-        )
-
+    replay = Replay(engine, chains, steps, bases, {})
+    for step in steps:
+        check_step(spark, engine, chains, step, replay)
     for table, chain in chains.items():
         made = {step.version for step in steps if step.table == table}
         for before, after in pairwise(chain.versions):
@@ -330,16 +328,76 @@ def check_versions(
                     f"Version {after} of {table} has other columns than version {before}, and no "
                     "statement made it.\nGive the versions from there on."
                 )
+            files = chain.changed(before, after) if chain.changed else None
+            old, new = files or (chain.versions[before], chain.versions[after])
             _check_same(
                 spark,
                 chain.shapes[after].names,
-                rows_of(chain.versions[after]),
-                rows_of(chain.versions[before]),
+                rows_of(new),
+                rows_of(old),
                 f"Version {after} of {table} has other rows than version {before}, and no "
                 "statement made it",
                 "Give the statement, ExecutedStatement(text, version=...), or the versions "
                 "up to there alone.",
             )
+
+
+def check_step(
+    spark: SparkSession,
+    engine: SparkReplayEngine,
+    chains: Mapping[str, Chain],
+    step: HistoryStep,
+    replay: Replay,
+) -> None:
+    """Compare what a statement makes of the real version before it with the version after it.
+
+    Rows that the statement does not touch, and that are in files of both versions, are the same.
+
+    Parameters
+    ----------
+    replay
+        A replay over the real rows, which is put before the statement.
+
+    Raises
+    ------
+    StatementError
+        Where they differ, and where a row of the target is matched by several of the source.
+    """
+    replay.stand_before(step)
+    chain = chains[step.table]
+    before = chain.before_step(step)
+    same_columns = chain.shapes[before].alike(chain.shapes[step.version])
+    if not same_columns and not isinstance(step.statement, Replace):
+        raise StatementError(
+            f"Version {step.version} of {step.table} has other columns than the version before "
+            f"{step.name!r}: statements that change columns are not reenacted.\n"
+            "Give the versions from there on."
+        )
+    files = chain.changed(before, step.version) if chain.changed and same_columns else None
+    effect = None if files is None else replay.effect(step)
+    if files is None or effect is None:
+        written = replay.reenacted(step)
+        ambiguous, real, computed = written.ambiguous, chain.versions[step.version], written.rows
+        real = rows_of(real)
+    else:
+        ambiguous = effect.ambiguous
+        real = union_all([effect.touched, rows_of(files[1])])
+        computed = union_all([effect.became, rows_of(files[0])])
+    if ambiguous is not None and engine.store(ambiguous) is not None:
+        raise StatementError(
+            f"Several rows of the source of {step.name!r} match one row of {step.table}: "
+            "which of them changed it is not known.\nReenact it with a source that has a row "
+            "for each."
+        )
+    _check_same(
+        spark,
+        chain.shapes[step.version].names,
+        real,
+        rows_of(engine.view(computed)),
+        f"Version {step.version} of {step.table} is not what {step.name!r} makes of the "
+        "version before",
+        "Give the statement that made this version, and the sources as they were then (reads=...).",
+    )
 
 
 def _check_same(

@@ -71,7 +71,7 @@ def union_all(queries: Sequence[str]) -> str:
 
 
 def keys_of(queries: Sequence[tuple[str, str, Sequence[str]]]) -> str:
-    """Return the distinct keys of rows.
+    """Return the keys of rows, of each row one.
 
     Parameters
     ----------
@@ -85,13 +85,26 @@ def keys_of(queries: Sequence[tuple[str, str, Sequence[str]]]) -> str:
         ]
         identifier = exp.to_identifier(alias, quoted=True)
         more = exp.select(*named).from_(parse(rows).subquery(identifier))
-        keys = more if keys is None else exp.union(keys, more, distinct=True)
+        keys = more if keys is None else exp.union(keys, more, distinct=False)
     assert keys is not None
     return emit(keys)
 
 
-def within(rows: str, alias: str, expressions: Sequence[str], keys: str) -> str:
-    """Return the rows whose key is among those in a view, as :func:`keys_of` gives them."""
+def within(
+    rows: str,
+    alias: str,
+    expressions: Sequence[str],
+    keys: str,
+    values: Sequence[Sequence[str | None] | None] = (),
+) -> str:
+    """Return the rows whose key is among those in a view, as :func:`keys_of` gives them.
+
+    Parameters
+    ----------
+    values
+        The values of each column of the keys as literals of SQL, None for NULL, which readers of
+        files can skip by; None: they are many, or have no literal.
+    """
     same = [
         exp.NullSafeEQ(
             this=exp.column(f"k{number}", table="_lipstick_keys"), expression=_expression(text)
@@ -102,7 +115,20 @@ def within(rows: str, alias: str, expressions: Sequence[str], keys: str) -> str:
     partner = exp.select("1").from_(table).where(exp.and_(*same))
     identifier = exp.to_identifier(alias, quoted=True)
     found = exp.select("*").from_(parse(rows).subquery(identifier))
+    for text, known in zip(expressions, values, strict=False):
+        if known is not None:
+            found = found.where(_among(_expression(text), known))
     return emit(found.where(exp.Exists(this=partner)))
+
+
+def _among(expression: exp.Expr, values: Sequence[str | None]) -> exp.Expr:
+    """Return the condition that an expression has one of some values, NULL among them perhaps."""
+    conditions: list[exp.Expr] = []
+    if literals := [_expression(value) for value in values if value is not None]:
+        conditions.append(exp.In(this=exp.paren(expression.copy()), expressions=literals))
+    if None in values:
+        conditions.append(exp.Is(this=exp.paren(expression), expression=exp.null()))
+    return exp.or_(*conditions)
 
 
 def rows_of(view: str) -> str:

@@ -36,6 +36,12 @@ class MergeWriter(StatementWriter):
                 "a condition of MERGE with a subquery is not reenacted",
                 "Join what it reads in the query of USING.",
             )
+        assigned = (a.value for clause in statement.clauses for a in clause.assignments or ())
+        if any(has_query(value) for value in assigned):
+            raise self._unsupported(
+                "a value of MERGE with a subquery is not reenacted",
+                "Join what it reads in the query of USING.",
+            )
         matched = statement.of(Matching.MATCHED)
         by_source = statement.of(Matching.BY_SOURCE)
         only_delete = len(matched) == 1 and matched[0].deletes and matched[0].condition is None
@@ -53,8 +59,22 @@ class MergeWriter(StatementWriter):
         inserts = statement.of(Matching.BY_TARGET)
         if inserts:
             branches.append(self._unmatched(inserts))
-        aliases = (self._alias, self._source_alias)
-        return Reenactment(emit(bag_union(branches)), ambiguous, self._keys(), aliases)
+        touched = self._touched_by(by_source)
+        return Reenactment(
+            emit(bag_union(branches)),
+            ambiguous,
+            self._keys(),
+            (self._alias, self._source_alias),
+            None if touched is None else emit(touched),
+        )
+
+    def _touched_by(self, by_source: Sequence[Clause]) -> exp.Select | None:
+        """Return the rows of the target that match, or that a clause BY SOURCE may change."""
+        conditions = [self._of_target(clause.condition) for clause in by_source]
+        if any(condition is None for condition in conditions):
+            return None
+        concerned = exp.or_(self._matches(), *(c for c in conditions if c is not None))
+        return self._all().where(concerned)
 
     def _joined(self, matched: Sequence[Clause], by_source: Sequence[Clause]) -> exp.Select:
         """Return the rows of the target with their partners, by the first clause that applies."""

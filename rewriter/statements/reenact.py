@@ -95,7 +95,8 @@ class _Reenacting(StatementWriter):
             case Update(condition=condition):
                 return self._rows(self._updated(self._statement), self._touched(condition))
             case Insert():
-                return self._rows(self._inserted(self._statement))
+                touched = self._replaced(self._statement)
+                return self._rows(self._inserted(self._statement), touched)
             case Replace():
                 return self._rows(self._from_source(self._by_place(self._shape.columns)))
             case MergeInto():
@@ -153,6 +154,17 @@ class _Reenacting(StatementWriter):
         if static_columns:
             return bag_union([self._deleted(self._in_partition(static_columns)), new])
         return new
+
+    def _replaced(self, statement: Insert) -> exp.Query | None:
+        """Return the rows that an INSERT replaces; None: all, or those of its own partitions."""
+        if statement.replaced is not None:
+            return self._touched(statement.replaced)
+        if not statement.overwrites:
+            return self._all().where(exp.false())
+        static = tuple(a for a in statement.partition if a.value is not None)
+        if not static or (self._dynamic and self._shape.partitions):
+            return None
+        return self._touched(self._in_partition(static))
 
     def _in_partition(self, partition: Sequence[Assignment]) -> exp.Expr | None:
         """Return the condition of the rows in a partition; None: all are."""

@@ -62,7 +62,8 @@ class Reenactment:
     aliases
         The names by which these expressions know target and source.
     touched
-        The rows before it that it may change or delete; None: not known from them alone.
+        The rows before it outside of which it changes none: over these alone, `rows` is what they
+        become, and what is inserted. None: it may change all.
     """
 
     rows: str

@@ -60,6 +60,7 @@ def test_random_statements_are_reenacted(
             ran.append(lipstick.ExecutedStatement(text, version=after))
     if format == "delta":
         lake.sql(f"OPTIMIZE {table}")
+    assert versions.changed(first, ran[-1].version or first) is not None
     history = ls.reenact({table: table}, ran, key="*")
     undone = history.what_if(undo=[list(history.statements)[-1]]).table(table)
     before_last = versions.read([first, *(each.version for each in ran)][-2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,18 @@ from pyspark.sql import functions as F
 
 from lipstick.errors import SourceError
 from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion, readable
+from lipstick.tracking.states import local_path
 from lipstick.tracking.views import quoted_name
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 LOG = "_delta_log"
 """The folder with the commits, in that of the table."""
+
+_PLAIN_FILE = re.compile(r"[\w.=-]+", re.ASCII)
+"""Names of files that paths and URIs have alike."""
 
 _BY_PATH = re.compile(r"delta\.`(.+)`", re.IGNORECASE)
 
@@ -30,6 +35,7 @@ class VersionedDelta:
     spark: SparkSession
     table: str
     identity: str
+    location: str
 
     format = "delta"
     row_id = "_metadata.row_id"
@@ -86,6 +92,25 @@ class VersionedDelta:
         """Return the data files of a version."""
         return sorted(self.read(version).inputFiles())
 
+    def changed(self, before: int, after: int) -> Column | None:
+        """Return the condition of the rows in files that commits after a version add or remove."""
+        names = set[str]()
+        folder = local_path(self.location)
+        for number in range(before + 1, after + 1):
+            commit = None if folder is None else folder / LOG / f"{number:020}.json"
+            if commit is None or not commit.is_file():
+                return None
+            for line in commit.read_text("utf-8").splitlines():
+                action = json.loads(line)
+                if action.keys() & {"metaData", "protocol"}:
+                    return None
+                file = action.get("add") or action.get("remove")
+                if file is not None:
+                    names.add(file["path"].rpartition("/")[2])
+        if not all(map(_PLAIN_FILE.fullmatch, names)):
+            return None
+        return F.col("_metadata.file_name").isin(*names) if names else F.lit(False)
+
 
 def delta_at_path(spark: SparkSession, path: str) -> VersionedDelta:
     """Return the table of Delta in a folder.
@@ -109,7 +134,7 @@ def delta_of_name(spark: SparkSession, table: str) -> VersionedDelta:
             "extension and the catalog of Delta (docs/tables.md)."
         ) from error
     assert detail is not None
-    return VersionedDelta(spark, table, detail["id"])
+    return VersionedDelta(spark, table, detail["id"], detail["location"])
 
 
 def delta_path(source: str) -> str | None:

@@ -14,7 +14,7 @@ from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion, reada
 from lipstick.tracking.views import quoted_name
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
 
 _REFERENCE = re.compile(r"(.+)\.(?:branch|tag)_(\w+)")
@@ -115,6 +115,36 @@ class VersionedIceberg:
             reader = self.spark.read.format("iceberg").option("versionAsOf", version)
             files = reader.load(f"{self.path}#files").select("file_path")
         return sorted(row[0] for row in files.distinct().collect())
+
+    def changed(self, before: int, after: int) -> Column | None:
+        """Return the condition of the rows in files that one of two snapshots has alone.
+
+        Deletion files must name the data file of their rows, else they are not followed.
+        """
+        if self.path is not None or not self._same_columns(before, after):
+            return None
+        names = set[str]()
+        for file in set(self._described(before)) ^ set(self._described(after)):
+            of = file.file_path if file.content == 0 else file.referenced_data_file
+            if of is None:
+                return None
+            names.add(of)
+        return F.col("_file").isin(*names) if names else F.lit(False)
+
+    def _described(self, version: int) -> list[Row]:
+        """Return the data files and delete files of a snapshot, with the data files of these."""
+        files = self.spark.sql(f"SELECT * FROM {self.table}.files VERSION AS OF {version}")
+        names = ("content", "file_path", "content_offset", "referenced_data_file")
+        known = (name if name in files.columns else f"NULL AS {name}" for name in names)
+        return files.selectExpr(*known).collect()
+
+    def _same_columns(self, before: int, after: int) -> bool:
+        """Return True if two snapshots were made under one schema, as far as the table knows."""
+        entries = self._metadata("metadata_log_entries")
+        first = entries.where(F.col("latest_snapshot_id").isin(before, after))
+        schema = F.min_by("latest_schema_id", "timestamp").alias("schema")
+        rows = first.groupBy("latest_snapshot_id").agg(schema).collect()
+        return len(rows) == len({before, after}) and len({row["schema"] for row in rows}) == 1
 
     def _at(self, version: int) -> DataFrame:
         if self.path is None:

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from lipstick.errors import VersionGoneError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
 Moment: TypeAlias = datetime | str
@@ -87,6 +87,13 @@ class VersionedTable(Protocol):
 
     def files(self, version: int | None) -> list[str]:
         """Return the URIs of the files that a version consists of."""
+
+    def changed(self, before: int, after: int) -> Column | None:
+        """Return the condition of the rows in files that differ between two versions.
+
+        It is one on the frames that :meth:`read` returns. All other rows are in both versions, as
+        they are. None: the log does not say.
+        """
 
     @property
     def row_id(self) -> str:

@@ -67,6 +67,12 @@ class DuckEngine:
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         return self.store(difference(left, right)), self.store(difference(right, left))
 
+    def literals(self, view: str) -> list[list[str | None] | None]:
+        columns = list(zip(*self.rows(f"SELECT * FROM {view}"), strict=True))
+        if any(isinstance(value, str) for column in columns for value in column):
+            return []
+        return [[None if v is None else str(v) for v in set(column)] for column in columns]
+
     def shape(self, query: str) -> TableShape:
         described = self._database.execute(f"DESCRIBE {self._written(query)}").fetchall()
         return TableShape(
@@ -121,7 +127,18 @@ def check_drawn(drawn: DrawnHistory, random: Random, held: HeldHistories, questi
             continue
         if written.ambiguous is not None:
             assert not engine.rows(written.ambiguous), each.text
-        assert Counter(engine.rows(written.rows)) == Counter(tables.rows(each.table)), each.text
+        after = Counter(tables.rows(each.table))
+        assert Counter(engine.rows(written.rows)) == after, each.text
+        if written.touched is not None:
+            touched = engine.store(written.touched) or engine.view(written.touched)
+            over = Relations(touched, views)
+            became = engine.rows(reenact(parsed, SHAPE, over, shape).rows)
+            rest = Counter(engine.rows(f"SELECT * FROM {before[each.table]}"))
+            rest.subtract(engine.rows(f"SELECT * FROM {touched}"))
+            rest.update(became)
+            assert +rest == after, each.text
+            assert min(rest.values(), default=0) >= 0, each.text
+            held.statements["by touched rows"] += 1
         held.statements["held"] += 1
         version = len(chains[each.table])
         chains[each.table][version] = _copy(tables, each.table, version)

@@ -1,0 +1,171 @@
+"""The cost of statements that ls.sql runs on tables of Delta and Iceberg, and of questions.
+
+Two tables have the same rows. Statements run on one by Spark alone, on the other by ``ls.sql``, in
+turns: MERGE of 1 % of the rows, UPDATE and DELETE by a predicate. Questions are asked of the
+history of the second table. Spark needs the jars of both formats, and a PySpark that they support:
+``PYTHONPATH=.cache/table-formats/site python -m benchmark_workflowgen statements --jars
+.cache/table-formats/jars``, once ``./dev tables`` has made that folder.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import click
+from pyspark.sql import SparkSession
+
+import lipstick
+from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.harness import (
+    Row,
+    output_option,
+    print_rows,
+    seconds,
+    write_results,
+)
+from lipstick.engines.spark.local_session import local_builder
+
+_EXTENSIONS: Final = (
+    "io.delta.sql.DeltaSparkSessionExtension,"
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+)
+_TABLES: Final = {"delta": "{}", "iceberg": "ice.db.{}"}
+
+
+@click.command()
+@click.option("--jars", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--rows", default=1_000_000, show_default=True)
+@click.option("--formats", default=",".join(_TABLES), show_default=True)
+@click.option("--statements", default=10, show_default=True, help="MERGEs of 1 % of the rows.")
+@click.option("--clustered", is_flag=True, help="Each MERGE has keys of one range.")
+@output_option
+@click.option("--cores", default=2, show_default=True)
+@click.option("--memory", default="4g", show_default=True, help="Heap of the driver.")
+def main(
+    jars: Path,
+    rows: int,
+    formats: str,
+    statements: int,
+    clustered: bool,
+    output: Path | None,
+    cores: int,
+    memory: str,
+) -> None:
+    """Measure statements with and without ls.sql, and questions about their history."""
+    with tempfile.TemporaryDirectory(prefix="statements-") as folder:
+        spark = _lake(Path(folder), jars, cores, memory)
+        found = [
+            measure(spark, format, rows, statements, clustered=clustered)
+            for format in formats.split(",")
+        ]
+        results = {"results": found, "environment": environment(spark)}
+        spark.stop()
+    print_rows(f"Statements over {rows:,} rows: seconds", found)
+    write_results(output, results)
+
+
+def _lake(home: Path, jars: Path, cores: int, memory: str) -> SparkSession:
+    """Start a Spark whose own catalog has tables of Delta, and whose catalog ``ice`` Iceberg."""
+    settings = {
+        "spark.driver.memory": memory,
+        "spark.jars": ",".join(map(str, sorted(jars.glob("*.jar")))),
+        "spark.log.level": "ERROR",
+        "spark.ui.enabled": "false",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": str(home / "ice"),
+        "spark.sql.extensions": _EXTENSIONS,
+        "spark.sql.legacy.createHiveTableByDefault": "false",
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        "spark.sql.warehouse.dir": str(home / "warehouse"),
+        "spark.databricks.delta.snapshotPartitions": "2",
+    }
+    builder = local_builder("statements", f"local[{cores}]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session: SparkSession = builder.getOrCreate()
+    return session
+
+
+def measure(
+    spark: SparkSession, format: str, rows: int, statements: int, *, clustered: bool = False
+) -> Row:
+    """Measure the statements and questions over a table of a format."""
+    plain, followed = (_TABLES[format].format(name) for name in ("plain", "followed"))
+    for table in (plain, followed):
+        spark.sql(
+            f"CREATE TABLE {table} USING {format} AS SELECT /*+ REPARTITION_BY_RANGE(8, id) */ id, "
+            f"id % 1000 AS grp, id * 2 AS amount, concat('customer ', id) AS name "
+            f"FROM range({rows})"
+        )
+    times: dict[str, list[float]] = {}
+    with lipstick.session(spark) as ls:
+        ls.track("orders", followed, key="id")
+        for number in range(statements):
+            source = _source(rows, number, statements, clustered=clustered)
+            if number:
+                ls.untrack("updates")
+            ls.track("updates", spark.sql(source).toArrow(), key="id")
+            for kind, text in _texts(rows, number, statements, clustered=clustered).items():
+                for way in ("plain", "ls.sql") if number % 2 else ("ls.sql", "plain"):
+                    run, table = (spark.sql, plain) if way == "plain" else (ls.sql, followed)
+                    took = seconds(partial(run, text.format(table)))
+                    times.setdefault(f"{kind} {way}", []).append(took)
+                    click.echo(f"{format} {number} {kind} {way} {took:.2f}")
+        figures = {"format": format, **_questions(ls, statements)}
+    for kind in ("MERGE", "UPDATE", "DELETE"):
+        ways = {way: statistics.median(times[f"{kind} {way}"][1:]) for way in ("plain", "ls.sql")}
+        figures[f"{kind} plain"] = ways["plain"]
+        figures[f"{kind} ratio"] = ways["ls.sql"] / ways["plain"]
+    return {name: round(v, 2) if isinstance(v, float) else v for name, v in figures.items()}
+
+
+def _questions(ls: lipstick.Session, statements: int) -> Row:
+    """Measure a what-if through all statements, an undone statement, and versions of a row."""
+    name = "updates@1" if statements > 1 else "updates"
+    rows = ls.spark.table(ls.tracked[name].view).select("id").limit(3).collect()
+    gone = [row["id"] for row in rows]
+    total = ls.sql("SELECT sum(amount) AS total FROM orders")
+
+    def what_if() -> None:
+        total.what_if(delete={name: gone}).df.collect()
+
+    def undo() -> None:
+        total.what_if(undo=["s1"]).df.collect()
+
+    asked: dict[str, Callable[[], object]] = {
+        "first what-if": what_if,
+        "what-if": what_if,
+        "undo": undo,
+        "first row": partial(ls.history.rows, "orders", gone[0]),
+        "row": partial(ls.history.rows, "orders", gone[1]),
+    }
+    return {question: seconds(ask) for question, ask in asked.items()}
+
+
+def _source(rows: int, number: int, statements: int, *, clustered: bool) -> str:
+    """Return the query of the rows that a MERGE brings: 1 % of the keys, five of them new."""
+    first = rows * number // statements
+    key = f"{first} + id" if clustered else f"id * 100 + {number}"
+    return (
+        f"SELECT {key} AS id, 7L AS grp, id AS amount, 'new' AS name FROM range({rows // 100 + 5})"
+    )
+
+
+def _texts(rows: int, number: int, statements: int, *, clustered: bool) -> dict[str, str]:
+    first = rows * number // statements
+    few = f"id BETWEEN {first} AND {first + rows // 100}" if clustered else f"grp = {number}"
+    return {
+        "MERGE": (
+            "MERGE INTO {} AS t USING updates AS u ON t.id = u.id WHEN MATCHED THEN UPDATE SET "
+            "t.amount = t.amount + u.amount WHEN NOT MATCHED THEN INSERT *"
+        ),
+        "UPDATE": "UPDATE {} SET amount = amount + 1 WHERE " + few,
+        "DELETE": "DELETE FROM {} WHERE " + few + " AND amount % 10 = 3",
+    }
