@@ -12,8 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.errors import ErasureError, SourceError, StatementError
+from lipstick.histories.chain import Chain
 from lipstick.histories.engine import SparkReplayEngine, shape_of
-from lipstick.histories.replay import Chain, Replay
+from lipstick.histories.replay import Replay
 from lipstick.histories.steps import (
     ExecutedStatement,
     check_versions,

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.sql import DataFrame
 
 from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.deletions import deleted_rows
 from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.hypothetical import HypotheticalTables
-from lipstick.histories.replay import Chain, HistoryStep, Replay
+from lipstick.histories.replay import Replay
 from lipstick.histories.rows import RowQuestions
 from lipstick.histories.steps import (
     ExecutedStatement,

@@ -11,7 +11,8 @@ from typing import Protocol
 from pyspark.sql import SparkSession
 
 from lipstick.errors import QueryError, StatementError, TrackingError, UnsupportedError
-from lipstick.histories.replay import Chain, HistoryStep, Replay
+from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.replay import Replay
 from lipstick.histories.steps import check_session, is_dynamic, read_statement
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.formats.versions import VersionedTable

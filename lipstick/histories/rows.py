@@ -11,7 +11,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.errors import TrackingError
-from lipstick.histories.replay import Chain
+from lipstick.histories.chain import Chain
 from lipstick.questions.asking import question
 from rewriter.statements import over_relations
 from semiring.door import checked

@@ -11,8 +11,9 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
+from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.engine import SparkReplayEngine, shape_of
-from lipstick.histories.replay import Chain, HistoryStep, Replay
+from lipstick.histories.replay import Replay
 from lipstick.stages.settings import is_case_sensitive
 from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.tracker import Tracked

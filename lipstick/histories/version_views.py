@@ -14,7 +14,8 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 
 from lipstick.errors import UnsupportedError
-from lipstick.histories.replay import HistoryStep, Replay
+from lipstick.histories.chain import HistoryStep
+from lipstick.histories.replay import Replay
 from lipstick.histories.steps import KnownHistory
 from rewriter import View
 from rewriter.statements import (

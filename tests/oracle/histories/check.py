@@ -11,7 +11,8 @@ from random import Random
 import pytest
 
 from lipstick.errors import StatementError
-from lipstick.histories.replay import Chain, HistoryStep, Replay
+from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.replay import Replay
 from rewriter.statements import (
     Bags,
     Relations,
