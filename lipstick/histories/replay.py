@@ -64,12 +64,12 @@ class SqlEngine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StatementEffect:
-    """Queries of the rows that a statement touched, of what they became, and of what it inserted.
+    """Queries of the rows that a statement touched, and of the rows that it made.
 
     Parameters
     ----------
     became
-        The touched rows after it, and the inserted ones.
+        The touched rows after it, and the inserted rows.
     ambiguous
         The touched rows that several rows of the source match; None: it is never an error.
     """

@@ -156,7 +156,7 @@ class _Reenacting(StatementWriter):
         return new
 
     def _replaced(self, statement: Insert) -> exp.Query | None:
-        """Return the rows that an INSERT replaces; None: all, or those of its own partitions."""
+        """Return the rows that an INSERT replaces; None: not known from them alone."""
         if statement.replaced is not None:
             return self._touched(statement.replaced)
         if not statement.overwrites:

@@ -62,8 +62,8 @@ class Reenactment:
     aliases
         The names by which these expressions know target and source.
     touched
-        The rows before it outside of which it changes none: over these alone, `rows` is what they
-        become, and what is inserted. None: it may change all.
+        The rows before it that it may change: all others stay, and `rows` over the touched rows
+        alone are these after it, and the inserted rows. None: it may change any row.
     """
 
     rows: str
