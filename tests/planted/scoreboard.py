@@ -130,7 +130,7 @@ def check_suggestions(
             assert _close(number, cause.after), (case.name, cause.sql, number, cause.after)
         # Without the rows of the first predicates together: none comes back.
         for cause, after in zip(
-            explanation.causes, [None, *explanation.together], strict=bool(explanation.causes)
+            explanation.causes, [None, *explanation.together], strict=bool(explanation.together)
         ):
             condition = to_duckdb(f"SELECT 1 FROM {cause.relation} WHERE {cause.sql}")
             connection.execute(

@@ -101,7 +101,8 @@ class Explanation:
     causes
         The predicates, best first.
     together
-        The measure without the rows of the first two causes, of the first three, and so on.
+        The measure without the rows of the first two causes, of the first three, and so on, where
+        a number is wanted that no cause alone brings about.
     complete
         True if the search ended before its budget did; False: these are the best found until then.
     notes
@@ -232,8 +233,7 @@ class Explanation:
         lines = [self.question]
         lines += [f"{i}. {text}" for i, text in enumerate(self.sentences, start=1)]
         enough = self._measure.reached(np.array([*self.together]))
-        alone = self._measure.reached(np.array([cause.after for cause in self.causes]))
-        if enough.any() and not alone.any():
+        if enough.any():
             number = int(enough.argmax()) + 2
             first = "1 and 2" if number == 2 else f"1 to {number}"
             lines.append(f"Without the rows of {first} together, nothing would be wrong any more.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -129,6 +130,7 @@ def simple_scan(measure: Measure, source: SourceRows) -> int | None:
     return scans[0] if simple else None
 
 
+@lru_cache(maxsize=256)
 def pairs_of(count: int) -> tuple[Array, Array]:
     """Return the first and last codes of all runs of codes but the whole one."""
     first, last = np.triu_indices(count)

@@ -129,10 +129,7 @@ def _searched(
         )
         candidates += searches[name].run()
     best = choose(candidates, searches, limit)
-    scores = {
-        name: GainScores(measure, every[name], len(read[name]))
-        for name in {each.predicate.relation for each in best}
-    }
+    scores = {name: search.scores.over(every[name]) for name, search in searches.items()}
     return [FoundPredicate(each, scores[each.predicate.relation]) for each in best]
 
 
@@ -148,8 +145,8 @@ def _shown(
     Returns
     -------
     tuple
-        The causes, first each that alone brings the measure where it is wanted; and the measure
-        without the rows of the first two causes, the first three, and so on.
+        The causes, first each that alone brings the measure where it is wanted; and where none
+        does, the measure without the rows of the first two causes, the first three, and so on.
     """
     satisfying: list[Array] = []
     for found in chosen:
@@ -168,6 +165,9 @@ def _shown(
     # What gains in a sample alone is chance; what is shown gains over all rows.
     causes = [(each, rows) for each, rows in causes if each.score > 0]
     causes.sort(key=lambda pair: not measure.reached(np.array([pair[0].after]))[0])
+    reached = measure.reached(np.array([each.after for each, _ in causes]))
+    if not measure.has_goal or reached.any():
+        return [each for each, _ in causes], ()
     parts = [(each.relation, rows) for each, rows in causes]
     together = _exact(measure, read, [parts[: number + 1] for number in range(1, len(parts))])
     return [each for each, _ in causes], tuple(together.tolist())
@@ -218,7 +218,9 @@ def _exact(
         for number, parts in enumerate(scenarios):
             mine = [each for relation, each in parts if relation == name]
             if mine:
-                rows.append(mine[0] if len(mine) == 1 else np.unique(np.concatenate(mine)))
+                chosen = np.zeros(len(read[name]), dtype=np.bool_)
+                chosen[np.concatenate(mine)] = True
+                rows.append(np.flatnonzero(chosen))
                 owners.append(np.full(len(rows[-1]), number))
         tokens = read[name].tokens.take(pa.array(np.concatenate(rows)))
         deleted[name] = Deleted(tokens, np.concatenate(owners))

@@ -13,6 +13,7 @@ first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -51,6 +52,9 @@ _POOL = 60
 _SMALLEST = 0.05
 """The score of a predicate that is shown, as a share of the best one's, at least."""
 
+_ALTERNATIVE = 0.25
+"""The same of a predicate that is shown though it gains nothing in addition to others."""
+
 _ALIKE = 0.8
 """The share of common rows from which only the simpler of two predicates is shown."""
 
@@ -67,6 +71,10 @@ class CandidatePredicate:
         The measure without them, and how many rows or members of the explained they are.
     complexity
         The number of conditions; those on keys, which say little, count for more.
+    parent
+        The predicate that this one extends by its last condition.
+    run
+        The first and the last of the bins in its last condition, if that is a range.
     """
 
     predicate: Predicate
@@ -75,6 +83,8 @@ class CandidatePredicate:
     count: int
     score: float
     complexity: float
+    parent: CandidatePredicate | None = field(default=None, repr=False)
+    run: tuple[ColumnBins, int, int] | None = field(default=None, repr=False)
 
 
 class GainScores:
@@ -83,12 +93,19 @@ class GainScores:
     def __init__(self, measure: Measure, effects: SearchEffects, length: int) -> None:
         self._measure = measure
         self._effects = effects
+        self._total = max(effects.total, 1)
         codes = np.random.default_rng(0).integers(0, 2, length) - 1
         without = effects.singles(codes, 1)
-        share = without.counts[0] / max(effects.total, 1)
+        share = without.counts[0] / self._total
         number = without.numbers[0]
         is_known = share > 0 and not np.isnan(number)
         self._slope = (number - measure.before) / share if is_known else 0.0
+
+    def over(self, effects: SearchEffects) -> GainScores:
+        """Return scores of deletions from all rows, whose sample these are the scores of."""
+        every = copy(self)
+        every._effects, every._total = effects, max(effects.total, 1)
+        return every
 
     def of_rows(self, rows: Array, number: float) -> float:
         """Return the score of deleting rows, given the measure without them, clipped at its bound.
@@ -110,7 +127,7 @@ class GainScores:
         """
         base = self._measure.before if before is None else before
         gap = self._measure.gap
-        total = max(self._effects.total, 1)
+        total = self._total
         counts = without.counts - taken
         share = np.clip(counts / total, 0.0, 1.0)
         at_random = gap(base + self._slope * share)
@@ -146,13 +163,15 @@ class PredicateSearch:
         self._effects = effects
         self._conditions = conditions
         self._progress = progress
+        self._deleted: tuple[tuple[int, ...], Array, Without] | None = None
         self.relation = columns.rows.name
         self.scores = GainScores(measure, effects, len(columns.rows))
 
     def run(self) -> list[CandidatePredicate]:
         """Return candidates, best first; fewer than all if the budget is spent."""
         found = self._extended(None)
-        level = _best(found, _BEAM)
+        level = self._refined(_best(found, _BEAM))
+        found += level
         for _ in range(1, self._conditions):
             more: list[CandidatePredicate] = []
             for parent in level:
@@ -162,8 +181,8 @@ class PredicateSearch:
                 more += [c for c in children if c.score > parent.score * _BETTER]
             if not more:
                 break
-            level = _best(more, _BEAM)
-            found += more
+            level = self._refined(_best(more, _BEAM))
+            found += [*more, *level]
         return _best(found, _POOL)
 
     def _extended(self, parent: CandidatePredicate | None) -> list[CandidatePredicate]:
@@ -202,45 +221,64 @@ class PredicateSearch:
             return
         without = self._effects.runs(bins.codes, bins.count, rows)
         scores = self.scores.of(without)
-        ranges = []
         for run in islice(_highest(scores), 2):
             first, last = int(without.first[run]), int(without.last[run])
-            ranges.append((bins, first, last, without, run, scores))
-            finer = self._finer(bins, first, last, rows)
-            if finer is not None:
-                ranges.append(finer)
-        for its, first, last, effect, run, its_scores in ranges:
-            places = np.flatnonzero((its.codes >= first) & (its.codes <= last))
-            chosen = places if rows is None else rows[places]
-            if not len(chosen):
-                continue
-            condition = its.numbers.condition(chosen)
-            yield self._candidate(parent, condition, chosen, effect, run, its_scores)
+            yield from self._range(bins, first, last, parent, rows, without, run, scores)
 
-    def _finer(
-        self, bins: ColumnBins, first: int, last: int, rows: Array | None
-    ) -> tuple[ColumnBins, int, int, Without, int, Array] | None:
-        """Return the best range between finer cuts near the ends of a range."""
-        if bins.count < 20:
-            return None
+    def _range(
+        self,
+        bins: ColumnBins,
+        first: int,
+        last: int,
+        parent: CandidatePredicate | None,
+        rows: Array | None,
+        without: Without,
+        run: int,
+        scores: Array,
+    ) -> Iterator[CandidatePredicate]:
+        places = np.flatnonzero((bins.codes >= first) & (bins.codes <= last))
+        chosen = places if rows is None else rows[places]
+        if len(chosen):
+            condition = bins.numbers.condition(chosen)
+            candidate = self._candidate(parent, condition, chosen, without, run, scores)
+            yield replace(candidate, run=(bins, first, last))
+
+    def _refined(self, level: list[CandidatePredicate]) -> list[CandidatePredicate]:
+        """Return candidates whose last ranges end between finer bins where that scores higher."""
+        return [max(self._finer(candidate), key=_score) for candidate in level]
+
+    def _finer(self, candidate: CandidatePredicate) -> Iterator[CandidatePredicate]:
+        """Yield a candidate, and the best one with a range between finer bins near the ends."""
+        yield candidate
+        if candidate.run is None or candidate.run[0].count < 20 or spent():
+            return
+        bins, first, last = candidate.run
         low = bins.cuts[first]
         high = bins.cuts[last + 1] if last + 1 < bins.count else bins.cuts[last]
+        parent = candidate.parent
+        rows = None if parent is None else parent.rows
         fine = bins.numbers.bins(rows, (float(low), float(high)))
         if fine.count < 2:
-            return None
+            return
         without = self._effects.runs(fine.codes, fine.count, rows)
         scores = self.scores.of(without)
         run = int(scores.argmax())
-        return fine, int(without.first[run]), int(without.last[run]), without, run, scores
+        first, last = int(without.first[run]), int(without.last[run])
+        yield from self._range(fine, first, last, parent, rows, without, run, scores)
 
     def marginal(self, candidate: CandidatePredicate, chosen: list[CandidatePredicate]) -> float:
         """Return the score of a predicate in addition to others of its relation."""
-        others = [c.rows for c in chosen if c.predicate.relation == self.relation]
+        others = tuple(id(c) for c in chosen if c.predicate.relation == self.relation)
         if not others:
             return candidate.score
-        gone = np.zeros(len(self._columns.rows), dtype=np.bool_)
-        gone[np.concatenate(others)] = True
-        first = self._without(np.flatnonzero(gone))
+        if self._deleted is None or self._deleted[0] != others:
+            rows = np.zeros(len(self._columns.rows), dtype=np.bool_)
+            for each in chosen:
+                if each.predicate.relation == self.relation:
+                    rows[each.rows] = True
+            self._deleted = others, rows, self._without(np.flatnonzero(rows))
+        _, rows, first = self._deleted
+        gone = rows.copy()
         gone[candidate.rows] = True
         both = self._without(np.flatnonzero(gone))
         if np.isnan(first.numbers[0]):
@@ -274,7 +312,12 @@ class PredicateSearch:
             int(without.counts[place]),
             float(scores[place]),
             len(conditions) + keys / 2,
+            parent,
         )
+
+
+def _score(candidate: CandidatePredicate) -> float:
+    return candidate.score
 
 
 def _highest(scores: Array) -> Iterator[int]:
@@ -323,7 +366,7 @@ def choose(
     for candidate in left:
         if len(chosen) >= limit:
             break
-        worth = not chosen or candidate.score >= chosen[0].score * _SMALLEST
+        worth = not chosen or candidate.score >= chosen[0].score * _ALTERNATIVE
         if worth and all(_overlap(candidate, other) < 0.5 for other in chosen):
             chosen.append(candidate)
     if reaching and not any(c is other for c in chosen for other in reaching):
