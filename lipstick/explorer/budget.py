@@ -42,5 +42,5 @@ class Budget:
         if time.monotonic() > self._until:
             raise TooLongError(
                 f"The answer would take longer than {self._seconds:g} seconds.\n"
-                "Ask for less: another row, fewer rows to strike out, or a smaller part of a graph."
+                "Ask for less: another row, fewer rows to remove, or a smaller part of a graph."
             )

@@ -85,9 +85,37 @@ def kind(type_: pa.DataType) -> str:
     return next((name for name, of in tests if any(test(type_) for test in of)), "other")
 
 
+_SQL = {
+    pa.int8(): "TINYINT",
+    pa.int16(): "SMALLINT",
+    pa.int32(): "INT",
+    pa.int64(): "BIGINT",
+    pa.float32(): "FLOAT",
+    pa.float64(): "DOUBLE",
+    pa.string(): "STRING",
+    pa.large_string(): "STRING",
+    pa.bool_(): "BOOLEAN",
+    pa.date32(): "DATE",
+    pa.binary(): "BINARY",
+}
+
+
+def sql_type(type_: pa.DataType) -> str:
+    """Return the name of a type in SQL."""
+    if isinstance(type_, pa.DictionaryType):
+        return sql_type(type_.value_type)
+    if pa.types.is_decimal(type_):
+        return f"DECIMAL({type_.precision},{type_.scale})"
+    if pa.types.is_timestamp(type_):
+        return "TIMESTAMP" if type_.tz else "TIMESTAMP_NTZ"
+    if pa.types.is_list(type_):
+        return f"ARRAY<{sql_type(type_.value_type)}>"
+    return _SQL.get(type_, str(type_).upper())
+
+
 def columns(schema: pa.Schema) -> list[dict[str, str]]:
     """The columns of a table: ``name``, ``type`` and ``kind`` of each."""
-    return [{"name": f.name, "type": str(f.type), "kind": kind(f.type)} for f in schema]
+    return [{"name": f.name, "type": sql_type(f.type), "kind": kind(f.type)} for f in schema]
 
 
 def parsed(texts: Sequence[str | None], type_: pa.DataType) -> pa.Array:
@@ -111,7 +139,7 @@ def parsed(texts: Sequence[str | None], type_: pa.DataType) -> pa.Array:
 
 def _unreadable(texts: Sequence[str | None], type_: pa.DataType) -> ExploreError:
     shown = ", ".join("NULL" if text is None else repr(text) for text in list(texts)[:3])
-    return ExploreError(f"These are no values of the type {type_}: {shown}.")
+    return ExploreError(f"These are no values of the type {sql_type(type_)}: {shown}.")
 
 
 def spelled(value: Any, *, separators: bool = True) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.explorer.cells import cells, columns, kind, parsed
+from lipstick.explorer.cells import cells, columns, kind, sql_type
+from lipstick.explorer.conditions import column_mask
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
 from semiring.base import Array
@@ -19,17 +19,6 @@ WINDOW = 200
 """Rows of a window at most."""
 
 _KEPT = 4
-
-_COMPARED = re.compile(r"\s*(?P<op><=|>=|<>|!=|=|<|>)\s*(?P<value>.*)", re.DOTALL)
-_FUNCTIONS = {
-    "=": pc.equal,
-    "<>": pc.not_equal,
-    "!=": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-}
 
 
 class Windows:
@@ -50,7 +39,7 @@ class Windows:
         ----------
         params
             ``offset`` and ``limit``; ``sort``, the place of a column; ``descending``; ``filters``,
-            conditions by the place of their column, as :func:`condition` has them.
+            conditions by the place of their column, as :func:`column_mask` has them.
         """
         sort = params.integer("sort", -1)
         filters = {str(k): str(v) for k, v in params.mapping("filters").items() if str(v).strip()}
@@ -92,13 +81,15 @@ class Windows:
             keep = np.ones(self.table.num_rows, dtype=np.bool_)
             for number, text in filters:
                 column = self._column(number)
-                mask = condition(column, text, self.table.schema.names[int(number)])
+                mask = column_mask(column, text, self.table.schema.names[int(number)])
                 keep &= np.asarray(pc.fill_null(mask, False).to_numpy(zero_copy_only=False), bool)
             places = np.flatnonzero(keep)
         if sort >= 0:
             column = self._column(str(sort))
             if kind(column.type) == "other":
-                raise ExploreError(f"Values of the type {column.type} have no order to sort by.")
+                raise ExploreError(
+                    f"Values of the type {sql_type(column.type)} have no order to sort by."
+                )
             if isinstance(column.type, pa.DictionaryType):
                 column = column.cast(column.type.value_type)
             order = "descending" if descending else "ascending"
@@ -113,39 +104,3 @@ class Windows:
         column = self.table.column(int(number))
         array: pa.Array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         return array
-
-
-def condition(column: pa.Array, text: str, name: str) -> pa.Array:
-    """Return the mask of the values that meet a condition as people type it.
-
-    ``> 5``, ``= Civic`` and the like compare; ``null`` and ``not null`` ask for NULL; any other
-    text is looked for within the values, whatever its case.
-
-    Raises
-    ------
-    ExploreError
-        Where the text is no value of the column's type, and for types that are not compared.
-    """
-    if isinstance(column.type, pa.DictionaryType):
-        column = column.cast(column.type.value_type)
-    plain = text.strip()
-    if plain.lower() in ("null", "not null"):
-        return pc.is_null(column) if plain.lower() == "null" else pc.is_valid(column)
-    if kind(column.type) == "other":
-        raise ExploreError(f"Column {name!r} has values of the type {column.type}: not compared.")
-    compared = _COMPARED.fullmatch(text)
-    if compared is None:
-        if kind(column.type) != "text":
-            column = column.cast(pa.string())
-        return pc.match_substring(column, plain, ignore_case=True)
-    value = compared["value"].strip()
-    if len(value) > 1 and value[0] == value[-1] == "'":
-        value = value[1:-1].replace("''", "'")
-    if pa.types.is_decimal(column.type):
-        # A literal may have more digits than the column: both are compared as wide decimals.
-        wide = pa.decimal256(76, max(column.type.scale, 20))
-        return _FUNCTIONS[compared["op"]](column.cast(wide), parsed([value], wide)[0])
-    if pa.types.is_integer(column.type) and not re.fullmatch(r"[+-]?\d+", value):
-        number = parsed([value], pa.float64())[0]
-        return _FUNCTIONS[compared["op"]](column.cast(pa.float64()), number)
-    return _FUNCTIONS[compared["op"]](column, parsed([value], column.type)[0])

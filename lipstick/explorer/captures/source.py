@@ -11,9 +11,10 @@ import numpy as np
 from lipstick.capture.capture import Capture
 from lipstick.engines.memory.reach import reach
 from lipstick.explorer.budget import Budget
-from lipstick.explorer.captures import input_rows, query, what_if, why
+from lipstick.explorer.captures import input_rows, query, why
 from lipstick.explorer.captures.contributions import ContributionViews
 from lipstick.explorer.captures.valuations import Chosen, numeric_columns
+from lipstick.explorer.captures.what_if import ScenarioViews
 from lipstick.explorer.cells import cell, columns
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
@@ -141,6 +142,11 @@ class CaptureSource:
         """The answer, in windows."""
         return Windows(self.capture.memory.answer())
 
+    @cached_property
+    def scenarios(self) -> ScenarioViews:
+        """The answer in scenarios."""
+        return ScenarioViews(self.capture)
+
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the query, its columns and relations, and the semirings to ask in."""
         del params, budget
@@ -156,8 +162,10 @@ class CaptureSource:
         }
 
     def rows(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Rows of the answer; see :meth:`Windows.window`."""
+        """Return rows of the answer, or of a ``scenario``; see :meth:`Windows.window`."""
         del budget
+        if params.mapping("scenario"):
+            return self.scenarios.of(params.mapping("scenario")).window(params)
         return self.windows.window(params)
 
     def _row(self, params: Params) -> int:
@@ -209,7 +217,7 @@ class CaptureSource:
 
     def what_if(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the differences that deleting some inputs makes."""
-        return what_if.what_if(self.capture, params, budget)
+        return self.scenarios.beside(params, budget)
 
     def query(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The text of the query, its annotation type and blocks."""

@@ -2,51 +2,28 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import RelationRecord
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.input_rows import source_columns, source_files, source_schema
 from lipstick.explorer.cells import cells, columns, parsed
+from lipstick.explorer.conditions import TypedCondition, read_condition
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
-from lipstick.explorer.table_windows import condition
+from lipstick.explorer.table_windows import Windows
 
 LISTED = 200
 """Keys that are written one by one, at most, where a condition describes them."""
-
-_PART = re.compile(r"\s*(?P<column>[^<>=!\s]+|`(?:[^`]|``)+`)\s*(?P<rest>(<=|>=|<>|!=|=|<|>).*)")
-_COMPARED = re.compile(r"(?P<op><=|>=|<>|!=|=|<|>)\s*(?P<value>.*)", re.DOTALL)
-_OPERATORS = {"=": "==", "<>": "!="}
-
-
-def conditions_of(record: RelationRecord, text: str) -> list[tuple[str, str]]:
-    """Return the columns of conditions, each with its comparison.
-
-    Raises
-    ------
-    ExploreError
-        Where a part is no condition on a column of the relation.
-    """
-    conditions = []
-    for part in re.split(r"\s+and\s+", text, flags=re.IGNORECASE):
-        match = _PART.fullmatch(part)
-        column = "" if match is None else match["column"].strip("`")
-        if match is None or column not in (*record.token, *record.columns):
-            raise ExploreError(
-                f"{part!r} is no condition on a column of {record.name}.\nWrite one of its columns "
-                f"({', '.join(record.columns)}), one of = <> < <= > >=, and a value; "
-                "'and' between several."
-            )
-        conditions.append((column, match["rest"]))
-    return conditions
 
 
 def copied(capture: Capture, tokens: Mapping[str, pa.Table], scenario: Params) -> str:
@@ -76,8 +53,10 @@ def copied(capture: Capture, tokens: Mapping[str, pa.Table], scenario: Params) -
     needed = {
         "datetime.": "import datetime",
         "Decimal(": "from decimal import Decimal",
+        "pa.": "import pyarrow as pa",
         "pc.": "import pyarrow.compute as pc",
         "ds.": "import pyarrow.dataset as ds",
+        "pq.": "import pyarrow.parquet as pq",
     }
     imports = [line for name, line in needed.items() if name in text]
     return "\n".join([*imports, "import lipstick", "", text])
@@ -86,47 +65,34 @@ def copied(capture: Capture, tokens: Mapping[str, pa.Table], scenario: Params) -
 def _read(capture: Capture, name: str, text: str, read: str) -> str:
     """The Python that reads the keys of the rows that meet conditions."""
     record = capture.manifest.relations[name]
-    conditions = conditions_of(record, text)
+    found = _condition(record, text)
     key = list(record.token)
-    if {column for column, _ in conditions} <= set(key):
+    if set(found.columns) <= set(key):
         schema, source = capture._token_types()[name], f"capture.memory.tokens({name!r})"
-        filtered = f"{source}.filter({_filter(schema, conditions)})"
-        return f"{read} = {filtered}"
+        return f"{read} = {source}.filter({found.python(schema)})"
     files = [str(path) for path in source_files(record)]
-    arguments = f"columns={key!r}, filter={_filter(source_schema(record), conditions)}"
-    return f"{read} = ds.dataset({files!r}).to_table({arguments})"
+    schema = source_schema(record)
+    arguments = f"columns={key!r}, filter={found.python(schema)}"
+    return f"{read} = ds.dataset({files!r}{_read_as(schema, files, found)}).to_table({arguments})"
 
 
-def _filter(schema: pa.Schema, conditions: list[tuple[str, str]]) -> str:
-    parts = []
-    for column, rest in conditions:
-        match = _COMPARED.fullmatch(rest.strip())
-        assert match is not None  # it was a condition
-        value = match["value"].strip()
-        if len(value) > 1 and value[0] == value[-1] == "'":
-            value = value[1:-1].replace("''", "'")
-        type_ = schema.field(column).type
-        if pa.types.is_decimal(type_):
-            type_ = pa.decimal256(76, max(type_.scale, 20))
-        elif pa.types.is_integer(type_) and not re.fullmatch(r"[+-]?\d+", value):
-            type_ = pa.float64()
-        (literal,) = parsed([value], type_).to_pylist()
-        operator = _OPERATORS.get(match["op"], match["op"])
-        parts.append(f"(pc.field({column!r}) {operator} pc.scalar({_plain(literal)}))")
-    return " & ".join(parts)
-
-
-def _plain(literal: object) -> str:
-    """A value as it is written; decimals without the digits that their type adds."""
-    normalize = getattr(literal, "normalize", None)
-    return repr(literal if normalize is None else normalize())
+def _read_as(schema: pa.Schema, files: list[str], found: TypedCondition) -> str:
+    """Return the schema to read texts with that files have as views, which are not filtered."""
+    stored = pq.read_schema(files[0])
+    texts = [name for name in found.columns if stored.field(name).type != schema.field(name).type]
+    if not texts:
+        return ""
+    read = f"pq.read_schema({files[0]!r})"
+    for name in texts:
+        read += f".set({stored.get_field_index(name)}, pa.field({name!r}, pa.string()))"
+    return f", {read}"
 
 
 SHOWN = 200
 """Rows that differ which are shown at most."""
 
 ROWS = 20_000
-"""Rows that are struck out one by one at most."""
+"""Rows that are removed one by one at most."""
 
 BESIDE = 6
 """Scenarios side by side at most."""
@@ -134,65 +100,130 @@ BESIDE = 6
 _KINDS = ("changed", "deleted", "added")
 
 
-def what_if(capture: Capture, params: Params, budget: Budget) -> dict[str, Any]:
-    """The rows that would differ, with their old and new values.
+class Hypothetical:
+    """The answer in one scenario, over the answer as it is.
 
-    Parameters
+    Attributes
     ----------
-    params
-        ``scenarios``: at most `BESIDE`, each with ``delete``: per relation a list of keys, and
-        ``where``: per relation conditions on its columns.
+    deleted
+        The tokens that are removed, per relation.
+    unused
+        Per relation the number of these that took no part in the query.
     """
-    given = params.items("scenarios")
-    if not 0 < len(given) <= BESIDE:
-        raise ExploreError(f"Give 1 to {BESIDE} scenarios.")
-    answers = []
-    for scenario in given:
-        tokens = deletion(capture, Params(scenario))
-        budget.check()
-        result = capture.memory.what_if(tokens)
+
+    def __init__(self, capture: Capture, scenario: Params) -> None:
+        self.deleted = deletion(capture, scenario)
+        self.unused = {
+            name: tokens.join(
+                capture.memory.tokens(name), tokens.column_names, join_type="left anti"
+            ).num_rows
+            for name, tokens in self.deleted.items()
+        }
+        result = capture.memory.what_if(self.deleted)
+        self.method = result.method
+        self.python = copied(capture, self.deleted, scenario)
         changes = result.changes
-        budget.check()
-        answers.append(
-            _differences(changes)
-            | {
-                "method": result.method,
-                "struck": {name: table.num_rows for name, table in tokens.items()},
-                "python": copied(capture, tokens, Params(scenario)),
-            }
-        )
-    return {"columns": columns(capture.memory.answer().schema), "scenarios": answers}
+        self.kinds = changes.column("_change").combine_chunks()
+        old, new = (pa.Table.from_struct_array(changes.column(side)) for side in ("old", "new"))
+        self.answer = capture.memory.answer()
+        self.new = new
+        count = self.answer.num_rows
+        # Rows that are added stand after the answer's own, which keep their places.
+        shown = pa.concat_tables([old.slice(0, count), new.slice(count)])
+        self.differing = np.flatnonzero(np.asarray(pc.not_equal(self.kinds, "unchanged")))
+        self._all = Windows(shown)
+        self._differing = Windows(shown.take(pa.array(self.differing)))
+
+    def counts(self) -> dict[str, int]:
+        """The number of rows per kind of change."""
+        counts = {each["values"]: each["counts"] for each in self.kinds.value_counts().to_pylist()}
+        return {kind: counts.get(kind, 0) for kind in (*_KINDS, "unchanged")}
+
+    def window(self, params: Params) -> dict[str, Any]:
+        """Return rows of the answer as they are, each with what it would be.
+
+        Parameters
+        ----------
+        params
+            As :meth:`Windows.window` takes them; ``differing``: only rows that would differ.
+        """
+        if params.flag("differing"):
+            window = self._differing.window(params)
+            window["places"] = self.differing[window["places"]].tolist()
+        else:
+            window = self._all.window(params)
+        places = pa.array(window["places"], pa.int64())
+        kinds = self.kinds.take(places).to_pylist()
+        after = cells(self.new.take(places))
+        window["after"] = [
+            None
+            if kind == "unchanged"
+            else {"change": kind, "cells": None if kind == "deleted" else new}
+            for kind, new in zip(kinds, after, strict=True)
+        ]
+        return window
+
+    def described(self) -> dict[str, Any]:
+        """Return the counts of rows, and the first that would differ."""
+        window = self.window(Params({"differing": True, "offset": 0, "limit": SHOWN}))
+        rows = zip(window["places"], window["rows"], window["after"], strict=True)
+        return {
+            "counts": self.counts(),
+            "differing": len(self.differing),
+            "rows": [
+                {
+                    "row": None if after["change"] == "added" else place,
+                    "change": after["change"],
+                    "old": None if after["change"] == "added" else old,
+                    "new": after["cells"],
+                }
+                for place, old, after in rows
+            ],
+            "method": self.method,
+            "removed": {name: table.num_rows for name, table in self.deleted.items()},
+            "unused": {name: count for name, count in self.unused.items() if count},
+            "python": self.python,
+        }
 
 
-def _differences(changes: pa.Table) -> dict[str, Any]:
-    """The rows that are not as they were."""
-    kinds = changes.column("_change")
-    counts = {each["values"]: each["counts"] for each in kinds.value_counts().to_pylist()}
-    places = np.flatnonzero(np.asarray(pc.not_equal(kinds, "unchanged")))
-    shown = changes.take(pa.array(places[:SHOWN]))
-    old, new = (pa.Table.from_struct_array(shown.column(side)) for side in ("old", "new"))
-    words = shown.column("_change").to_pylist()
-    rows = []
-    for number, kind, before, after in zip(
-        places[:SHOWN].tolist(), words, cells(old), cells(new), strict=True
-    ):
-        rows.append(
-            {
-                "row": number if kind != "added" else None,
-                "change": kind,
-                "old": None if kind == "added" else before,
-                "new": None if kind == "deleted" else after,
-            }
-        )
-    return {
-        "counts": {kind: counts.get(kind, 0) for kind in (*_KINDS, "unchanged")},
-        "rows": rows,
-        "differing": len(places),
-    }
+class ScenarioViews:
+    """Scenarios over one capture; the latest stay computed."""
+
+    def __init__(self, capture: Capture) -> None:
+        self._capture = capture
+        self._of_text = lru_cache(maxsize=2 * BESIDE)(self._computed)
+
+    def _computed(self, text: str) -> Hypothetical:
+        return Hypothetical(self._capture, Params(json.loads(text)))
+
+    def of(self, given: Any) -> Hypothetical:
+        """Return the answer in a scenario: ``delete``, keys, and ``where``, conditions."""
+        if not isinstance(given, dict):
+            raise ExploreError("A scenario has values by name.")
+        chosen = {name: given[name] for name in ("delete", "where") if given.get(name)}
+        return self._of_text(json.dumps(chosen, sort_keys=True))
+
+    def beside(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the rows that would differ, with their old and new values.
+
+        Parameters
+        ----------
+        params
+            ``scenarios``: at most `BESIDE`, each with ``delete``: per relation a list of keys, and
+            ``where``: per relation a condition on its columns.
+        """
+        given = params.items("scenarios")
+        if not 0 < len(given) <= BESIDE:
+            raise ExploreError(f"Give 1 to {BESIDE} scenarios.")
+        answers = []
+        for scenario in given:
+            answers.append(self.of(scenario).described())
+            budget.check()
+        return {"columns": columns(self._capture.memory.answer().schema), "scenarios": answers}
 
 
 def deletion(capture: Capture, scenario: Params) -> dict[str, pa.Table]:
-    """The tokens that a scenario strikes out, per relation.
+    """The tokens that a scenario removes, per relation.
 
     Raises
     ------
@@ -206,7 +237,7 @@ def deletion(capture: Capture, scenario: Params) -> dict[str, pa.Table]:
     for name, text in scenario.mapping("where").items():
         if str(text).strip():
             _schema(types, name)
-            tables_by_relation.setdefault(name, []).append(_by_conditions(capture, name, str(text)))
+            tables_by_relation.setdefault(name, []).append(_by_condition(capture, name, str(text)))
     tables = {}
     for name, parts in tables_by_relation.items():
         whole = pa.concat_tables(part.cast(types[name]) for part in parts)
@@ -218,7 +249,7 @@ def _schema(types: Mapping[str, pa.Schema], name: str) -> pa.Schema:
     if name not in types:
         known = ", ".join(sorted(types)) or "none"
         raise ExploreError(
-            f"The query reads no relation {name!r} with rows to strike out.\nIt reads: {known}."
+            f"The query reads no relation {name!r} with rows to remove.\nIt reads: {known}."
         )
     return types[name]
 
@@ -233,27 +264,28 @@ def _by_keys(schema: pa.Schema, name: str, keys: Any) -> pa.Table:
     )
     if not good:
         raise ExploreError(
-            f"Rows to strike out of {name!r} are at most {ROWS:,} lists of "
+            f"Rows to remove of {name!r} are at most {ROWS:,} lists of "
             f"{len(schema)} texts: {', '.join(schema.names)}."
         )
     arrays = [parsed([key[i] for key in keys], field.type) for i, field in enumerate(schema)]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
-def _by_conditions(capture: Capture, name: str, text: str) -> pa.Table:
-    """Return the tuples of a relation that meet conditions on its columns.
+def _condition(record: RelationRecord, text: str) -> TypedCondition:
+    return read_condition(text, record.name, dict.fromkeys([*record.token, *record.columns]))
+
+
+def _by_condition(capture: Capture, name: str, text: str) -> pa.Table:
+    """Return the tuples of a relation that meet a condition on its columns.
 
     Conditions on its key alone are checked in the capture, others in the relation's source.
     """
     record = capture.manifest.relations[name]
-    conditions = conditions_of(record, text)
-    wanted = dict.fromkeys([*record.token, *(column for column, _ in conditions)])
+    found = _condition(record, text)
+    wanted = dict.fromkeys([*record.token, *found.columns])
     if set(wanted) == set(record.token):
         rows = capture.memory.tokens(name)
     else:
         rows = source_columns(record, list(wanted))
-    keep = np.ones(rows.num_rows, dtype=np.bool_)
-    for column, rest in conditions:
-        mask = pc.fill_null(condition(rows.column(column).combine_chunks(), rest, column), False)
-        keep &= np.asarray(mask.to_numpy(zero_copy_only=False), dtype=bool)
-    return rows.select(list(record.token)).take(pa.array(np.flatnonzero(keep)))
+    mask = found.mask(lambda column: rows.column(column).combine_chunks())
+    return rows.select(list(record.token)).filter(pc.fill_null(mask, False))

@@ -5,7 +5,7 @@ import { Table } from "./table.js";
 import { palette } from "./terms.js";
 import { Why } from "./why.js";
 import { Value } from "./value.js";
-import { Strikes, WhatIf } from "./whatif.js";
+import { ScenarioBar, Strikes, WhatIf } from "./whatif.js";
 import { Query } from "./query.js";
 import { tableButtons } from "./exporting.js";
 import { View } from "./view.js";
@@ -25,7 +25,7 @@ export class CaptureView extends View {
 
   stop() {
     super.stop();
-    for (const part of [this.table, this.why, this.dock, this.whole, this.query]) part?.stop();
+    for (const part of [this.table, this.why, this.bar, this.whatIf, this.query]) part?.stop();
   }
 
   draw(about) {
@@ -36,7 +36,7 @@ export class CaptureView extends View {
     this.table = new Table({
       label: "The answer",
       query: { sort: app.place.whole("sort", -1), descending: app.place.get("down", false), filters: app.place.mapping("filters", {}) },
-      fetchRows: (params, signal) => this.ask("rows", params, signal),
+      fetchRows: (params, signal) => this.ask("rows", { ...params, ...this.supposed() }, signal),
       linked: (place) => this.explained.has(place),
       onopen: (row) => app.place.go({ row, col: undefined, by: undefined, only: undefined }),
       oncell: (row, col) => app.place.go({ row, col, ...(app.place.whole("col") === col ? {} : { by: undefined, only: undefined }) }),
@@ -44,22 +44,22 @@ export class CaptureView extends View {
     this.table.onquery = (query) =>
       app.place.go({ sort: query.sort < 0 ? undefined : query.sort, down: query.descending || undefined, filters: Object.values(query.filters).some(Boolean) ? query.filters : undefined }, true);
     this.why = new Why(app, this.source, about, (row, column) => new Value(app, this.source, about, { row, column }));
-    this.dock = new WhatIf(app, this.source, about);
-    this.whole = this.dock;
+    this.bar = new ScenarioBar(app, this.source);
+    this.whatIf = new WhatIf(app, this.source, about);
     this.query = new Query(app, this.source);
     this.tabs = TABS.map(([name, label]) =>
       h("button", { type: "button", class: "tab", role: "tab", id: `lx-tab-${name}`, "aria-controls": `lx-view-${name}`, onclick: () => app.place.go({ v: name === "answer" ? undefined : name }) }, label),
     );
-    this.dockBox = h("section", { class: "dock", "aria-label": "What if" });
-    const question = () => ({ source: this.source, view: "rows", params: { ...this.table.params(0), offset: 0, limit: 200 } });
+    this.dock = h("section", { class: "dock", "aria-label": "What if" }, this.bar.element);
+    const question = () => ({ source: this.source, view: "rows", params: { ...this.table.params(0), ...this.supposed(), offset: 0, limit: 200 } });
     this.views = {
       answer: h(
         "div",
         { class: "answer", role: "tabpanel", id: "lx-view-answer", "aria-labelledby": "lx-tab-answer" },
-        h("div", { class: "answer-main" }, this.table.element, this.dockBox),
+        h("div", { class: "answer-main" }, this.table.element, this.dock),
         this.why.element,
       ),
-      whatif: h("div", { class: "whole", role: "tabpanel", id: "lx-view-whatif", "aria-labelledby": "lx-tab-whatif" }),
+      whatif: h("div", { class: "whole", role: "tabpanel", id: "lx-view-whatif", "aria-labelledby": "lx-tab-whatif" }, this.whatIf.element),
       query: h("div", { class: "whole", role: "tabpanel", id: "lx-view-query", "aria-labelledby": "lx-tab-query" }, this.query.element),
     };
     const strip = h("div", { class: "tabs", role: "tablist", "aria-label": "Views", onkeydown: (event) => this.keys(event) }, this.tabs);
@@ -76,6 +76,13 @@ export class CaptureView extends View {
       ),
       Object.values(this.views),
     ];
+  }
+
+  // The scenario that the answer is shown in: its rows have what they would be beside them.
+  supposed() {
+    const { strike, place } = this.app;
+    if (strike.isEmpty(strike.now)) return {};
+    return { scenario: strike.question(strike.now), ...(place.get("differing", false) === true ? { differing: true } : {}) };
   }
 
   keys(event) {
@@ -99,7 +106,7 @@ export class CaptureView extends View {
       tab.tabIndex = on ? 0 : -1;
     });
     const strike = this.app.strike;
-    replace(this.tabs[1], "What if", !strike.empty && h("span", { class: "badge" }, String(strike.count(strike.now) || "…")));
+    replace(this.tabs[1], "What if", !strike.empty && h("span", { class: "badge" }, String(strike.all.length)));
     const seen = JSON.stringify([place.get("row"), place.get("col"), place.get("cut"), place.get("scenario")]);
     const grouped = JSON.stringify([place.get("by"), place.get("only")]);
     this.views.answer.classList.toggle("with-value", this.explained.has(place.whole("col")));
@@ -113,16 +120,13 @@ export class CaptureView extends View {
         this.why.value?.show();
       }
       this.grouped = grouped;
-      this.dockBox.hidden = strike.empty;
-      if (!strike.empty) {
-        if (!this.dockBox.contains(this.dock.element)) replace(this.dockBox, this.dock.element);
-        this.dock.show();
-      }
+      this.dock.hidden = strike.empty;
+      if (!strike.empty) this.bar.show();
+      const supposed = JSON.stringify(this.supposed());
+      if (this.asked !== undefined && this.asked !== supposed) this.table.again();
+      this.asked = supposed;
     }
-    if (view === "whatif") {
-      if (!this.views.whatif.contains(this.dock.element)) replace(this.views.whatif, this.dock.element);
-      this.dock.show();
-    }
+    if (view === "whatif") this.whatIf.show();
     if (view === "query") this.query.show();
   }
 }

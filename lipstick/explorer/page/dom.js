@@ -49,6 +49,16 @@ export function grouped(text, measured = false) {
   return `${parts[1] ? "−" : ""}${parts[2].replace(/\B(?=(\d{3})+$)/g, ",")}${parts[3] ?? ""}`;
 }
 
+// How a number changes: the difference, and in percent.
+export function delta(before, after) {
+  const change = Number(after) - Number(before);
+  if (before === null || after === null || !Number.isFinite(change) || change === 0) return "";
+  const sign = change > 0 ? "+" : "−";
+  const part = Math.abs((100 * change) / Number(before));
+  const percent = Number.isFinite(part) ? ` (${sign}${part >= 0.1 ? part.toFixed(1) : Number(part.toPrecision(2))} %)` : "";
+  return `${sign}${rounded(Math.abs(change))}${percent}`;
+}
+
 // Of how many of something there are in words, where it is one: the rest says it in the plural.
 const SINGULAR = {
   "modules and inputs": "module or input",

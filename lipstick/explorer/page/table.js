@@ -1,6 +1,6 @@
 // Tables of any length: only the rows that are seen are there, and are asked for as one scrolls.
 
-import { h, replace, button, freshId, grouped, many, widest } from "./dom.js";
+import { h, replace, button, delta, freshId, grouped, many, widest } from "./dom.js";
 
 const ROW = 30;
 const PAGE = 100;
@@ -61,6 +61,12 @@ export class Table {
     await this.page(0);
   }
 
+  // Load what other parameters ask for: columns may be wider.
+  again() {
+    this.columns = null;
+    this.load();
+  }
+
   params(page) {
     const filters = Object.fromEntries(Object.entries(this.query.filters).filter(([, v]) => v));
     const params = { offset: page * PAGE, limit: PAGE };
@@ -96,8 +102,8 @@ export class Table {
   shape(page) {
     this.columns = page.columns;
     const widths = page.columns.map((column, place) => {
-      const texts = page.rows.slice(0, 60).map((row) => (grouped(row[place], this.linked(place)) ?? "NULL").slice(0, 38));
-      return Math.max(this.least, widest(this.scroller, "13.5px", [`${column.name.slice(0, 24)} ↓`, ...texts]) + 26);
+      const texts = page.rows.slice(0, 60).map((row, at) => this.words(row[place], page.after?.[at], place).join(" ").slice(0, 64));
+      return Math.max(this.least, widest(this.scroller, "13.5px", [`${column.name.slice(0, 24)} ↓`, ...texts]) + (page.after && !place ? 42 : 26));
     });
     this.template = widths.map((w) => `minmax(${Math.round(w)}px, ${Math.round(w)}fr)`).join(" ");
     this.width = widths.reduce((a, b) => a + b, 0);
@@ -210,7 +216,7 @@ export class Table {
     if (held === undefined) this.page(page);
     if (!held) return null;
     const at = number - held.offset;
-    return at < held.rows.length ? { cells: held.rows[at], place: held.places?.[at] ?? number } : null;
+    return at < held.rows.length ? { cells: held.rows[at], place: held.places?.[at] ?? number, after: held.after?.[at] } : null;
   }
 
   row(number) {
@@ -222,7 +228,7 @@ export class Table {
     return h(
       "div",
       {
-        class: `row${chosen ? " chosen" : ""}${number === this.active ? " active" : ""}`,
+        class: `row${entry?.after ? ` is-${entry.after.change}` : ""}${chosen ? " chosen" : ""}${number === this.active ? " active" : ""}`,
         role: "row",
         id: `${this.id}-${number}`,
         "aria-rowindex": number + 2,
@@ -234,10 +240,29 @@ export class Table {
     );
   }
 
+  // A value as it is shown; where it would be another, that one and the difference follow.
+  words(text, after, place) {
+    const plain = (value) => (this.columns[place].kind === "number" ? grouped(value, this.linked(place)) : value) ?? "NULL";
+    if (after?.change !== "changed" || after.cells[place] === text) return [plain(text)];
+    const words = [plain(text), plain(after.cells[place])];
+    const change = this.columns[place].kind === "number" ? delta(text, after.cells[place]) : "";
+    return change ? [...words, change] : words;
+  }
+
+  value(entry, text, place) {
+    const { after } = entry;
+    const [before, now, change] = this.words(text, after, place);
+    if (after?.change === "deleted") return h("del", null, before);
+    if (after?.change === "added") return h("ins", null, before);
+    if (now !== undefined) return [h("del", null, before), " ", h("ins", null, now), change && h("span", { class: "delta" }, change)];
+    return text === null ? h("span", { class: "null" }, "NULL") : before;
+  }
+
   cell(entry, text, place, number) {
     const kind = this.columns[place].kind;
-    const shown = text === null ? h("span", { class: "null" }, "NULL") : kind === "number" ? grouped(text, this.linked(place)) : text;
-    const linked = this.oncell && this.linked(place) && text !== null;
+    const shown = this.value(entry, text, place);
+    const mark = place === 0 && entry.after && { changed: ["≠", "would change"], deleted: ["−", "would be gone"], added: ["+", "would be new"] }[entry.after.change];
+    const linked = this.oncell && this.linked(place) && text !== null && entry.after?.change !== "added";
     return h(
       "div",
       {
@@ -253,6 +278,7 @@ export class Table {
             }
           : null,
       },
+      mark && h("span", { class: `sign ${entry.after.change}`, title: mark[1], "aria-label": mark[1], role: "img" }, `${mark[0]} `),
       shown,
     );
   }
@@ -260,7 +286,7 @@ export class Table {
   open(number) {
     this.active = number;
     const entry = this.entry(number);
-    if (entry && this.onopen) {
+    if (entry && this.onopen && entry.after?.change !== "added") {
       this.selected = entry.place;
       this.onopen(entry.place, entry.cells);
     }
@@ -301,7 +327,7 @@ export class Table {
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       const entry = this.entry(this.active);
-      if (entry && this.oncell && this.linked(this.column) && entry.cells[this.column] !== null) this.openCell(this.active, this.column);
+      if (entry && this.oncell && this.linked(this.column) && entry.cells[this.column] !== null && entry.after?.change !== "added") this.openCell(this.active, this.column);
       else this.open(this.active);
       return;
     }

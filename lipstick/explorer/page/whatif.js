@@ -1,24 +1,25 @@
-// What if: rows that are struck out, and what would differ without them.
+// What if: rows that are removed, in scenarios, and how the answer would differ.
 
-import { h, replace, button, many } from "./dom.js";
+import { h, replace, button, delta, many, grouped } from "./dom.js";
 import { Latest, isMapping } from "./state.js";
 import { tokenChip } from "./terms.js";
 import { load } from "./why.js";
-import { plainTable } from "./table.js";
-import { pythonButton } from "./exporting.js";
+import { Table, plainTable } from "./table.js";
+import { pythonButton, tableButtons } from "./exporting.js";
 
 const LETTERS = "ABCDEF";
 
 // A scenario of an address, without what is none.
-function scenario({ delete: deleted, where }) {
+function scenario({ name, delete: deleted, where }) {
   const entries = (value, good) => Object.fromEntries(Object.entries(isMapping(value) ? value : {}).filter(([, items]) => good(items)));
   return {
+    name: typeof name === "string" ? name : undefined,
     delete: entries(deleted, (keys) => Array.isArray(keys) && keys.every(Array.isArray)),
     where: entries(where, (text) => typeof text === "string"),
   };
 }
 
-// What is struck out, in scenarios of which one is being changed; a part of the address.
+// What is removed, in scenarios of which one is being changed; a part of the address.
 export class Strikes {
   constructor(place) {
     this.place = place;
@@ -26,7 +27,7 @@ export class Strikes {
 
   get all() {
     const scenarios = this.place.list("cut", []).filter(isMapping).slice(0, LETTERS.length).map(scenario);
-    return scenarios.length ? scenarios : [{}];
+    return scenarios.length ? scenarios : [scenario({})];
   }
 
   get number() {
@@ -38,17 +39,38 @@ export class Strikes {
   }
 
   get empty() {
-    return this.all.every((scenario) => !this.count(scenario) && !Object.values(scenario.where ?? {}).some((text) => text.trim()));
+    return this.all.every((each) => this.isEmpty(each));
   }
 
-  count(scenario) {
-    return Object.values(scenario.delete ?? {}).reduce((total, keys) => total + keys.length, 0);
+  isEmpty(each) {
+    return !this.count(each) && !Object.values(each.where).some((text) => text.trim());
+  }
+
+  // What is asked of a scenario: its name is no part of it.
+  question(each) {
+    return { delete: each.delete, where: each.where };
+  }
+
+  name(number) {
+    return this.all[number].name || `Scenario ${LETTERS[number]}`;
+  }
+
+  // What a scenario removes, in words.
+  words(each) {
+    const keys = Object.entries(each.delete).filter(([, keys]) => keys.length);
+    const parts = keys.map(([relation, keys]) => (keys.length < 4 ? `${relation} ${keys.map((key) => key.map((part) => part ?? "NULL").join("|")).join(", ")}` : `${many(keys.length, "row")} of ${relation}`));
+    for (const [relation, text] of Object.entries(each.where)) if (text.trim()) parts.push(`${relation} where ${text}`);
+    return parts.length ? `Without ${parts.join("; ")}` : "Nothing removed";
+  }
+
+  count(each) {
+    return Object.values(each.delete).reduce((total, keys) => total + keys.length, 0);
   }
 
   has(relation, key) {
     if (!key) return false;
     const text = JSON.stringify(key);
-    return (this.now.delete?.[relation] ?? []).some((key) => JSON.stringify(key) === text);
+    return (this.now.delete[relation] ?? []).some((key) => JSON.stringify(key) === text);
   }
 
   change(changed, quiet = false) {
@@ -58,13 +80,13 @@ export class Strikes {
 
   toggle(relation, key) {
     const text = JSON.stringify(key);
-    const keys = this.now.delete?.[relation] ?? [];
+    const keys = this.now.delete[relation] ?? [];
     const left = keys.filter((key) => JSON.stringify(key) !== text);
     this.put(relation, left.length < keys.length ? left : [...keys, key]);
   }
 
   set(relation, keys) {
-    const known = new Map((this.now.delete?.[relation] ?? []).map((key) => [JSON.stringify(key), key]));
+    const known = new Map((this.now.delete[relation] ?? []).map((key) => [JSON.stringify(key), key]));
     const whole = keys.every((key) => known.has(JSON.stringify(key)));
     for (const key of keys) {
       if (whole) known.delete(JSON.stringify(key));
@@ -86,17 +108,94 @@ export class Strikes {
     this.change({ ...this.now, where }, quiet);
   }
 
+  rename(name) {
+    this.change({ ...this.now, name: name.trim() || undefined }, true);
+  }
+
   clear() {
     this.place.go({ cut: undefined, scenario: undefined });
   }
 
   add() {
-    this.place.go({ cut: [...this.all, structuredClone(this.now)], scenario: this.all.length });
+    this.place.go({ cut: [...this.all, scenario({})], scenario: this.all.length });
   }
 
   drop(number) {
     const all = this.all.filter((_, place) => place !== number);
     this.place.go({ cut: all.length ? all : undefined, scenario: Math.max(0, Math.min(this.number, all.length - 1)) });
+  }
+}
+
+// The scenarios: which is shown, and what can be done with them.
+function scenarioTabs(strike) {
+  return h(
+    "div",
+    { class: "scenarios", role: "group", "aria-label": "Scenarios" },
+    strike.all.map((each, number) =>
+      button(strike.name(number), () => strike.place.go({ scenario: number }), {
+        class: `plain tab${number === strike.number ? " on" : ""}`,
+        "aria-pressed": String(number === strike.number),
+        title: strike.words(each),
+        "data-keep": `scenario ${number}`,
+      }),
+    ),
+    strike.all.length < LETTERS.length && !strike.empty && button("Add beside", () => strike.add(), { class: "plain small", "data-keep": "add" }),
+    strike.all.length > 1 && button("Drop", () => strike.drop(strike.number), { class: "plain small" }),
+    !strike.empty && button("Clear", () => strike.clear(), { class: "plain small" }),
+  );
+}
+
+// What a scenario removes, and how many rows would differ.
+function summary(strike, each, answer) {
+  const words = { changed: "changed", deleted: "gone", added: "new" };
+  const parts = Object.keys(words)
+    .filter((word) => answer.counts[word])
+    .map((word) => h("span", { class: `count ${word}` }, `${answer.counts[word].toLocaleString("en")} ${words[word]}`));
+  const total = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
+  const removed = total(answer.removed);
+  const used = removed - total(answer.unused);
+  let rows = many(removed, "row");
+  if (!removed) rows = "no row of this query is meant";
+  else if (!used) rows += `, ${removed === 1 ? "not" : "none of them"} in this query`;
+  else if (used < removed) rows += `, ${used.toLocaleString("en")} of them in this query`;
+  return h(
+    "p",
+    { class: "summary", role: "status" },
+    h("strong", null, strike.words(each)),
+    h("span", { class: used ? "note" : "bad" }, rows),
+    parts.length ? parts : h("span", { class: "count" }, "nothing differs"),
+    h("span", { class: "note" }, `${answer.counts.unchanged.toLocaleString("en")} as before · from ${answer.method}`),
+  );
+}
+
+// Below the answer: the scenario that it is shown in.
+export class ScenarioBar {
+  constructor(app, source) {
+    this.app = app;
+    this.source = source;
+    this.latest = new Latest();
+    this.tabs = h("div");
+    this.result = h("div", { class: "lazy" });
+    this.element = h("div", { class: "what-if" }, this.tabs, this.result);
+  }
+
+  stop() {
+    this.latest.stop();
+  }
+
+  show() {
+    const { strike } = this.app;
+    replace(this.tabs, scenarioTabs(strike));
+    const each = strike.now;
+    load(this.result, this.latest, (signal) => this.app.asker.ask(this.source, "what_if", { scenarios: [strike.question(each)] }, signal), ({ scenarios: [answer] }) => [
+      summary(strike, each, answer),
+      answer.differing > 0 &&
+        button("Only what differs", () => this.app.place.go({ differing: !this.app.place.get("differing", false) || undefined }), {
+          class: `plain small toggle${this.app.place.get("differing", false) ? " on" : ""}`,
+          "aria-pressed": String(Boolean(this.app.place.get("differing", false))),
+          "data-keep": "differing",
+        }),
+    ]);
   }
 }
 
@@ -106,18 +205,61 @@ export class WhatIf {
     this.source = source;
     this.about = about;
     this.latest = new Latest();
+    this.tabs = h("div");
+    this.inputs = new Map();
     this.result = h("div", { class: "differences" });
-    this.choices = h("div", { class: "choices" });
-    this.element = h("div", { class: "what-if" }, this.choices, this.result);
+    this.element = h("div", { class: "what-if" }, this.tabs, this.choices(), this.result);
   }
 
   stop() {
     this.latest.stop();
+    this.table?.stop();
+  }
+
+  // One line a relation, made once: what is being typed stays.
+  choices() {
+    const { strike } = this.app;
+    this.nameInput = h("input", { type: "text", class: "where name", "aria-label": "Name of the scenario", oninput: (event) => this.later(() => strike.rename(event.target.value)) });
+    return h(
+      "div",
+      { class: "choices" },
+      h("div", { class: "choice" }, h("label", { class: "where-label" }, "called ", this.nameInput)),
+      this.about.relations
+        .filter((relation) => relation.key.length)
+        .map((relation) => {
+          const chips = h("div", { class: "chips" });
+          const list = h("datalist", { id: `lx-columns-${relation.name}` }, relation.columns.map((column) => h("option", { value: `${column} = ` })));
+          const input = h("input", {
+            type: "text",
+            class: "where",
+            list: list.id,
+            autocomplete: "off",
+            placeholder: `${relation.key[0]} in (…) or ${relation.columns.at(-1)} like '…%'`,
+            "aria-label": `Remove rows of ${relation.name} where`,
+            oninput: (event) => this.later(() => strike.where(relation.name, event.target.value)),
+          });
+          this.inputs.set(relation.name, { input, chips });
+          return h(
+            "div",
+            { class: "choice" },
+            h("span", { class: "swatch", style: { "--hue": this.app.colors(relation.name) } }),
+            h("strong", null, relation.name),
+            h("label", { class: "where-label" }, "without rows where ", input, list),
+            chips,
+          );
+        }),
+    );
+  }
+
+  later(change) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(change, 350);
   }
 
   show() {
-    this.drawChoices();
-    const strike = this.app.strike;
+    const { strike } = this.app;
+    replace(this.tabs, scenarioTabs(strike));
+    this.fill(strike);
     if (strike.empty) {
       this.latest.stop();
       replace(
@@ -125,160 +267,109 @@ export class WhatIf {
         h(
           "div",
           { class: "invitation" },
-          h("strong", null, "Nothing is struck out"),
-          h("p", null, "Click tokens of a row's annotation, or type a condition on a key: rows that would change, disappear or appear are shown at once."),
+          h("strong", null, "Nothing is removed"),
+          h("p", null, "Remove rows where they are listed, or type a condition above: rows that would change, go or come are shown at once."),
         ),
       );
       return;
     }
-    const scenarios = strike.all.map((scenario) => ({ delete: scenario.delete ?? {}, where: scenario.where ?? {} }));
+    const scenarios = strike.all.map((each) => strike.question(each));
     load(this.result, this.latest, (signal) => this.app.asker.ask(this.source, "what_if", { scenarios }, signal), (changes) => this.draw(changes));
   }
 
-  drawChoices() {
-    const strike = this.app.strike;
-    const focused = document.activeElement?.dataset?.relation;
-    if (focused && this.choices.contains(document.activeElement) && this.shown === strike.number) {
-      this.drawChips();
-      return;
-    }
-    this.shown = strike.number;
-    this.chips = new Map();
-    replace(
-      this.choices,
-      h(
-        "div",
-        { class: "scenarios", role: "group", "aria-label": "Scenarios" },
-        strike.all.map((scenario, number) =>
-          button(`Scenario ${LETTERS[number]}`, () => this.app.place.go({ scenario: number }), {
-            class: `plain tab${number === strike.number ? " on" : ""}`,
-            "aria-pressed": number === strike.number ? "true" : "false",
-          }),
-        ),
-        strike.all.length < LETTERS.length && !strike.empty && button("Add beside", () => strike.add(), { class: "plain small" }),
-        strike.all.length > 1 && button("Drop", () => strike.drop(strike.number), { class: "plain small" }),
-        !strike.empty && button("Clear", () => strike.clear(), { class: "plain small" }),
-      ),
-      this.about.relations
-        .filter((relation) => relation.key.length)
-        .map((relation) => {
-          const chips = h("div", { class: "chips" });
-          this.chips.set(relation.name, chips);
-          const input = h("input", {
-            type: "text",
-            class: "where",
-            "data-relation": relation.name,
-            placeholder: `${relation.key[0]} = …`,
-            "aria-label": `Strike out rows of ${relation.name} where`,
-            value: strike.now.where?.[relation.name] ?? "",
-            oninput: (event) => {
-              clearTimeout(this.timer);
-              this.timer = setTimeout(() => strike.where(relation.name, event.target.value), 350);
-            },
-          });
-          return h(
-            "div",
-            { class: "choice" },
-            h("span", { class: "swatch", style: { "--hue": this.app.colors(relation.name) } }),
-            h("strong", null, relation.name),
-            h("label", { class: "where-label" }, "without rows where ", input),
-            chips,
-          );
-        }),
-    );
-    this.drawChips();
-  }
-
-  drawChips() {
-    const strike = this.app.strike;
-    for (const [name, place] of this.chips) {
-      const keys = strike.now.delete?.[name] ?? [];
+  fill(strike) {
+    const set = (input, value) => {
+      if (input !== document.activeElement || this.shown !== strike.number) input.value = value;
+    };
+    set(this.nameInput, strike.now.name ?? "");
+    this.nameInput.placeholder = strike.name(strike.number);
+    for (const [name, { input, chips }] of this.inputs) {
+      set(input, strike.now.where[name] ?? "");
+      const keys = strike.now.delete[name] ?? [];
       replace(
-        place,
+        chips,
         keys.slice(0, 30).map((key) =>
           tokenChip({ relation: name, text: key.map((part) => part ?? "NULL").join("|") }, { colors: this.app.colors, struck: true, ontoken: () => strike.toggle(name, key) }),
         ),
         keys.length > 30 && h("span", { class: "note" }, `and ${keys.length - 30} more`),
       );
     }
+    this.shown = strike.number;
   }
 
   draw(changes) {
-    const several = changes.scenarios.length > 1;
-    return [several ? this.beside(changes) : this.single(changes, changes.scenarios[0]), pythonButton(changes.scenarios[this.app.strike.number].python)];
-  }
-
-  counts(scenario) {
-    const words = ["changed", "deleted", "added"];
-    const parts = words.filter((word) => scenario.counts[word]).map((word) => h("span", { class: `count ${word}` }, `${scenario.counts[word].toLocaleString("en")} ${word}`));
-    const struck = Object.values(scenario.struck).reduce((a, b) => a + b, 0);
-    return h(
-      "p",
-      { class: "summary", role: "status" },
-      `Without ${many(struck, "row")}: `,
-      parts.length ? parts : h("span", { class: "count" }, "nothing differs"),
-      h("span", { class: "note" }, `${scenario.counts.unchanged.toLocaleString("en")} as before · from ${scenario.method}`),
-    );
-  }
-
-  single(changes, scenario) {
-    const rows = scenario.rows.map((row) =>
-      changes.columns.map((column, place) => this.pair(row, place)),
-    );
+    const { strike } = this.app;
+    this.table?.stop();
+    const summaries = changes.scenarios.map((answer, number) => h("div", { class: "beside" }, changes.scenarios.length > 1 && h("strong", null, strike.name(number)), h("div", null, summary(strike, strike.all[number], answer))));
     return [
-      this.counts(scenario),
-      scenario.rows.length > 0 &&
-        plainTable([{ name: "change", kind: "text" }, ...changes.columns], rows.map((cells, number) => [this.word(scenario.rows[number]), ...cells]), {
-          label: "Rows that differ",
-          marked: (number) => scenario.rows[number].change,
-        }),
-      scenario.differing > scenario.rows.length && h("p", { class: "note" }, `The first ${scenario.rows.length} of ${scenario.differing.toLocaleString("en")} that differ.`),
+      summaries,
+      changes.scenarios.length > 1 ? this.matrix(changes) : changes.scenarios[0].differing > 0 && this.overlay(strike.now),
+      pythonButton(changes.scenarios[strike.number].python),
     ];
   }
 
-  word(row) {
-    const signs = { changed: "≠", deleted: "−", added: "+" };
-    return h("span", { class: `sign ${row.change}`, title: row.change }, `${signs[row.change]} ${row.change}`);
+  // The rows that differ in one scenario, in a table as the answer's.
+  overlay(each) {
+    const scenario = this.app.strike.question(each);
+    const params = (more) => ({ ...more, scenario, differing: true });
+    this.table = new Table({
+      label: "Rows that differ",
+      linked: (place) => this.about.explained.includes(place),
+      fetchRows: (more, signal) => this.app.asker.ask(this.source, "rows", params(more), signal),
+    });
+    this.table.element.classList.add("tall");
+    this.table.load();
+    const question = () => ({ source: this.source, view: "rows", params: params({ offset: 0, limit: 200 }) });
+    return [this.table.element, tableButtons(this.app.asker, question, "differences")];
   }
 
-  pair(row, place) {
-    const before = row.old?.[place];
-    const after = row.new?.[place];
-    const shown = (text) => text ?? "NULL";
-    if (row.change === "deleted") return h("del", null, shown(before));
-    if (row.change === "added") return h("ins", null, shown(after));
-    if (before === after) return shown(before);
-    return h("span", { class: "pair" }, h("del", null, shown(before)), " ", h("ins", null, shown(after)));
-  }
-
-  beside(changes) {
-    const keys = new Map();
-    changes.scenarios.forEach((scenario, number) => {
-      for (const row of scenario.rows) {
-        const name = row.row === null ? `new ${JSON.stringify(row.new)}` : `row ${row.row}`;
-        if (!keys.has(name)) keys.set(name, { row, sides: [] });
-        keys.get(name).sides[number] = row;
+  // Scenarios side by side: of one column, what it is and what it would be in each.
+  matrix(changes) {
+    const { place, strike } = this.app;
+    const columns = changes.columns;
+    const numbers = columns.map((column, at) => at).filter((at) => columns[at].kind === "number" && this.about.explained.includes(at));
+    const at = numbers.includes(place.whole("of")) ? place.whole("of") : (numbers[0] ?? columns.length - 1);
+    const known = new Map();
+    changes.scenarios.forEach((each, number) => {
+      for (const row of each.rows) {
+        const name = row.row ?? `new ${JSON.stringify(row.new)}`;
+        if (!known.has(name)) known.set(name, { row, sides: [] });
+        known.get(name).sides[number] = row;
       }
     });
-    const columns = [
-      { name: "row", kind: "text" },
-      { name: "now", kind: "text" },
-      ...changes.scenarios.map((_, number) => ({ name: `Scenario ${LETTERS[number]}`, kind: "text" })),
-    ];
-    const text = (cells) => (cells ? cells.map((cell) => cell ?? "NULL").join(" · ") : "not there");
-    const rows = [...keys.values()].slice(0, 200).map(({ row, sides }) => [
-      row.row === null ? "new" : String(row.row + 1),
-      text(row.old),
-      ...changes.scenarios.map((_, number) => {
-        const side = sides[number];
-        if (!side) return h("span", { class: "note" }, "as it is");
-        if (side.change === "deleted") return h("del", null, "gone");
-        return h("ins", null, text(side.new));
-      }),
-    ]);
+    const rows = [...known.values()].slice(0, 200);
+    const size = (side) => (side?.new && side.old ? Math.abs(Number(side.new[at]) - Number(side.old[at])) || 0 : 0);
+    const most = Math.max(...rows.flatMap(({ sides }) => sides.map(size)), 0) || 1;
+    const keys = columns.map((_, place) => place).filter((place) => !this.about.explained.includes(place));
+    const cell = (side, row) => {
+      if (!side) return h("span", { class: "note" }, row.row === null ? "not there" : "as it is");
+      if (side.change === "deleted") return h("del", null, "gone");
+      if (side.change === "added") return h("ins", null, `new: ${grouped(side.new[at], true) ?? "NULL"}`);
+      const less = Number(side.new[at]) < Number(side.old[at]);
+      return h(
+        "span",
+        { class: "matrix-cell" },
+        h("ins", null, grouped(side.new[at], true) ?? "NULL"),
+        h("span", { class: "delta" }, delta(side.old[at], side.new[at])),
+        h("span", { class: "bar-track signed" }, h("i", { class: less ? "less" : "", style: { width: `${(50 * size(side)) / most}%` } })),
+      );
+    };
+    const choice = h(
+      "select",
+      { "aria-label": "Column to compare", "data-keep": "of", onchange: () => place.go({ of: Number(choice.value) }, true) },
+      (numbers.length ? numbers : [at]).map((number) => h("option", { value: number, selected: number === at }, columns[number].name)),
+    );
     return [
-      changes.scenarios.map((scenario, number) => h("div", { class: "beside" }, h("strong", null, LETTERS[number]), this.counts(scenario))),
-      rows.length > 0 && plainTable(columns, rows, { label: "Scenarios side by side" }),
+      h("div", { class: "controls" }, h("label", null, "compare ", choice)),
+      plainTable(
+        [...keys.map((key) => columns[key]), { name: "now", kind: "number" }, ...changes.scenarios.map((_, number) => ({ name: strike.name(number), kind: "number" }))],
+        rows.map(({ row, sides }) => {
+          const shown = row.old ?? row.new;
+          return [...keys.map((key) => shown[key]), row.old ? (grouped(row.old[at], true) ?? "NULL") : h("span", { class: "note" }, "not there"), ...changes.scenarios.map((_, number) => cell(sides[number], row))];
+        }),
+        { label: "Scenarios side by side" },
+      ),
+      changes.scenarios.some((each) => each.differing > each.rows.length) && h("p", { class: "note" }, "Of each scenario the first 200 rows that differ are compared."),
     ];
   }
 }

@@ -223,7 +223,7 @@ export class Why {
         h("strong", null, input.relation),
         h("span", { class: "note" }, many(input.count, "row")),
         look,
-        button([icon("strike"), "strike out"], () => app.strike.set(input.relation, input.keys, input.labels), {
+        button([icon("strike"), "remove all"], () => app.strike.set(input.relation, input.keys, input.labels), {
           class: "plain small",
           title: "What if none of these had been there?",
         }),

@@ -6,6 +6,7 @@ With `LIPSTICK_SCREENSHOTS` set to a folder, pictures of the views are written t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -89,26 +90,44 @@ def test_what_if_by_clicking_is_the_captures_own(
     order = capture("q3").memory.answer().column("l_orderkey")[0].as_py()
     changes = capture("q3").what_if(delete={"orders": [order]}).changes.to_pylist()
     wanted = [row for row in changes if row["_change"] != "unchanged"]
-    told = texts(screen, ".dock .plain-table tbody tr")
-    assert len(told) == len(wanted)
-    for text, row in zip(told, wanted, strict=True):
-        kept = row["new"] or row["old"]
-        assert row["_change"] in text
-        assert str(kept["l_orderkey"]) in text
-        assert str(kept["revenue"]) in text
+    expect(screen.locator(".dock .summary")).to_contain_text(f"Without orders {order}")
+    screen.get_by_role("button", name="Only what differs").click()
+    expect(screen.locator(".answer-main .table-note")).to_have_text(f"{len(wanted)} rows")
+    for number, row in enumerate(wanted):
+        kept = row["old"] or row["new"]
+        shown = screen.locator(".row").nth(number)
+        expect(shown).to_have_class(re.compile(f"is-{row['_change']}"))
+        expect(shown).to_contain_text(separated(kept["revenue"]))
     assert texts(screen, ".formula .token.struck")
     shot(page, "what-if")
-    # Several scenarios side by side.
+    accessible(page)
+    page.check()
+
+
+def test_scenarios_that_begin_by_typing_stand_side_by_side(
+    page: Page, capture: Open, numbers: Numbers
+) -> None:
+    screen = page.open(f"#s={numbers['suppliers']}&v=whatif")
+    where = screen.get_by_label("Remove rows of supplier where")
+    where.press_sequentially("s_suppkey in (999999)")
+    expect(screen.locator(".summary")).to_contain_text("no row of this query is meant")
+    where.fill("s_suppkey between 1 and 30")
+    screen.wait_for_selector(".differences .row .cell ins")
+    assert texts(screen, ".differences .row .delta")
     screen.get_by_role("button", name="Add beside").click()
-    screen.get_by_role("tab", name="What if").click()
-    where = screen.get_by_label("Strike out rows of lineitem where")
-    where.fill("l_linenumber = 1")
-    screen.wait_for_selector(".whole .plain-table th:nth-child(4)")
-    assert texts(screen, ".whole .plain-table th")[2:] == ["Scenario A", "Scenario B"]
-    known = capture("q3").memory.tokens("lineitem").column("l_linenumber").to_pylist()
-    struck = 1 + sum(1 for number in known if number == 1)
-    expect(screen.locator(".beside .summary").last).to_contain_text(f"Without {struck:,} rows")
+    assert where.input_value() == ""
+    where.fill("s_acctbal < 0 or s_acctbal > 9,000")
+    screen.get_by_label("Name of the scenario").fill("Outliers")
+    screen.wait_for_selector(".matrix-cell")
+    expect(screen.locator(".differences th").last).to_have_text("Outliers")
+    keys = list(range(1, 31))
+    changes = capture("suppliers").what_if(delete={"supplier": keys}).changes.to_pylist()
+    first = next(row for row in changes if row["_change"] == "changed")
+    line = screen.locator(".differences tbody tr", has_text=first["old"]["n_name"])
+    expect(line).to_contain_text(separated(first["new"]["n"]))
     shot(page, "scenarios")
+    screen.get_by_role("button", name="Clear").click()
+    expect(screen.locator(".invitation")).to_contain_text("Nothing is removed")
     accessible(page)
     page.check()
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import operator
+import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from lipstick.explorer.cells import cell, parsed
+from lipstick.explorer.conditions import read_condition
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
 from lipstick.explorer.table_windows import Windows
@@ -102,12 +107,71 @@ def test_text_is_looked_for_and_null_is_asked_for() -> None:
     assert windows.window(Params({"filters": {"1": "2"}}))["places"] == [1, 3]
 
 
-@pytest.mark.parametrize("condition", ["> zwölf", "= 2024-13-01"])
-def test_a_value_of_another_type_is_refused(condition: str) -> None:
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"0": "> zwölf"}, "n is BIGINT: 'zwölf' is no such value."),
+        ({"1": "= 2024-13-01"}, "t is DATE: '2024-13-01' is no such value."),
+        ({"0": "= "}, "a value is missing"),
+    ],
+)
+def test_a_value_of_another_type_is_refused(filters: dict[str, str], message: str) -> None:
     windows = Windows(pa.table({"n": [1], "t": [dt.date(2024, 1, 1)]}))
-    column = "0" if "zwölf" in condition else "1"
-    with pytest.raises(ExploreError, match="no values of the type"):
-        windows.window(Params({"filters": {column: condition}}))
+    with pytest.raises(ExploreError, match=re.escape(message)):
+        windows.window(Params({"filters": filters}))
+
+
+CONDITIONS: dict[str, Callable[[int | None, str | None], bool | None]] = {
+    "n = 2 or t = 'b'": lambda n, t: _either(_is(n, lambda: n == 2), _is(t, lambda: t == "b")),
+    "not n in (1,2, 30)": lambda n, t: _is(n, lambda: n not in (1, 2, 30)),
+    "n not in (1)": lambda n, t: _is(n, lambda: n != 1),
+    "N between 2 and 1,000": lambda n, t: _is(n, lambda: 2 <= n <= 1000),
+    "n = 2..30": lambda n, t: _is(n, lambda: 2 <= n <= 30),
+    "n >= 1,000": lambda n, t: _is(n, lambda: n >= 1000),
+    "n > 1.5 and not (t like 'a%' or t is null)": lambda n, t: _both(
+        _is(n, lambda: n > 1.5), t is not None and not t.startswith("a")
+    ),
+    "t is not null and n is null": lambda n, t: t is not None and n is None,
+    "t = a b and n <> 2": lambda n, t: _both(_is(t, lambda: t == "a b"), _is(n, lambda: n != 2)),
+    "`t` in ('it''s', 'b')": lambda n, t: _is(t, lambda: t in ("it's", "b")),
+}
+
+
+def _is(value: Any, holds: Callable[[], bool]) -> bool | None:
+    return None if value is None else holds()
+
+
+def _either(first: bool | None, second: bool | None) -> bool | None:
+    return True if first or second else (None if None in (first, second) else False)
+
+
+def _both(first: bool | None, second: bool | None) -> bool | None:
+    return False if False in (first, second) else (None if None in (first, second) else True)
+
+
+@pytest.mark.parametrize("text", CONDITIONS)
+def test_conditions_hold_as_in_sql(text: str) -> None:
+    pairs = list(itertools.product([None, 1, 2, 30, 1000], [None, "a b", "b", "it's", "ab"]))
+    table = pa.table({"n": [n for n, _ in pairs], "t": [t for _, t in pairs]})
+    read = read_condition(text, "r", ["n", "t"])
+    found = read.mask(lambda name: table.column(name).combine_chunks())
+    assert found.to_pylist() == [CONDITIONS[text](n, t) for n, t in pairs]
+    kept = table.filter(eval(read.python(table.schema), {"pc": pc}))
+    assert kept.to_pylist() == table.filter(found).to_pylist()
+
+
+def test_filters_of_a_column_may_leave_its_name_out() -> None:
+    windows = Windows(pa.table({"t": ["in a", None, "b", "x"], "n": [1, 2200, None, 12_345]}))
+    for column, text, places in [
+        ("0", "in ('b', 'x')", [2, 3]),
+        ("0", "in a", [0]),
+        ("0", "not null", [0, 2, 3]),
+        ("1", "1..3,000", [0, 1]),
+        ("1", "12,345", [3]),
+        ("1", "not in (1)", [1, 3]),
+        ("1", "< 2 or null", [0, 2]),
+    ]:
+        assert windows.window(Params({"filters": {column: text}}))["places"] == places, text
 
 
 def test_keys_are_read_back_as_they_were_written() -> None:

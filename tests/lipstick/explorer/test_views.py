@@ -21,6 +21,7 @@ from lipstick.explorer.captures.why import annotation as annotation_but_for_limi
 from lipstick.explorer.cells import cell, cells
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer
+from lipstick.explorer.params import Params
 from semiring import semirings
 from semiring.analysis import shapley
 from tests.lipstick.explorer.conftest import ask
@@ -90,6 +91,37 @@ def test_what_if_is_the_captures_own(capture: Open, name: str) -> None:
                     ]
                 changed += len(wanted)
     assert changed
+
+
+def test_rows_of_a_scenario_stand_beside_the_answers_own(capture: Open) -> None:
+    opened = capture("q3")
+    source = CaptureSource("q3", opened)
+    first = opened.memory.answer().column("l_orderkey")[0].as_py()
+    scenario = {"delete": {"orders": [[str(first)]]}, "where": {"lineitem": "l_linenumber = 1"}}
+    changes = opened.what_if(
+        delete={
+            "orders": [first],
+            "lineitem": what_if.deletion(opened, Params(scenario))["lineitem"],
+        }
+    ).changes.to_pylist()
+    for params in ({}, {"differing": True}, {"differing": True, "sort": 1, "descending": True}):
+        window = ask(source, "rows", scenario=scenario, **params)
+        assert window["total"] == sum(
+            row["_change"] != "unchanged" or not params for row in changes
+        )
+        for place, row, after in zip(
+            window["places"], window["rows"], window["after"], strict=True
+        ):
+            change = changes[place]
+            before = change["old"] or change["new"]
+            assert row == [cell(value) for value in before.values()]
+            if after is None:
+                assert change["_change"] == "unchanged"
+                continue
+            assert after["change"] == change["_change"]
+            new = change["new"] and [cell(value) for value in change["new"].values()]
+            assert after["cells"] == new
+    assert {row["_change"] for row in changes} >= {"deleted", "added"}
 
 
 def _keys(opened: Capture, relation: str, keys: list[list[str]]) -> list[Any]:
@@ -260,6 +292,7 @@ def test_values_outside_of_the_semiring_are_told(capture: Open) -> None:
         {"delete": {"nation": [["1"], ["2"], ["3"], ["4"], ["5"]]}},
         {"where": {"supplier": "s_suppkey > 20"}},
         {"where": {"supplier": "s_acctbal < 4000.5 and s_suppkey <> 7"}},
+        {"where": {"supplier": "s_acctbal between 1,000 and 4,000 or s_name like '%7'"}},
     ],
 )
 def test_what_is_copied_asks_the_same(
@@ -325,7 +358,7 @@ def test_predicates_on_keys_strike_out_the_rows_that_meet_them(capture: Open) ->
     (answer,) = ask(source, "what_if", scenarios=[{"where": where}])["scenarios"]
     known = opened.memory.tokens("supplier").column("s_suppkey").to_pylist()
     keys = [key for key in known if 10 <= key < 20]
-    assert answer["struck"] == {"supplier": len(keys)}
+    assert answer["removed"] == {"supplier": len(keys)}
     changes = opened.what_if(delete={"supplier": keys}).changes
     assert answer["counts"]["unchanged"] == changes.column("_change").to_pylist().count("unchanged")
 
@@ -343,7 +376,7 @@ def test_predicates_on_other_columns_are_asked_of_the_source(
         for row in rows
         if row["l_shipmode"] == "TRUCK" and row["l_quantity"] > 20.5
     ]
-    assert answer["struck"] == {"lineitem": len(keys)}
+    assert answer["removed"] == {"lineitem": len(keys)}
     changes = opened.what_if(delete={"lineitem": keys}).changes
     wanted = [row for row in changes.to_pylist() if row["_change"] != "unchanged"]
     assert answer["differing"] == len(wanted) > 0
@@ -361,13 +394,17 @@ def test_predicates_on_other_columns_are_asked_of_the_source(
         ("value", {"row": 0, "column": "revenue", "by": {"axis": 9}}, "3 axes, none 9"),
         ("value", {"row": 0, "column": "revenue", "by": {"column": "x"}}, "no column 'x' to group"),
         ("what_if", {"scenarios": []}, "Give 1 to 6 scenarios"),
-        ("what_if", {"scenarios": [{"delete": {"x": []}}]}, "no relation 'x' with rows to strike"),
+        ("what_if", {"scenarios": [{"delete": {"x": []}}]}, "no relation 'x' with rows to remove"),
         ("what_if", {"scenarios": [{"delete": {"orders": [["a"]]}}]}, "no values of the type"),
         ("what_if", {"scenarios": [{"delete": {"orders": [[1]]}}]}, "lists of 1 texts"),
-        ("what_if", {"scenarios": [{"where": {"orders": "o_x = 1"}}]}, "no condition on a column"),
+        (
+            "what_if",
+            {"scenarios": [{"where": {"orders": "o_x = 1"}}]},
+            "'o_x' is none of its columns",
+        ),
         ("evaluate", {"semiring": "x"}, "Choose a semiring"),
         ("rows", {"sort": 9}, "no column 9"),
-        ("rows", {"filters": {"0": "> x"}}, "no values of the type"),
+        ("rows", {"filters": {"0": "> x"}}, "l_orderkey is BIGINT: 'x' is no such value"),
         ("nothing", {}, "no view 'nothing'"),
     ],
 )
