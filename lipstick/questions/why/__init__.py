@@ -5,7 +5,8 @@
 `columns.py` makes conditions on them; `deletions.py`, `partials.py` and `effects.py` compute the
 effects of many conditions at once, over a sample of large relations; `search.py` finds the
 predicates worth showing, and `answer.py` shows them, each with the exact effect of its own
-what-if. `rows.py` ranks single tuples, `smallest.py` has the smallest sets of them.
+what-if. `rows.py` ranks single tuples, `shares.py` has their Shapley values, and `smallest.py` the
+smallest sets of them.
 
 Sources: Wu, Madden, *Scorpion: Explaining Away Outliers in Aggregate Queries*, PVLDB 6(8), 2013;
 Roy, Suciu, *A Formal Approach to Finding Explanations for Database Queries*, SIGMOD 2014; Abuzaid

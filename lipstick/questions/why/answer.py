@@ -158,8 +158,13 @@ class Explanation:
         Returns
         -------
         pa.Table
-            The rows of the relation with their columns, then ``_after`` and ``_effect``; those
-            that bring the measure nearer to what it should be come first, by how much they do.
+            The rows of the relation with their columns, then ``_after``, ``_effect`` and
+            ``_shapley``; rows that bring the measure nearer to what it should be come first, by
+            how much they do. ``_shapley`` is the Shapley value of the row in the value, in the
+            aggregate that a condition compares with a constant, or in the number of rows: shares
+            that add up to it. NULL where no closed form is known: for values other than a SUM,
+            COUNT, or, over one relation, AVG, MIN, MAX or COUNT(DISTINCT), of one query block, and
+            for numbers of groups.
 
         Raises
         ------

@@ -11,6 +11,7 @@ from lipstick.engines.memory.reach import lineage
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.questions.why.effects import effects_on
 from lipstick.questions.why.measure import Measure
+from lipstick.questions.why.shares import shapley_shares
 from lipstick.questions.why.sources import SourceRows
 
 _AT_ONCE = 1 << 18
@@ -45,7 +46,10 @@ def top_rows(measure: Measure, source: SourceRows, limit: int) -> pa.Table:
         after = measure.of_deletions(deleted, len(best))
     table = source.take(best)
     table = table.append_column("_after", pa.array(after, pa.float64()))
-    return table.append_column("_effect", pa.array(after - measure.before, pa.float64()))
+    table = table.append_column("_effect", pa.array(after - measure.before, pa.float64()))
+    shares = shapley_shares(measure, source)
+    of_rows = pa.nulls(len(best), pa.float64()) if shares is None else pa.array(shares[best])
+    return table.append_column("_shapley", of_rows)
 
 
 _NO_ROWS = np.zeros(0, dtype=np.int64)
