@@ -106,7 +106,7 @@ def reduce_segments(ufunc: np.ufunc, values: Array, offsets: Array, empty: Any) 
             return values[:0].copy()
         reduced: Array = ufunc.reduceat(used, starts - base)
         return reduced
-    result: Array = np.empty(len(starts), dtype=values.dtype)
+    result: Array = np.empty((len(starts), *values.shape[1:]), dtype=values.dtype)
     result[:] = empty
     if filled.any():
         result[filled] = ufunc.reduceat(used, (starts - base)[filled])

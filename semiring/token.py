@@ -148,6 +148,7 @@ class Token:
     key: tuple[Any, ...]
     sort_key: tuple[Any, ...] = field(init=False, repr=False)
     """The key of the total order on tokens."""
+    _hash: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.relation, str) or not self.relation:
@@ -159,6 +160,10 @@ class Token:
         object.__setattr__(self, "key", key)
         ordered = tuple(order_key(value) for value in key)
         object.__setattr__(self, "sort_key", (self.relation, len(key), ordered))
+        object.__setattr__(self, "_hash", hash(self.sort_key))
+
+    def __reduce__(self) -> tuple[type[Token], tuple[str, tuple[Any, ...]]]:
+        return Token, (self.relation, self.key)  # hashes of texts differ between processes
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -168,7 +173,7 @@ class Token:
         return self.relation == other.relation and self.sort_key == other.sort_key
 
     def __hash__(self) -> int:
-        return hash(self.sort_key)
+        return self._hash
 
     def __lt__(self, other: Token) -> bool:
         return self.sort_key < other.sort_key

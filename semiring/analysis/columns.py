@@ -11,6 +11,7 @@ import numpy as np
 
 from semiring.analysis.events import Annotation
 from semiring.base import Array
+from semiring.budget import check_budget
 from semiring.circuit.gates import (
     COMPARE,
     CONDITION,
@@ -41,7 +42,7 @@ from semiring.expression import (
     Sum,
 )
 from semiring.polynomial import Polynomial
-from semiring.segments import bounds, owners_of
+from semiring.segments import ascending, bounds, owners_of
 from semiring.tensor import Tensor
 from semiring.token import Token, order_key
 from semiring.value import Value
@@ -84,6 +85,50 @@ class GateColumns:
         own = bounds(self.offsets[gates + 1] - self.offsets[gates])
         edges = np.arange(own[-1]) + np.repeat(self.offsets[gates] - own[:-1], np.diff(own))
         return edges, own
+
+    def _below(self, literals: Array) -> tuple[Array, Array]:
+        """Return pairs of a place among distinct literals' gates, and a token below it."""
+        owner, gate = np.arange(len(literals)), literals // 2
+        found: list[Array] = []
+        keys = owner << 32 | gate
+        while len(keys):
+            gate = keys & 0xFFFFFFFF
+            tokens = self.kind[gate] == TOKEN
+            found.append((keys[tokens] >> 32 << 32) | self.payload[gate[tokens]])
+            keys = keys[~tokens]
+            edges, own = self.edges_of(keys & 0xFFFFFFFF)
+            keys = ascending((np.repeat(keys >> 32, np.diff(own)) << 32) | self.child[edges])
+        pairs = ascending(np.concatenate(found))
+        return pairs >> 32, pairs & 0xFFFFFFFF
+
+    def token_pairs(self, owner: Array, literal: Array) -> tuple[Array, Array]:
+        """Return pairs of an owner of literals and a token that one of these depends on."""
+        gates = ascending(np.sort(literal // 2))
+        place, token = self._below(2 * gates)
+        offsets = bounds(np.bincount(place, minlength=len(gates)))
+        which = np.searchsorted(gates, literal // 2)
+        sizes = np.diff(offsets)[which]
+        own = bounds(sizes)
+        entries = np.arange(own[-1]) + np.repeat(offsets[which] - own[:-1], sizes)
+        return np.repeat(owner, sizes), token[entries]
+
+    def components(self, owner: Array, literal: Array, count: int) -> Array:
+        """Return a number for every owner, the same where they are connected by tokens."""
+        owners, tokens = self.token_pairs(owner, literal)
+        distinct, token = np.unique(tokens, return_inverse=True)
+        parent = np.arange(count + len(distinct))
+        token = token + count
+        while True:
+            check_budget()
+            a, b = parent[owners], parent[token]
+            if (a == b).all():
+                return parent[:count]
+            np.minimum.at(parent, np.maximum(a, b), np.minimum(a, b))
+            while True:
+                shorter = parent[parent]
+                if (shorter == parent).all():
+                    break
+                parent = shorter
 
     def annotation(self, gate: int) -> Annotation:
         """Return a gate as a polynomial or expression."""

@@ -24,6 +24,7 @@ from semiring.errors import ExactnessError
 from semiring.possible_worlds import PossibleWorlds
 
 if TYPE_CHECKING:
+    from semiring.analysis.decomposition import Decomposition
     from semiring.analysis.tree import Tree
 
 DECISIONS = 20_000
@@ -56,11 +57,16 @@ def compile_annotation(annotation: Annotation, decisions: int = DECISIONS) -> Ci
     """
     if len(annotation.tokens) <= _SPLIT:
         return _compiled(annotation, decisions)
-    # Few questions need these modules.
+    # Few questions need this module.
     from semiring.analysis.decomposition import decompose
+
+    return compile_parts(decompose(annotation), decisions)
+
+
+def compile_parts(parts: Decomposition, decisions: int = DECISIONS) -> Tree:
+    """Return a tree of parts with a circuit for each class of them; as `compile_annotation`."""
     from semiring.analysis.tree import Tree
 
-    parts = decompose(annotation)
     circuits: list[Circuit] = []
     for part in parts.classes:
         used = sum(circuit.decisions for circuit in circuits)

@@ -61,7 +61,7 @@ class Decomposition:
     tokens
         By number.
     levels
-        The root first.
+        The roots first.
     classes
         The parts.
     """
@@ -77,7 +77,13 @@ def decompose(annotation: Annotation) -> Decomposition:
     Cost: O(n log n) in the number of edges, for each level of the tree.
     """
     columns = gate_columns(annotation)
-    return _Splitting(columns).run()
+    one = np.zeros(1, dtype=np.int64)
+    return decompose_groups(columns, Conjunctions(1, one, one, np.array([2 * columns.root])))
+
+
+def decompose_groups(columns: GateColumns, groups: Conjunctions) -> Decomposition:
+    """Return the trees of disjunctions that share no token: a node each of the first level."""
+    return _Splitting(columns).run(groups)
 
 
 class _Splitting:
@@ -87,12 +93,11 @@ class _Splitting:
         self._parts: list[Conjunctions] = []
         self._part_count = 0
 
-    def run(self) -> Decomposition:
-        one = np.zeros(1, dtype=np.int64)
-        open_groups = Conjunctions(1, one, one, np.array([2 * self._columns.root]))
-        while open_groups.count:
+    def run(self, groups: Conjunctions) -> Decomposition:
+        """Return the trees of groups."""
+        while groups.count:
             check_budget()
-            open_groups = self._level(open_groups)
+            groups = self._level(groups)
         return Decomposition(
             self._columns.tokens,
             self._levels,
@@ -260,7 +265,7 @@ class _Splitting:
         others = np.flatnonzero(~factored)
         if len(others):
             left = chosen_groups(some, others)
-            component = self._components(left.item, left.literal, len(left.group))
+            component = self._columns.components(left.item, left.literal, len(left.group))
             of_item, numbers = np.unique(component, return_inverse=True)
             owner_of = np.empty(len(of_item), dtype=np.int64)
             owner_of[numbers] = left.group
@@ -278,7 +283,7 @@ class _Splitting:
         """Groups of one conjunction: literals that share no token are split."""
         some = chosen_groups(groups, chosen)
         entries = np.arange(len(some.literal))
-        component = self._components(entries, some.literal, len(entries))
+        component = self._columns.components(entries, some.literal, len(entries))
         distinct, numbers = np.unique(component, return_inverse=True)
         owner_of = np.empty(len(distinct), dtype=np.int64)
         owner_of[numbers] = some.group[some.item]
@@ -293,57 +298,11 @@ class _Splitting:
         )
         return [(chosen[owner_of[kept]], chosen_groups(parts, np.flatnonzero(kept)))]
 
-    # -- tokens ------------------------------------------------------------------------------
-
-    def _below(self, literals: Array) -> tuple[Array, Array]:
-        """Return pairs of a place among distinct literals' gates, and a token below it."""
-        columns = self._columns
-        owner, gate = np.arange(len(literals)), literals // 2
-        found: list[Array] = []
-        keys = owner << 32 | gate
-        while len(keys):
-            gate = keys & 0xFFFFFFFF
-            tokens = columns.kind[gate] == TOKEN
-            found.append((keys[tokens] >> 32 << 32) | columns.payload[gate[tokens]])
-            keys = keys[~tokens]
-            edges, own = columns.edges_of(keys & 0xFFFFFFFF)
-            keys = ascending((np.repeat(keys >> 32, np.diff(own)) << 32) | columns.child[edges])
-        pairs = ascending(np.concatenate(found))
-        return pairs >> 32, pairs & 0xFFFFFFFF
-
-    def _token_pairs(self, owner: Array, literal: Array) -> tuple[Array, Array]:
-        """Return pairs of an owner of literals and a token that one of these depends on."""
-        gates = ascending(np.sort(literal // 2))
-        place, token = self._below(2 * gates)
-        offsets = bounds(np.bincount(place, minlength=len(gates)))
-        which = np.searchsorted(gates, literal // 2)
-        sizes = np.diff(offsets)[which]
-        own = bounds(sizes)
-        entries = np.arange(own[-1]) + np.repeat(offsets[which] - own[:-1], sizes)
-        return np.repeat(owner, sizes), token[entries]
-
-    def _components(self, owner: Array, literal: Array, count: int) -> Array:
-        """Return a number for every owner, the same where they are connected by tokens."""
-        owners, tokens = self._token_pairs(owner, literal)
-        distinct, token = np.unique(tokens, return_inverse=True)
-        parent = np.arange(count + len(distinct))
-        token = token + count
-        while True:
-            check_budget()
-            a, b = parent[owners], parent[token]
-            if (a == b).all():
-                return parent[:count]
-            np.minimum.at(parent, np.maximum(a, b), np.minimum(a, b))
-            while True:
-                shorter = parent[parent]
-                if (shorter == parent).all():
-                    break
-                parent = shorter
-
     def _share_nothing(self, owner: Array, literal: Array, is_common: Array, count: int) -> Array:
         """Boolean array by group: its common literals share no token, with others neither."""
         found, others = (
-            self._token_pairs(owner[side], literal[side]) for side in (is_common, ~is_common)
+            self._columns.token_pairs(owner[side], literal[side])
+            for side in (is_common, ~is_common)
         )
         keys = [owners << 32 | tokens for owners, tokens in (found, others)]
         shared = np.intersect1d(keys[0], keys[1])

@@ -159,7 +159,7 @@ def _unconditional(tensor: Tensor, chances: dict[Token, float], decisions: int) 
     if tensor.size >= _MANY:
         from semiring.analysis.sums import sum_moments
 
-        found = sum_moments(tensor, chances)
+        found = sum_moments(tensor, chances, decisions)
         if found is not None:
             return Moments(*found)
     terms = _terms(tensor, chances, decisions)

@@ -46,6 +46,8 @@ def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[To
     ValuationError
         A token without a probability, or one outside of 0 to 1.
     """
+    if not isinstance(weights, Mapping) and not callable(weights):
+        return dict.fromkeys(annotation_tokens, _INTERVAL.check(weights))
     checked = {}
     for token in annotation_tokens:
         if isinstance(weights, Mapping):
@@ -53,8 +55,9 @@ def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[To
                 raise ValuationError(f"No probability is given for {token}.")
             weight = weights[token]
         else:
-            weight = weights(token) if callable(weights) else weights
-        checked[token] = _INTERVAL.check(weight)
+            weight = weights(token)
+        valid = type(weight) is float and 0.0 <= weight <= 1.0
+        checked[token] = weight if valid else _INTERVAL.check(weight)
     return checked
 
 

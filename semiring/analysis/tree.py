@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -65,25 +65,49 @@ class Tree:
 
     # -- probability -------------------------------------------------------------------------
 
-    def probability(self, weights: Mapping[Token, float]) -> float:
-        """The probability of the function, of independent tokens."""
-        chances = np.array([weights[token] for token in self.tokens], dtype=np.float64)
-        of_parts = np.zeros(len(self._class_of))
+    def probability(self, weights: Mapping[Token, Any]) -> Any:
+        """Return the probability of the function, of independent tokens.
+
+        Parameters
+        ----------
+        weights
+            Per token its probability: numbers, or arrays of them, to ask many at once.
+        """
+        given = [weights[token] for token in self.tokens]
+        shape = np.broadcast_shapes(*{np.shape(weight) for weight in given})
+        chances = np.empty((len(given), *shape))
+        for number, weight in enumerate(given):
+            chances[number] = weight
+        return self.probabilities(chances)[0]
+
+    def probabilities(self, chances: Array) -> Array:
+        """Return the probabilities of all functions of the first level.
+
+        Parameters
+        ----------
+        chances
+            Per token, by number, its probability, or a row of several.
+        """
+        of_parts = np.zeros((len(self._class_of), *chances.shape[1:]))
         for of_class, circuit in zip(self.classes, self.circuits, strict=True):
-            columns = dict(zip(of_class.tokens, chances[of_class.rows].T, strict=True))
+            columns = dict(
+                zip(of_class.tokens, np.moveaxis(chances[of_class.rows], 1, 0), strict=True)
+            )
             of_parts[of_class.parts] = circuit.probability(columns)
-        values = np.zeros(0)
+        values = chances[:0]
         for level in reversed(self._levels):
             kind, payload = level.kind, level.payload
-            made = (payload > 0).astype(np.float64)
+            made = np.zeros((len(kind), *chances.shape[1:]))
+            made[payload > 0] = 1.0
             made[kind == TUPLE] = chances[payload[kind == TUPLE]]
             made[kind == PART] = of_parts[payload[kind == PART]]
             every = reduce_segments(np.multiply, values, level.offsets, 1.0)
             none = reduce_segments(np.multiply, 1 - values, level.offsets, 1.0)
-            made = np.where(kind == ALL, every, made)
-            made = np.where(kind == ANY, 1 - none, made)
-            values = np.where(kind == NOT, none, made)
-        return float(values[0])
+            made[kind == ALL] = every[kind == ALL]
+            made[kind == ANY] = 1 - none[kind == ANY]
+            made[kind == NOT] = none[kind == NOT]
+            values = made
+        return values
 
     def deletions(self) -> TreeDeletions:
         """Return the least deletions that make the function false."""
