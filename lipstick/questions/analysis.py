@@ -156,9 +156,9 @@ class Analyses(ABC):
         return answer_rows(
             self._annotated(limit, potential=potential),
             method,
-            lambda k: probability(k, known.weights(k.tokens), **known.beforehand),
+            lambda k: probability(k, known.weights(k), **known.beforehand),
             lambda k: sampled_probability(
-                k, known.weights(k.tokens), error, confidence, **known.beforehand
+                k, known.weights(k), error, confidence, **known.beforehand
             ),
             lambda: Estimate(0.5, 0.5),
         )
@@ -192,9 +192,9 @@ class Analyses(ABC):
         ((_, estimate),) = answer_rows(
             [(None, lambda: condition)],
             method,
-            lambda k: probability(k, known.weights(k.tokens), **known.beforehand),
+            lambda k: probability(k, known.weights(k), **known.beforehand),
             lambda k: sampled_probability(
-                k, known.weights(k.tokens), error, confidence, **known.beforehand
+                k, known.weights(k), error, confidence, **known.beforehand
             ),
         )
         return estimate
@@ -239,9 +239,9 @@ class Analyses(ABC):
         return answer_rows(
             self._valued(column, limit),
             method,
-            lambda value: moments(value, known.weights(value.tokens), **known.beforehand),
+            lambda value: moments(value, known.weights(value), **known.beforehand),
             lambda value: sampled_moments(
-                value, known.weights(value.tokens), error, confidence, **known.beforehand
+                value, known.weights(value), error, confidence, **known.beforehand
             ),
         )
 

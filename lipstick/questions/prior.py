@@ -10,6 +10,7 @@ from semiring.errors import ValuationError
 from semiring.expression import Expression, sum_of
 from semiring.polynomial import Polynomial
 from semiring.token import Token
+from semiring.value import Value
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
@@ -43,9 +44,12 @@ class PriorKnowledge:
             "blocks": block_function(capture, blocks, beside),
         }
 
-    def weights(self, tokens: Tokens) -> dict[Token, float]:
-        """Return the probabilities of some tokens, and of the tokens of the evidence."""
-        return self._weights(tokens | self._tokens)
+    def weights(self, of: Annotation | Value) -> dict[Token, float] | float:
+        """Return the probabilities of a value's tokens and of those of the evidence, or the one
+        probability of all tokens.
+        """
+        same = self._weights.same
+        return self._weights(of.tokens | self._tokens) if same is None else same
 
 
 def _annotations(given: Evidence) -> Iterator[Expression]:
@@ -68,7 +72,7 @@ def _annotations(given: Evidence) -> Iterator[Expression]:
 
 
 class _Weights:
-    """Probabilities of tokens, each looked up once.
+    """Probabilities of tokens, each looked up once; `same` if all have one.
 
     Parameters
     ----------
@@ -80,7 +84,7 @@ class _Weights:
         self, capture: Capture, weights: Any, default: Any, beside: Collection[str] = ()
     ) -> None:
         number = isinstance(weights, int | float)
-        self._same = float(weights) if number else None
+        self.same = float(weights) if number else None
         self._known: dict[Token, float] = {}
         self._beside = frozenset(beside)
         self._others: Callable[[Token], float] | None = None
@@ -93,9 +97,7 @@ class _Weights:
         self._values = None if number else capture._token_weights(weights, default)
 
     def __call__(self, tokens: Tokens) -> dict[Token, float]:
-        if self._values is None:
-            assert self._same is not None
-            return dict.fromkeys(tokens, self._same)
+        assert self._values is not None
         new = sorted(token for token in tokens if token not in self._known)
         if self._others is not None:
             others = [token for token in new if token.relation in self._beside]

@@ -8,7 +8,7 @@ no independence of their terms; covariances are between terms that share tuples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -29,6 +29,7 @@ from semiring.analysis.evidence import (
 )
 from semiring.analysis.most import most
 from semiring.analysis.probability import Weights, weights_of
+from semiring.base import Array
 from semiring.errors import CapabilityError
 from semiring.expression import Expression, sum_of
 from semiring.monoid import MAX
@@ -37,6 +38,15 @@ from semiring.polynomial import Polynomial
 from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.value import Operand, Value
+
+_FIRST = 64
+"""The number of least or largest values that are looked at first."""
+
+_ROUNDING = 1e-15
+"""So large a share of a probability is its rounding."""
+
+_TOGETHER = 256
+"""So many probabilities are computed together."""
 
 _MANY = 200
 """Sums of so many simple tensors are computed by whole columns where that can be."""
@@ -101,8 +111,8 @@ def moments(
         values; see `sampled_moments`. When a formal value that is no tensor has too many tokens.
 
     Cost: SUM and COUNT of products of tuples by sorting, of other annotations quadratic in the
-    number of terms that share tuples; MIN and MAX compile a condition per distinct value; AVG is
-    quadratic in the number of values, see `joint_of`. Where Spark rounds an average of decimals,
+    number of terms that share tuples; MIN and MAX in the number of values that are likely; AVG in
+    the number of values, see `joint_of`. Where Spark rounds an average of decimals,
     the moments are of averages before rounding.
     """
     known = evidence(given)
@@ -309,19 +319,45 @@ def _events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]
 
 
 def _extreme(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:
-    """By the probabilities that the extreme is one of the first values, in order."""
+    """Return the moments of a MIN or MAX by the probabilities that it is one of the first values.
+
+    Each value has a switch beside its annotation, so that all are compiled together. Values after
+    those of which one is there if any is, up to rounding, do not matter.
+    """
     terms = tensor.terms if tensor.monoid.name == "MIN" else tensor.terms[::-1]
-    annotations: list[Expression] = []
-    mean = square = before = 0.0
-    for annotation, value in terms:
-        annotations.append(Expression.of(annotation))
-        upto = float(
-            compile_annotation(sum_of((k, 1) for k in annotations), decisions).probability(chances)
-        )
-        mean += float(value) * (upto - before)
-        square += float(value) ** 2 * (upto - before)
-        before = upto
-    if not before:
+    annotations = [annotation for annotation, _ in terms]
+    some = sum_of((Expression.of(annotation), 1) for annotation in annotations)
+    presence = float(compile_annotation(some, decisions).probability(chances))
+    if not presence:
         raise no_value(tensor)
-    mean, square = mean / before, square / before
-    return Moments(mean, square - mean * mean, before)
+    count = _FIRST
+    while True:
+        upto = _upto(annotations[:count], chances, decisions)
+        if count >= len(terms) or presence - upto[-1] < _ROUNDING * presence:
+            break
+        count *= 4
+    values = np.array([float(value) for _, value in terms[:count]])
+    shares = np.diff(upto, prepend=0.0) / presence
+    mean = float((shares * values).sum())
+    return Moments(mean, float((shares * (values - mean) ** 2).sum()), presence)
+
+
+def _upto(
+    annotations: Sequence[Annotation], chances: Mapping[Token, float], decisions: int
+) -> Array:
+    """Return the probability that one of the first annotations holds, for each number of them."""
+    switches = [Token("switch of a value", (number,)) for number in range(len(annotations))]
+    switched = (
+        (Expression.of(annotation) * Expression.token(switch), 1)
+        for annotation, switch in zip(annotations, switches, strict=True)
+    )
+    function = compile_annotation(sum_of(switched), decisions)
+    found = []
+    for start in range(0, len(annotations), _TOGETHER):
+        points = np.arange(start, min(start + _TOGETHER, len(annotations)))
+        weights: dict[Token, Any] = {
+            switch: (points >= number).astype(np.float64) for number, switch in enumerate(switches)
+        }
+        chance = function.probability({**chances, **weights})
+        found.append(np.broadcast_to(chance, points.shape))
+    return np.concatenate([np.zeros(0), *found])

@@ -48,14 +48,11 @@ def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[To
     """
     if not isinstance(weights, Mapping) and not callable(weights):
         return dict.fromkeys(annotation_tokens, _INTERVAL.check(weights))
-    checked = {}
+    checked, weight_of = {}, weights.get if isinstance(weights, Mapping) else weights
     for token in annotation_tokens:
-        if isinstance(weights, Mapping):
-            if token not in weights:
-                raise ValuationError(f"No probability is given for {token}.")
-            weight = weights[token]
-        else:
-            weight = weights(token)
+        weight = weight_of(token)
+        if weight is None:
+            raise ValuationError(f"No probability is given for {token}.")
         valid = type(weight) is float and 0.0 <= weight <= 1.0
         checked[token] = weight if valid else _INTERVAL.check(weight)
     return checked

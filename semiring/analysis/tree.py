@@ -74,11 +74,10 @@ class Tree:
             Per token its probability: numbers, or arrays of them, to ask many at once.
         """
         given = [weights[token] for token in self.tokens]
-        shape = np.broadcast_shapes(*{np.shape(weight) for weight in given})
-        chances = np.empty((len(given), *shape))
-        for number, weight in enumerate(given):
-            chances[number] = weight
-        return self.probabilities(chances)[0]
+        rows = [weight for weight in given if isinstance(weight, np.ndarray)]
+        if rows:
+            given = [np.broadcast_to(weight, rows[0].shape) for weight in given]
+        return self.probabilities(np.array(given, dtype=np.float64))[0]
 
     def probabilities(self, chances: Array) -> Array:
         """Return the probabilities of all functions of the first level.

@@ -61,6 +61,9 @@ _ALGEBRA = Expressions()
 _SMALL = 16
 """Sums of so many terms are made at once."""
 
+_MANY = 1000
+"""Sets of more tokens are kept until the next one is found."""
+
 
 class CircuitReading:
     """The canonical objects of a circuit's gates.
@@ -77,6 +80,7 @@ class CircuitReading:
         self.circuit = circuit
         self._find_tokens = tokens
         self._tokens: dict[int, Token] = {}
+        self._last_tokens: tuple[bytes, frozenset[Token]] = (b"", frozenset())
         self._expressions: dict[int, Expression] = {}
         self._annotations: dict[int, Annotation] = {}
         self.shown_as: dict[int, Callable[[int], CircuitTensor]] = {}
@@ -87,10 +91,16 @@ class CircuitReading:
     # -- tokens ------------------------------------------------------------------------------
 
     def tokens(self, gates: Array) -> frozenset[Token]:
-        """The tokens that occur below some gates."""
+        """The tokens that occur below some gates; the last large set is kept."""
+        key = gates.tobytes()
+        if self._last_tokens[0] == key:
+            return self._last_tokens[1]
         store = self.circuit.gates
         below = store.reachable(gates)
-        return frozenset(self._named(below[store.kind[below] == TOKEN]))
+        found = frozenset(self._named(below[store.kind[below] == TOKEN]))
+        if len(found) > _MANY:
+            self._last_tokens = (key, found)
+        return found
 
     def _named(self, gates: Array) -> list[Token]:
         """The tokens of gates, each made once."""

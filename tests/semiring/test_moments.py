@@ -88,6 +88,21 @@ def test_average_of_values_that_are_alike():
     assert result.variance == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("monoid", [MIN, MAX])
+def test_extremes_over_many_values_look_at_those_that_are_likely(monoid):
+    customer = Polynomial.token(Token("c", 0))
+    terms = [(customer * Polynomial.token(Token("o", n)), 2 * n) for n in range(300)]
+    found = moments(
+        Tensor(monoid, terms),
+        {**dict.fromkeys((Token("o", n) for n in range(300)), 0.25), Token("c", 0): 0.5},
+    )
+    # The place of the first order that is there is geometric, up to what 300 orders leave out.
+    distance = 2 * 0.75 / 0.25
+    assert found.mean == pytest.approx(distance if monoid is MIN else 598 - distance)
+    assert found.variance == pytest.approx(4 * 0.75 / 0.25**2)
+    assert found.presence == pytest.approx(0.5)
+
+
 def test_average_of_large_values_keeps_its_variance():
     a, b = (Polynomial.token(token) for token in TOKENS[:2])
     result = moments(Tensor(AVG, [(a, 10**9), (b, 10**9 + 2)]), 0.5)
