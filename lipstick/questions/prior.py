@@ -45,7 +45,7 @@ class PriorKnowledge:
         }
 
     def weights(self, of: Annotation | Value) -> dict[Token, float] | float:
-        """Return the probabilities of a value's tokens and of those of the evidence, or the one
+        """Return the probabilities of the tokens of a value and of the evidence, or the one
         probability of all tokens.
         """
         same = self._weights.same

@@ -321,8 +321,8 @@ def _events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]
 def _extreme(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:
     """Return the moments of a MIN or MAX by the probabilities that it is one of the first values.
 
-    Each value has a switch beside its annotation, so that all are compiled together. Values after
-    those of which one is there if any is, up to rounding, do not matter.
+    Each value has a switch beside its annotation, so that all are compiled together. Last values do
+    not matter where one of the others is there, up to rounding, whenever there is any.
     """
     terms = tensor.terms if tensor.monoid.name == "MIN" else tensor.terms[::-1]
     annotations = [annotation for annotation, _ in terms]

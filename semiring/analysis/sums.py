@@ -215,7 +215,7 @@ class _Covariances:
 def _chances(
     columns: GateColumns, events: _Events, of_tokens: Array, decisions: int
 ) -> tuple[Array, _Covariances]:
-    """Return the probability of each event, and the covariances of those that are dependent."""
+    """Return the probability of each event, and the covariances of dependent events."""
 
     def together(chosen: Array) -> Array:
         """Return the probabilities of rows of events; functions of a tree share no token."""

@@ -61,9 +61,6 @@ _ALGEBRA = Expressions()
 _SMALL = 16
 """Sums of so many terms are made at once."""
 
-_MANY = 1000
-"""Sets of more tokens are kept until the next one is found."""
-
 
 class CircuitReading:
     """The canonical objects of a circuit's gates.
@@ -91,14 +88,13 @@ class CircuitReading:
     # -- tokens ------------------------------------------------------------------------------
 
     def tokens(self, gates: Array) -> frozenset[Token]:
-        """The tokens that occur below some gates; the last large set is kept."""
+        """Return the tokens below some gates; the last large set is kept."""
         key = gates.tobytes()
         if self._last_tokens[0] == key:
             return self._last_tokens[1]
-        store = self.circuit.gates
-        below = store.reachable(gates)
-        found = frozenset(self._named(below[store.kind[below] == TOKEN]))
-        if len(found) > _MANY:
+        below = self.circuit.gates.reachable(gates)
+        found = frozenset(self._named(below[self.circuit.gates.kind[below] == TOKEN]))
+        if len(found) > 1000:
             self._last_tokens = (key, found)
         return found
 
