@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lipstick.questions.valuation import of_row
     from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.sessions import Session, session
+    from lipstick.watching import Watch, WatchedWrite, watch
     from lipstick.workflow import (
         Edge,
         Loop,
@@ -61,6 +62,8 @@ __all__ = [
     "Specification",
     "StateQuery",
     "TableHistory",
+    "Watch",
+    "WatchedWrite",
     "WhatIf",
     "WhatIfMany",
     "Workflow",
@@ -73,6 +76,7 @@ __all__ = [
     "read_checks",
     "semirings",
     "session",
+    "watch",
 ]
 
 _ORIGINS = {
@@ -104,6 +108,9 @@ _ORIGINS = {
     "open": ("lipstick.capture.capture", "open_capture"),
     "open_run": ("lipstick.workflow", "open_run"),
     "session": ("lipstick.sessions", "session"),
+    "Watch": ("lipstick.watching", "Watch"),
+    "WatchedWrite": ("lipstick.watching", "WatchedWrite"),
+    "watch": ("lipstick.watching", "watch"),
     "semirings": ("semiring.semirings", ""),
 }
 

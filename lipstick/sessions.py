@@ -35,6 +35,7 @@ from lipstick.tables.derived_rows import naming_of, relation_rows
 from lipstick.tables.target import Target
 from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.source import Source, SourceLike, check_unchanged, copied_source, read_source
+from lipstick.tracking.states import FileState
 from lipstick.tracking.tracker import (
     Naming,
     Tracked,
@@ -196,6 +197,7 @@ class Session(Reenacting):
         verified: bool = True,
         derived: Path | None = None,
         stream: TrackedStream | None = None,
+        copied: tuple[FileState, ...] | None = None,
     ) -> Tracked:
         """Register a frame, whose rows have tokens, as a relation."""
         if (pinned.table or "").strip("`") == name:
@@ -215,7 +217,18 @@ class Session(Reenacting):
         unique = (token,) if naming is Naming.KEY and verified else ()
         schema = pinned.frame.schema
         tracked = Tracked(
-            name, pinned, view, naming, token, schema, verified, files, unique, derived, stream
+            name,
+            pinned,
+            view,
+            naming,
+            token,
+            schema,
+            verified,
+            files,
+            unique,
+            derived,
+            stream,
+            copied,
         )
         self._tracked[name.lower()] = tracked
         return tracked

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StringType, StructType
 
@@ -51,8 +51,9 @@ from lipstick.tables.derived_rows import (
     write_part,
 )
 from lipstick.tables.target import FILLED, Key, Target, check_provider, filling, named_key
+from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import Source, check_unchanged
-from lipstick.tracking.tracker import Naming, Tracked, comparable, verify_key
+from lipstick.tracking.tracker import Naming, Tracked, verify_key
 from semiring.document import file_checksum
 
 if TYPE_CHECKING:
@@ -432,19 +433,14 @@ def check_kept(spark: SparkSession, derivation: Derivation, table: DataFrame) ->
     expected, actual = schema_of(derivation), table.schema
     if _types(expected) != _types(actual):
         raise _other(derivation, f"its columns are {_shown(actual)} in place of {_shown(expected)}")
+    columns = [F.col(f"`{field.name}`") for field in expected]
     before, after = (
-        _checksum(frame, expected) for frame in (relation_rows(spark, derivation), table)
+        RowChecksum.of(frame.select(*columns))
+        for frame in (relation_rows(spark, derivation), table)
     )
     if before != after:
-        raise _other(derivation, f"it has {after[0]} rows in place of {before[0]}, or other values")
-
-
-def _checksum(frame: DataFrame, schema: StructType) -> Row:
-    """The number of rows and a checksum of them, in whatever order."""
-    values = [comparable(F.col(f"`{field.name}`"), field.dataType) for field in schema]
-    row: Column = F.xxhash64(*values).cast("decimal(20, 0)")
-    [checksum] = frame.agg(F.count(F.lit(1)), F.sum(row)).collect()
-    return checksum
+        counts = f"{after.rows} rows in place of {before.rows}"
+        raise _other(derivation, f"it has {counts}, or other values")
 
 
 def _types(schema: StructType) -> set[tuple[str, str]]:

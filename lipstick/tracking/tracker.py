@@ -31,6 +31,7 @@ from lipstick.errors import SourceChangedError, SourceError, TrackingError
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source
+from lipstick.tracking.states import FileState
 from rewriter import SESSION, WINDOW
 from rewriter.blocks import TokenSource
 
@@ -96,6 +97,8 @@ class Tracked:
     """The version of its derivation, where it was written by an annotated query."""
     stream: TrackedStream | None = None
     """The stream that it is; None if its rows stand still."""
+    copied: tuple[FileState, ...] | None = None
+    """The files of the copy that ``view`` reads; None: it reads the source."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -125,7 +128,7 @@ class Tracked:
             verified=self.verified,
             description=self.source.description,
             files=self.files,
-            fingerprint=self.source.fingerprint,
+            fingerprint=self.source.fingerprint if self.copied is None else self.copied,
             derived=None if self.derived is None else str(self.derived.absolute()),
             versions=self.source.versions,
         )

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce, wraps
-from operator import add
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 from lipstick.systems.scripts.running.record import Event, FileVersion, version_of, versions_of
 from lipstick.systems.scripts.running.recorder import RunRecorder
-from lipstick.tracking.tracker import comparable
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Observation
+    from pyspark.sql import DataFrame, Observation
 
     from lipstick.capture.capture import Capture
     from lipstick.sessions import Session
     from lipstick.systems.scripts.running.pandas_doors import PandasDoors
+    from lipstick.tracking.tracker import Tracked
 
 
 _READERS = ("load", "parquet", "csv", "json", "orc", "text", "table", "xml", "jdbc")
@@ -244,31 +242,24 @@ def _input_files(frame: DataFrame) -> tuple[FileVersion, ...]:
     return tuple(version_of(_local(uri)) for uri in sorted(frame.inputFiles()))
 
 
-_FLOATS = ("float", "double")
-
-
 @dataclass(frozen=True, slots=True)
 class ComparedRows:
-    """The count and checksums of the rows of a frame, observed while Spark writes them."""
+    """The count and checksum of the rows of a frame, observed while Spark writes them."""
 
     observation: Observation
 
     def with_rows(self, rows: DataFrame) -> tuple[int | None, str | None]:
-        """Return the number of rows written, and why they are not a frame's rows; None: they are.
+        """Return the number of rows written, and why they are other rows than these, or None."""
+        from lipstick.tracking.row_checksum import RowChecksum
 
-        Floats are compared by their sums, whose last bits depend on the order of adding.
-        """
-        seen = self.observation.get
-        if not seen:
+        if not self.observation.get:
             return None, "Spark did not say what it has written"
-        again = rows.agg(*measures(rows)).collect()[0].asDict()
-        count = int(seen["_rows"])
-        if count != again["_rows"]:
-            return count, f"{count} rows were written, and another run has {again['_rows']}"
-        for name, value in seen.items():
-            if not _equal(value, again[name]):
-                return count, "another run of the frame has other rows"
-        return count, None
+        seen, again = RowChecksum.read(self.observation.get), RowChecksum.of(rows, rounded=True)
+        if seen.rows != again.rows:
+            return seen.rows, f"{seen.rows} rows were written, and another run has {again.rows}"
+        if seen != again:
+            return seen.rows, "another run of the frame has other rows"
+        return seen.rows, None
 
 
 def observed(frame: DataFrame) -> tuple[DataFrame, ComparedRows | None]:
@@ -276,39 +267,14 @@ def observed(frame: DataFrame) -> tuple[DataFrame, ComparedRows | None]:
     from pyspark.errors import PySparkException
     from pyspark.sql import Observation
 
+    from lipstick.tracking.row_checksum import RowChecksum
+
     observation = Observation()
     try:
-        return frame.observe(observation, *measures(frame)), ComparedRows(observation)
+        seen = frame.observe(observation, *RowChecksum.columns(frame, rounded=True))
     except PySparkException:  # columns of one name; streams
         return frame, None
-
-
-def measures(frame: DataFrame) -> list[Column]:
-    """Count, an order-free checksum of all columns but floats, and the sums of floats."""
-    from pyspark.sql import functions as F
-
-    exact, sums = [], []
-    for number, field in enumerate(frame.schema):
-        column = F.col(f"`{field.name}`")
-        if field.dataType.typeName() in _FLOATS:
-            finite = F.when(F.abs(column) < F.lit(1e300), column.cast("double"))
-            sums.append(F.sum(finite).alias(f"_sum{number}"))
-            sums.append(F.sum(F.abs(finite)).alias(f"_size{number}"))
-        else:
-            exact.append(comparable(column, field.dataType))
-    hashes = [F.xxhash64(*exact).cast("decimal(38,0)")] if exact else [F.lit(0)]
-    checksum = F.sum(reduce(add, hashes)).alias("_checksum")
-    return [F.count(F.lit(1)).alias("_rows"), checksum, *sums]
-
-
-def _equal(left: Any, other: Any) -> bool:
-    if isinstance(left, float) and isinstance(other, float):
-        return math.isclose(left, other, rel_tol=1e-6, abs_tol=1e-9)
-    return bool(left == other)
-
-
-_ROWS = ("LogicalRelation", "LocalRelation", "LogicalRDD", "HiveTableRelation")
-"""The leaves of plans that have rows of their own."""
+    return seen, ComparedRows(observation)
 
 
 class Annotating:
@@ -322,12 +288,14 @@ class Annotating:
         self._recorder = recorder
         self._session: Session | None = None
         self._frames: list[tuple[Event, Any]] = []
-        self._tracked: list[tuple[str, Any]] = []
+        self._tracked: list[tuple[Tracked, Any]] = []
         self._relations: dict[str, int] = {}
 
     def add(self, event: Event, frame: DataFrame) -> None:
         """Remember where the rows of a frame that a script has made come from."""
-        leaves = _leaves(frame)
+        from lipstick.dataframes.leaves import plan_leaves
+
+        leaves = plan_leaves(frame)
         if len(leaves) == 1:
             self._frames.append((event, leaves[0]))
 
@@ -335,10 +303,14 @@ class Annotating:
         """Annotate a frame and save its capture; None, with the reason, where that cannot be."""
         from pyspark.errors import PySparkException
 
+        from lipstick.dataframes import query_text
+        from lipstick.dataframes.leaves import row_leaves
+
         directory = self._recorder.directory / "captures" / str(event.number)
         try:
-            self._track(frame)
-            annotated = self._open(frame).annotate(frame)
+            relations = [self._tracked_leaf(frame, leaf) for leaf in row_leaves(frame)]
+            text = query_text(frame.sparkSession, frame, relations)
+            annotated = self._open(frame).sql(text)
             capture = annotated.save(directory)
         except (LipstickError, PySparkException) as error:
             first = str(error).strip().partition("\n")[0]
@@ -360,118 +332,37 @@ class Annotating:
             self._session = Session(frame.sparkSession, self._recorder.directory / "store")
         return self._session
 
-    def _track(self, frame: DataFrame) -> None:
-        for leaf in _leaves(frame):
-            if leaf.getClass().getSimpleName() not in _ROWS:
-                continue
-            if any(leaf.sameResult(known) for _, known in self._tracked):
-                continue
-            event = next((e for e, known in self._frames if leaf.sameResult(known)), None)
-            if event is None:
-                event = self._read_otherwise(frame, leaf)
-            self._name(frame, leaf, event)
+    def _tracked_leaf(self, frame: DataFrame, leaf: Any) -> Tracked:
+        for relation, known in self._tracked:
+            if leaf.sameResult(known):
+                return relation
+        event = next((e for e, known in self._frames if leaf.sameResult(known)), None)
+        return self._name(frame, leaf, event or self._read_otherwise(frame, leaf))
 
     def _read_otherwise(self, frame: DataFrame, leaf: Any) -> Event:
         """The read of a source that a text names, such as a table in ``spark.sql``."""
         from lipstick.dataframes.jvm import frame_of
+        from lipstick.dataframes.leaves import table_name
 
         source = frame_of(frame.sparkSession, leaf)
-        kind = leaf.getClass().getSimpleName()
-        table: Any = leaf.catalogTable() if kind == "LogicalRelation" else None
-        is_table = table is not None and bool(table.isDefined())
-        name = table.get().identifier().unquotedString() if is_table else "?"
         files = _input_files(source)
-        if not is_table and files:
-            name = str(Path(files[0].path).parent)
+        name = table_name(leaf) or (str(Path(files[0].path).parent) if files else "?")
         return self._recorder.add("read", "spark", name, files=files, columns=tuple(source.columns))
 
-    def _name(self, frame: DataFrame, leaf: Any, event: Event) -> None:
+    def _name(self, frame: DataFrame, leaf: Any, event: Event) -> Tracked:
         """Track a leaf under a name of its own."""
-        from lipstick.dataframes.jvm import frame_of
-        from lipstick.tracking.source import Source, fingerprint
-        from lipstick.tracking.tracker import Naming, name_rows
+        from lipstick.dataframes.leaves import track_leaf
 
-        spark = frame.sparkSession
-        source = frame_of(spark, leaf)
         stem = re.sub(r"\W", "_", Path(event.name.split(",")[0]).stem) or "rows"
         name = f"_script_{event.number}_{stem}".lower()
         while name in self._relations:
             name += "_"
-        kind = _format(leaf)
-        pinned = Source(source, event.name, kind, fingerprint(spark, source), event.name)
-        if kind == "parquet":
-            rows, naming, token, files = name_rows(name, pinned, None, True)
-        else:
-            rows, token, files = _copied(source, self._recorder.directory / "copies" / name)
-            naming = Naming.ROWS
-        self._open(frame)._track(name, pinned, rows, naming, token, files)
-        self._tracked.append((name, leaf))
+        session = self._open(frame)
+        copies = self._recorder.directory / "copies" / name
+        relation = track_leaf(session, leaf, name, event.name, copies)
+        self._tracked.append((relation, leaf))
         self._relations[name] = event.number
+        files = session.tracked[name].files
         if not event.files and files and files[0].startswith("file:"):
             self._recorder.change(event, files=tuple(version_of(f[5:]) for f in files))
-
-
-def _leaves(frame: DataFrame) -> list[Any]:
-    """Return the leaves of a frame's analysed plan, and of its subqueries."""
-    plan = frame._jdf.queryExecution().analyzed()
-    leaves = []
-    waiting = [plan]
-    while waiting:
-        node = waiting.pop()
-        children = node.children()
-        inner = node.subqueries()
-        waiting += [inner.apply(number) for number in range(inner.size())]
-        if children.size() == 0:
-            leaves.append(node)
-        waiting += [children.apply(number) for number in range(children.size())]
-    return leaves
-
-
-def _format(leaf: Any) -> str | None:
-    """The format of files that a leaf reads: ``parquet``, or another; None: it reads no files."""
-    if leaf.getClass().getSimpleName() != "LogicalRelation":
-        return None
-    relation = leaf.relation()
-    if relation.getClass().getSimpleName() != "HadoopFsRelation":
-        return None
-    kind = relation.fileFormat().getClass().getSimpleName()
-    return "parquet" if kind == "ParquetFileFormat" else str(kind)
-
-
-def _copied(
-    source: DataFrame, directory: Path
-) -> tuple[DataFrame, tuple[str, ...], tuple[str, ...]]:
-    """Copy rows to Parquet with their places: the file, and the number in it, from 0.
-
-    Splits of a file are read from where they begin, and the rows of one in order.
-    """
-    from pyspark.sql import functions as F
-    from pyspark.sql.window import Window
-
-    from lipstick.tracking.naming import ROW_BITS
-    from lipstick.tracking.tracker import ROW_COLUMN
-
-    in_files = bool(source.inputFiles())
-    marks = [F.monotonically_increasing_id().alias("_at")]
-    if in_files:
-        marks += [
-            F.col("_metadata.file_path").alias("_file"),
-            F.col("_metadata.file_block_start").alias("_block"),
-        ]
-    else:
-        marks += [F.lit("").alias("_file"), F.lit(0).alias("_block")]
-    marked = source.select("*", *marks)
-    file_rows = marked.select("_file").distinct().collect() if in_files else []
-    files = tuple(sorted(row["_file"] for row in file_rows)) or ("",)
-    window = Window.partitionBy("_file").orderBy("_block", "_at")
-    number = F.lit(0)
-    if len(files) > 1:
-        known = F.create_map(*(F.lit(v) for n, f in enumerate(files) for v in (f, n)))
-        number = known[F.col("_file")]
-    row_number = F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(
-        (F.row_number().over(window) - 1).cast("bigint")
-    )
-    columns = [F.col(f"`{name}`") for name in source.columns]
-    target = str(directory)
-    marked.select(*columns, row_number.alias(ROW_COLUMN)).write.parquet(target)
-    return source.sparkSession.read.parquet(target), (ROW_COLUMN,), files
+        return relation

@@ -1,0 +1,135 @@
+"""Relations that a data frame of a classic session reads, found in its plan and tracked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window
+
+from lipstick.dataframes.jvm import Plan, analysed, elements, frame_of
+from lipstick.tracking.formats.probe import versioned_leaf
+from lipstick.tracking.naming import ROW_BITS
+from lipstick.tracking.source import Source, fingerprint
+from lipstick.tracking.tracker import ROW_COLUMN, Naming, Tracked, name_rows
+
+if TYPE_CHECKING:
+    from lipstick.sessions import Session
+
+_ROWS = (
+    "LogicalRelation",
+    "LocalRelation",
+    "LogicalRDD",
+    "HiveTableRelation",
+    "DataSourceV2Relation",
+)
+"""The leaves of plans that have rows of their own."""
+
+
+def plan_leaves(frame: DataFrame) -> list[Plan]:
+    """Return the leaves of a frame's analysed plan, and of its subqueries."""
+    leaves = []
+    waiting = [analysed(frame)]
+    while waiting:
+        node = waiting.pop()
+        waiting += elements(node.subqueries())
+        below = elements(node.children())
+        if not below:
+            leaves.append(node)
+        waiting += below
+    return leaves
+
+
+def row_leaves(frame: DataFrame) -> list[Plan]:
+    """Return the leaves that have rows of their own, each relation once."""
+    found: list[Plan] = []
+    for leaf in plan_leaves(frame):
+        has_rows = leaf.getClass().getSimpleName() in _ROWS
+        if has_rows and not any(leaf.sameResult(known) for known in found):
+            found.append(leaf)
+    return found
+
+
+def table_name(leaf: Plan) -> str | None:
+    """Return the name of the table that a leaf reads, without its catalog; None: it is none."""
+    if leaf.getClass().getSimpleName() != "LogicalRelation":
+        return None
+    table = leaf.catalogTable()
+    return str(table.get().identifier().unquotedString()) if table.isDefined() else None
+
+
+def file_format(leaf: Plan) -> str | None:
+    """Return the format of files that a leaf reads: ``parquet``, or another's class; else None."""
+    if leaf.getClass().getSimpleName() != "LogicalRelation":
+        return None
+    relation = leaf.relation()
+    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+        return None
+    kind = relation.fileFormat().getClass().getSimpleName()
+    return "parquet" if kind == "ParquetFileFormat" else str(kind)
+
+
+def track_leaf(session: Session, leaf: Plan, name: str, called: str, copies: Path) -> Tracked:
+    """Track the rows of a leaf.
+
+    Rows of Parquet are named by their places in the files, rows of versioned tables as `track`
+    names them; rows of other sources are copied once, with their places.
+
+    Parameters
+    ----------
+    called
+        The path or table, for messages.
+    copies
+        The folder to make if the rows are copied.
+    """
+    rows = frame_of(session.spark, leaf)
+    if versioned_leaf(session.spark, leaf) is not None:
+        return session.track(name, rows)
+    kind = file_format(leaf)
+    pinned = Source(rows, called, kind, fingerprint(session.spark, rows), called)
+    if kind == "parquet":
+        return session._track(name, pinned, *name_rows(name, pinned, None, True))
+    copy, token, files = _copied(rows, copies)
+    states = fingerprint(session.spark, copy)
+    return session._track(name, pinned, copy, Naming.ROWS, token, files, copied=states)
+
+
+def stand_in(spark: SparkSession, name: str, rows: DataFrame, called: str) -> Tracked:
+    """Return a relation by which plans that read some rows are written, under a name."""
+    source = Source(rows, called, None, fingerprint(spark, rows), called)
+    return Tracked(name, source, name, Naming.NONE, (), rows.schema, verified=True)
+
+
+def _copied(
+    source: DataFrame, directory: Path
+) -> tuple[DataFrame, tuple[str, ...], tuple[str, ...]]:
+    """Copy rows to Parquet with their places: the file, and the number in it, from 0.
+
+    Splits of a file are read from where they begin, and the rows of one in order.
+    """
+    in_files = bool(source.inputFiles())
+    marks = [F.monotonically_increasing_id().alias("_at")]
+    if in_files:
+        marks += [
+            F.col("_metadata.file_path").alias("_file"),
+            F.col("_metadata.file_block_start").alias("_block"),
+        ]
+    else:
+        marks += [F.lit("").alias("_file"), F.lit(0).alias("_block")]
+    marked = source.select("*", *marks)
+    file_rows = marked.select("_file").distinct().collect() if in_files else []
+    files = tuple(sorted(row["_file"] for row in file_rows)) or ("",)
+    window = Window.partitionBy("_file").orderBy("_block", "_at")
+    number = F.lit(0)
+    if len(files) > 1:
+        known = F.create_map(*(F.lit(v) for n, f in enumerate(files) for v in (f, n)))
+        number = known[F.col("_file")]
+    row_number = F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(
+        (F.row_number().over(window) - 1).cast("bigint")
+    )
+    columns = [F.col(f"`{name}`") for name in source.columns]
+    target = str(directory)
+    marked.select(*columns, row_number.alias(ROW_COLUMN)).write.parquet(target)
+    return source.sparkSession.read.parquet(target), (ROW_COLUMN,), files

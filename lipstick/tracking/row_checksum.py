@@ -1,0 +1,64 @@
+"""A count and an order-free checksum of rows, by which two bags of rows are held to be equal.
+
+The checksums of two bags add up to that of their union.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, DoubleType, MapType, StructType, VariantType
+
+_ROWS, _SUM = "_lipstick_rows", "_lipstick_checksum"
+
+
+@dataclass(frozen=True, slots=True)
+class RowChecksum:
+    """How many rows a bag has, and the sum of their hashes."""
+
+    rows: int = 0
+    hashes: int = 0
+
+    def __add__(self, other: RowChecksum) -> RowChecksum:
+        """Return the checksum of both bags together."""
+        return RowChecksum(self.rows + other.rows, self.hashes + other.hashes)
+
+    @staticmethod
+    def of(frame: DataFrame, *, rounded: bool = False) -> RowChecksum:
+        """Compute the checksum of a frame, by one job."""
+        aggregates = RowChecksum.columns(frame, rounded=rounded)
+        return RowChecksum.read(frame.agg(*aggregates).collect()[0].asDict())
+
+    @staticmethod
+    def columns(frame: DataFrame, *, rounded: bool = False) -> list[Column]:
+        """Return the aggregates that :meth:`read` takes, for `agg` or `observe`.
+
+        Parameters
+        ----------
+        rounded
+            Hash doubles to seven digits: the last bits of sums depend on the order of adding.
+        """
+        values, missing = [], []
+        for field in frame.schema:
+            column = F.col(f"`{field.name}`")
+            values.append(_hashable(column, field.dataType, rounded))
+            missing.append(column.isNull())  # a hash passes over NULL
+        hashed = F.xxhash64(*values, *missing) if values else F.lit(0)
+        total = F.coalesce(F.sum(hashed.cast("decimal(38,0)")), F.lit(0))
+        return [F.count(F.lit(1)).alias(_ROWS), total.alias(_SUM)]
+
+    @staticmethod
+    def read(values: dict[str, Any]) -> RowChecksum:
+        """Return the checksum in the values of :meth:`columns`."""
+        return RowChecksum(int(values[_ROWS]), int(values[_SUM]))
+
+
+def _hashable(value: Column, type_: DataType, rounded: bool) -> Column:
+    if rounded and isinstance(type_, DoubleType):
+        return (value + F.lit(0.0)).cast("float")  # minus zero is zero
+    if isinstance(type_, ArrayType | MapType | StructType | VariantType):
+        return F.to_json(F.struct(value.alias("value")), {"ignoreNullFields": "false"})
+    return value

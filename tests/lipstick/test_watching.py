@@ -1,0 +1,165 @@
+"""Watched sessions: answers about what they wrote, held against pipelines that are run again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import lipstick
+from lipstick.errors import LipstickError, SessionClosedError, SourceError
+from lipstick.watching import Watch
+
+pytestmark = pytest.mark.spark
+
+ORDERS = [(n, n % 7, float(n % 5) if n % 11 else None, f"d{n % 3}") for n in range(60)]
+PEOPLE = [(n, f"r{n % 2}" if n else None) for n in range(7)]
+
+
+@pytest.fixture(scope="module")
+def watched(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A watch over a session that has run the pipeline, and the folder of it."""
+    if not hasattr(spark, "_jsparkSession"):
+        pytest.skip("sessions of Spark Connect are not watched")
+    folder = tmp_path_factory.mktemp("watched")
+    _inputs(spark, folder, ORDERS, PEOPLE)
+    with lipstick.watch(spark) as watch:
+        _pipeline(spark, folder)
+        yield watch, folder
+    spark.sql("DROP TABLE IF EXISTS watched_daily")
+
+
+def _inputs(spark: SparkSession, folder: Path, orders: Any, people: Any) -> None:
+    made = spark.createDataFrame(orders, "id int, person int, amount double, day string")
+    made.coalesce(1).write.parquet(f"{folder}/orders.parquet")
+    rows = spark.createDataFrame(people, "person int, region string")
+    rows.coalesce(1).write.json(f"{folder}/people", ignoreNullFields=False)
+
+
+def _pipeline(spark: SparkSession, folder: Path) -> None:
+    """Run what a data engineer has: files, a table by SQL, an append, partitions."""
+    orders = spark.read.parquet(f"{folder}/orders.parquet")
+    orders.where("amount > 1 OR amount IS NULL").write.parquet(f"{folder}/clean")
+    late = orders.where("amount = 1").withColumn("day", F.lit("d9"))
+    late.write.mode("append").parquet(f"{folder}/clean")
+    spark.sql("DROP TABLE IF EXISTS watched_daily")
+    spark.sql(
+        "CREATE TABLE watched_daily USING parquet AS SELECT person, day, sum(amount) AS total, "
+        f"count(*) AS n FROM parquet.`{folder}/clean` GROUP BY person, day"
+    )
+    people = spark.read.schema("person int, region string").json(f"{folder}/people")
+    regional = (
+        spark.table("watched_daily")
+        .join(people, "person", "left")
+        .groupBy("region", "day")
+        .agg(F.sum("total").alias("total"), F.max("n").alias("most"))
+    )
+    regional.write.mode("overwrite").partitionBy("day").parquet(f"{folder}/regional")
+
+
+def _rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    columns = sorted(frame.columns)
+    return sorted((tuple(r) for r in frame.select(*columns).collect()), key=repr)
+
+
+def test_deletions_are_the_pipeline_run_again(
+    watched: tuple[Watch, Path], spark: SparkSession, tmp_path: Path
+) -> None:
+    watch, folder = watched
+    q = watch.query(f"{folder}/regional")
+    assert _rows(q.df) == _rows(spark.read.parquet(f"{folder}/regional"))
+    assert set(q.relations) == {"orders", "people"} == set(watch.sources)
+    gone = set(random.Random(7).sample(range(60), 25))
+    again = tmp_path / "again"
+    _inputs(spark, again, [row for row in ORDERS if row[0] not in gone], PEOPLE[1:])
+    _pipeline(spark, again)
+    deleted = {"orders": f"id IN ({', '.join(map(str, gone))})", "people": "person < 1"}
+    expected = _rows(spark.read.parquet(f"{again}/regional"))
+    assert _rows(q.what_if(delete=deleted).df) == expected
+
+
+def test_lineage_ends_at_the_files_that_nobody_wrote(watched: tuple[Watch, Path]) -> None:
+    watch, folder = watched
+    q = watch.query(watch.spark.read.parquet(f"{folder}/regional").where("region IS NULL"))
+    behind = q.lineage(where="day = 'd9'")
+    ids = {row["id"] for row in behind["orders"].collect()}
+    assert ids == {n for n, person, amount, _ in ORDERS if amount == 1 and person == 0}
+
+
+def test_names_of_the_watched_session_stay_as_they_are(watched: tuple[Watch, Path]) -> None:
+    watch, _ = watched
+    watch.query("watched_daily").df.count()
+    views = {table.name for table in watch.spark.catalog.listTables() if table.isTemporary}
+    assert not views & {"orders", "watched_daily", "clean", "people"}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("overwritten", "the query of write"),
+        ("types", "it is read with other columns than were written"),
+        ("part", "partitions of it were written by name"),
+        ("rand", "chance takes part in the query of write"),
+    ],
+)
+def test_a_table_that_its_query_does_not_make_is_a_source(
+    watched: tuple[Watch, Path], tmp_path: Path, change: str, reason: str
+) -> None:
+    spark = watched[0].spark
+    before, target = f"{tmp_path}/before", f"{tmp_path}/{change}"
+    spark.range(9).selectExpr("id", "id % 2 AS k").write.parquet(before)
+    made = spark.read.parquet(before)
+    with lipstick.watch(spark) as watch:
+        if change == "overwritten":
+            made.write.parquet(target)
+            spark.range(8).selectExpr("id", "id AS k").write.mode("overwrite").parquet(before)
+        elif change == "types":
+            made.selectExpr("id", "CAST(k AS STRING) AS k").write.partitionBy("k").parquet(target)
+        elif change == "part":
+            made.write.partitionBy("k").parquet(target)
+            only = made.where("k = 1").write.mode("overwrite").partitionBy("k")
+            only.option("partitionOverwriteMode", "dynamic").parquet(target)
+        else:
+            made.select("id", F.rand().alias("k")).write.parquet(target)
+        q = watch.query(spark.read.parquet(target))
+        (source,) = q.relations
+        assert reason in watch.sources[source]
+
+
+def test_a_table_that_reads_itself(watched: tuple[Watch, Path], tmp_path: Path) -> None:
+    spark, target = watched[0].spark, f"{tmp_path}/grows"
+    spark.range(3).write.option("header", True).csv(f"{tmp_path}/seeds")
+    with lipstick.watch(spark) as watch:
+        seeds = spark.read.csv(f"{tmp_path}/seeds", schema="id int", header=True)
+        seeds.write.csv(target, header=True)
+        before = spark.read.csv(target, schema="id int", header=True)
+        before.selectExpr("id + 10 AS id").write.mode("append").csv(target, header=True)
+        q = watch.query(target)
+        assert set(q.relations) == {"seeds"}
+        assert [row["id"] for row in q.lineage(where="id = 11")["seeds"].collect()] == [1]
+        assert _rows(q.df) == [(0,), (1,), (10,), (11,), (12,), (2,)]
+
+
+def test_what_was_not_written_is_refused(watched: tuple[Watch, Path], tmp_path: Path) -> None:
+    watch, _ = watched
+    with pytest.raises(SourceError, match="no path that was written while"):
+        watch.query(f"{tmp_path}/nothing")
+    other = Watch(watch.spark)
+    other.close()
+    watch.spark.range(1).write.parquet(f"{tmp_path}/later")
+    assert not other._writes
+    with pytest.raises(SessionClosedError, match=r"lipstick\.watch\(spark\), before"):
+        other.query("watched_daily")
+
+
+@pytest.mark.connect
+def test_spark_connect_is_refused(spark: SparkSession) -> None:
+    if hasattr(spark, "_jsparkSession"):
+        pytest.skip("a classic session")
+    with pytest.raises(LipstickError, match="Sessions of Spark Connect cannot be watched"):
+        lipstick.watch(spark)
