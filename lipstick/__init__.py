@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from lipstick.questions.scenarios import each
     from lipstick.questions.valuation import of_row
     from lipstick.questions.what_if import WhatIf, WhatIfMany
+    from lipstick.session_watch import SessionWatch, WatchedWrite, watch
     from lipstick.sessions import Session, session
-    from lipstick.watching import Watch, WatchedWrite, watch
     from lipstick.workflow import (
         Edge,
         Loop,
@@ -59,10 +59,10 @@ __all__ = [
     "Relation",
     "Run",
     "Session",
+    "SessionWatch",
     "Specification",
     "StateQuery",
     "TableHistory",
-    "Watch",
     "WatchedWrite",
     "WhatIf",
     "WhatIfMany",
@@ -108,9 +108,9 @@ _ORIGINS = {
     "open": ("lipstick.capture.capture", "open_capture"),
     "open_run": ("lipstick.workflow", "open_run"),
     "session": ("lipstick.sessions", "session"),
-    "Watch": ("lipstick.watching", "Watch"),
-    "WatchedWrite": ("lipstick.watching", "WatchedWrite"),
-    "watch": ("lipstick.watching", "watch"),
+    "SessionWatch": ("lipstick.session_watch", "SessionWatch"),
+    "WatchedWrite": ("lipstick.session_watch", "WatchedWrite"),
+    "watch": ("lipstick.session_watch", "watch"),
     "semirings": ("semiring.semirings", ""),
 }
 

@@ -7,11 +7,10 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Literal
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -29,10 +28,11 @@ from lipstick.stages.settings import check_settings, naming_settings
 from lipstick.stages.surroundings import Surroundings
 from lipstick.stages.table_functions import register_function
 from lipstick.systems import stream_tracker, table_exporter
-from lipstick.tables.commit import finished, write_answer
-from lipstick.tables.derivation import Derivation, read_latest
+from lipstick.tables.commit import write_answer
+from lipstick.tables.derivation import Derivation
 from lipstick.tables.derived_rows import naming_of, relation_rows
 from lipstick.tables.target import Target
+from lipstick.tables.writer import written_derivation
 from lipstick.tracking.local_relations import LocalRelations
 from lipstick.tracking.source import Source, SourceLike, check_unchanged, copied_source, read_source
 from lipstick.tracking.states import FileState
@@ -177,7 +177,8 @@ class Session(Reenacting):
                     f"track({name!r}, derived=...) takes no key: rows are named as they were "
                     "when they were written."
                 )
-            return self.track_derived(pinned, self._derivation(name, pinned, derived))
+            known = written_derivation(self.spark, self.store, name, pinned, derived)
+            return self.track_derived(pinned, known)
         if materialize:
             pinned = copied_source(self.spark, pinned, self.store / "materialized", name)
         frame, naming, token, files = name_rows(name, pinned, key, provenance)
@@ -232,23 +233,6 @@ class Session(Reenacting):
         )
         self._tracked[name.lower()] = tracked
         return tracked
-
-    def _derivation(
-        self, name: str, pinned: Source, derived: str | os.PathLike[str] | Literal[True]
-    ) -> Derivation:
-        """Read the derivation of a written source, and check that it is of this source."""
-        if derived is True:
-            target = Target(name, pinned.place or name, "append", pinned.format)
-            directory = target.kept_in(self.store)
-        else:
-            directory = Path(derived).absolute()
-        derivation = finished(self.spark, directory, pinned) or read_latest(directory)
-        if derivation.fingerprint != pinned.fingerprint:
-            raise SourceChangedError(
-                f"{name!r} ({pinned.description}) is not what was written with the provenance in "
-                f"{directory}: something else changed it, or a write did not end.\nWrite it anew."
-            )
-        return replace(derivation, name=name)
 
     def track_derived(self, pinned: Source, derivation: Derivation) -> Tracked:
         """Track the table that an annotated query wrote, replacing its namesake; see ``write``."""

@@ -51,7 +51,6 @@ from lipstick.tables.derived_rows import (
     write_part,
 )
 from lipstick.tables.target import FILLED, Key, Target, check_provider, filling, named_key
-from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import Source, check_unchanged
 from lipstick.tracking.tracker import Naming, Tracked, verify_key
 from semiring.document import file_checksum
@@ -430,6 +429,8 @@ def check_kept(spark: SparkSession, derivation: Derivation, table: DataFrame) ->
     CaptureError
         When its format, or something else that writes it, made other values of them.
     """
+    from lipstick.tracking.row_checksum import RowChecksum
+
     expected, actual = schema_of(derivation), table.schema
     if _types(expected) != _types(actual):
         raise _other(derivation, f"its columns are {_shown(actual)} in place of {_shown(expected)}")

@@ -7,13 +7,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from pyspark.sql import DataFrame, DataFrameWriter
+from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
-from lipstick.errors import TrackingError, UnsupportedError
-from lipstick.tables.commit import write_answer
+from lipstick.errors import SourceChangedError, TrackingError, UnsupportedError
+from lipstick.tables.commit import finished, write_answer
+from lipstick.tables.derivation import Derivation, read_latest
 from lipstick.tables.target import Key, Target
+from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Tracked
 from rewriter.dialect import Into
 from semiring.door import checked
@@ -171,3 +173,35 @@ def _plain_only(name: str, method: str, path: str | os.PathLike[str]) -> Unsuppo
         f"Write q.write.parquet(path), or the rows without provenance: "
         f"q.df.write.{method}({os.fspath(path)!r}).",
     )
+
+
+def written_derivation(
+    spark: SparkSession,
+    store: Path,
+    name: str,
+    pinned: Source,
+    derived: str | os.PathLike[str] | Literal[True],
+) -> Derivation:
+    """Read the derivation of a written source, and check that it is of this source.
+
+    Parameters
+    ----------
+    derived
+        Its directory; True: the default place in the store of a session.
+
+    Raises
+    ------
+    SourceChangedError, CaptureError
+        When the source is not what was written, or nothing was.
+    """
+    if derived is True:
+        directory = Target(name, pinned.place or name, "append", pinned.format).kept_in(store)
+    else:
+        directory = Path(derived).absolute()
+    derivation = finished(spark, directory, pinned) or read_latest(directory)
+    if derivation.fingerprint != pinned.fingerprint:
+        raise SourceChangedError(
+            f"{name!r} ({pinned.description}) is not what was written with the provenance in "
+            f"{directory}: something else changed it, or a write did not end.\nWrite it anew."
+        )
+    return replace(derivation, name=name)

@@ -17,7 +17,7 @@ _ROWS, _SUM = "_lipstick_rows", "_lipstick_checksum"
 
 @dataclass(frozen=True, slots=True)
 class RowChecksum:
-    """How many rows a bag has, and the sum of their hashes."""
+    """The number of rows of a bag, and the sum of their hashes."""
 
     rows: int = 0
     hashes: int = 0

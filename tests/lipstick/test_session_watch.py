@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 import lipstick
 from lipstick.errors import LipstickError, SessionClosedError, SourceError
-from lipstick.watching import Watch
+from lipstick.session_watch import SessionWatch as Watch
 
 pytestmark = pytest.mark.spark
 

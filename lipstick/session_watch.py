@@ -1,11 +1,11 @@
-"""Spark sessions that are watched: what they write is asked about afterwards.
+"""Spark sessions that are watched, so that their tables can be asked about afterwards.
 
 A watch keeps the plan of every write of files, which Spark hands to a listener, and nothing else
 happens while the session works. A question about a table goes back through the plans of the
 writes that made it, to the files that nobody wrote while the session was watched: these are
 tracked then, and the tables between are views of them. A table stands for the rows of its plans
-only if it still has these rows; otherwise it is a source itself, and :attr:`Watch.sources` says
-why.
+only if it still has these rows; otherwise it is a source itself, and
+:attr:`SessionWatch.sources` has the reason.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def _write_of(plan: Plan, number: int) -> WatchedWrite:
 
 
 @checked
-class Watch:
-    """What a Spark session writes, to be asked about afterwards. Made by :func:`lipstick.watch`."""
+class SessionWatch:
+    """A watch over what a Spark session writes. Made by :func:`lipstick.watch`."""
 
     def __init__(self, spark: SparkSession, store: str | os.PathLike[str] | None = None) -> None:
         if not hasattr(spark, "_jsparkSession"):
@@ -215,7 +215,7 @@ class Watch:
         if self._session is not None:
             self._session.close()
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> SessionWatch:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -239,7 +239,7 @@ class Watch:
         return self.spark._jsparkSession.listenerManager()
 
     def _catch_up(self) -> None:
-        """Wait until Spark has told of all that has ended."""
+        """Wait until the listener has seen every query that has ended."""
         self.spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
 
     def _read(self, target: str) -> DataFrame:
@@ -352,7 +352,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class _Relation:
-    """What a leaf reads: a source, with the reason why it is one, or a view with its text."""
+    """The relation of a leaf: a source, with the reason why it is one, or a view with its text."""
 
     name: str
     tracked: Tracked
@@ -397,7 +397,7 @@ def _folder(path: str) -> str:
 
 
 @checked
-def watch(spark: SparkSession, store: str | os.PathLike[str] | None = None) -> Watch:
+def watch(spark: SparkSession, store: str | os.PathLike[str] | None = None) -> SessionWatch:
     """Watch a Spark session from now on, to ask afterwards where the rows that it writes are from.
 
     Queries run as they would: Spark hands the plans of writes over when they have ended, and
@@ -408,4 +408,4 @@ def watch(spark: SparkSession, store: str | os.PathLike[str] | None = None) -> W
     store
         Where captures and copies go; None: a temporary directory, removed on close.
     """
-    return Watch(spark, store)
+    return SessionWatch(spark, store)
