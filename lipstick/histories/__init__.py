@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
     from lipstick.sessions import Session
+    from lipstick.tracking.source import Source
     from lipstick.tracking.tracker import Tracked
     from rewriter import View
 
@@ -186,6 +187,14 @@ class Reenacting:
             session.spark.table(session._views.pinned[tracked.name.lower()]), name
         )
         session._tracked[name.lower()] = replace(tracked, name=name)
+
+    def _track_version(self, name: str, source: Source, key: str | Sequence[str] | None) -> Tracked:
+        """Track a version that is pinned; its key is verified when a query first reads it."""
+        from lipstick.tracking.tracker import Naming, name_rows
+
+        frame, naming, token, files = name_rows(name, source, key, True)
+        verified = naming not in (Naming.KEY, Naming.ROW_IDS)
+        return cast("Session", self)._track(name, source, frame, naming, token, files, verified)
 
     def _verify_read(self, query: str) -> None:
         """Verify the keys of versions that statements made, and that a query reads."""

@@ -31,6 +31,7 @@ from lipstick.histories.steps import (
 from lipstick.histories.version_views import VersionViews
 from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
+from lipstick.tracking.source import version_source
 from lipstick.tracking.tracker import Naming, Tracked
 from lipstick.tracking.unknown_keys import check_deletion
 from rewriter.statements import Bags, over_relations, sources_of
@@ -142,13 +143,8 @@ class TableHistory(RowQuestions):
         table = tracked.source.version
         assert table is not None
         del self._session._tracked[relation.lower()]
-        after = self._session.track(
-            relation,
-            tracked.source.place or table.table,
-            self._keys[name],
-            verify=False,
-            at=version,
-        )
+        source = version_source(table, version, tracked.source.place)
+        after = self._session._track_version(relation, source, self._keys[name])
         frame = after.source.frame
         chain = self._chains[name]
         self._chains[name] = Chain(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -191,20 +191,19 @@ def execute(
         history.replay_before(step).reenacted(step)
     with in_force():
         spark.sql(statement.text)
-    commits = _commits_after(target.table, before)
-    if len(commits) > 1:
+    made = target.table.current()
+    assert made is not None
+    if made != before and not target.table.follows(made, before):
+        commits = _commits_after(target.table, before)
         shown = ", ".join(f"{version} ({operation})" for version, operation in commits)
         raise StatementError(
             f"The statement ran, and {target.table.table} has several new versions: {shown}. "
             "Something else changed it at the same time.\nNothing is known of these versions: "
             "ls.reenact(...) follows the table when it is given the statement of each."
         )
-    made = commits[0][0] if commits else before
-    if commits:
+    if made != before:
         history.add_version(table, made)
-    history.steps.append(
-        HistoryStep(step.name, statement, table, made, reads, step.dynamic, unchanged=not commits)
-    )
+    history.steps.append(replace(step, version=made, unchanged=made == before))
 
 
 def _commits_after(table: VersionedTable, version: int) -> list[tuple[int, str]]:

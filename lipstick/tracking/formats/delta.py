@@ -11,7 +11,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from lipstick.errors import SourceError
-from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion, readable
+from lipstick.tracking.formats.versions import (
+    Leaf,
+    Moment,
+    TableVersion,
+    classic_leaf,
+    readable,
+)
 from lipstick.tracking.states import local_path
 from lipstick.tracking.views import quoted_name
 
@@ -42,10 +48,23 @@ class VersionedDelta:
     place = ("_metadata.file_path", "_metadata.row_index")
 
     def current(self) -> int:
-        """Return the number of the last commit."""
+        """Return the number of the last commit; a classic session has it without a job."""
+        index = _index(classic_leaf(self.spark, self.table))
+        if (
+            index is not None
+            and index.getClass().getSimpleName() == "TahoeLogFileIndex"
+            and (not index.isTimeTravelQuery())
+        ):
+            snapshot = index.getSnapshot()
+            if snapshot.metadata().id() == self.identity:
+                return int(snapshot.version())
         last = self.spark.sql(f"DESCRIBE HISTORY {self.table} LIMIT 1").head()
         assert last is not None
         return int(last["version"])
+
+    def follows(self, version: int, before: int) -> bool:
+        """Return True if a commit is the next after another."""
+        return version == before + 1
 
     def history(self) -> list[TableVersion]:
         """Return the commits that the log still has, the oldest first."""
@@ -145,14 +164,8 @@ def delta_path(source: str) -> str | None:
 
 def delta_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
     """Return the version that a leaf of a plan reads; None: the leaf is no table of Delta."""
-    if leaf.getClass().getSimpleName() not in ("LogicalRelation", "LogicalRelationWithTable"):
-        return None
-    relation = leaf.relation()
-    kinds = (relation.getClass(), relation.getClass().getSuperclass())
-    if all(kind.getSimpleName() != "HadoopFsRelation" for kind in kinds):
-        return None
-    index = relation.location()
-    if not index.getClass().getName().startswith("org.apache.spark.sql.delta."):
+    index = _index(leaf)
+    if index is None:
         return None
     if index.getClass().getSimpleName() != "TahoeLogFileIndex":
         raise SourceError(
@@ -168,6 +181,22 @@ def delta_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
     pinned = bool(index.isTimeTravelQuery())
     version = int((index.snapshotAtAnalysis() if pinned else index.getSnapshot()).version())
     return Leaf(delta_of_name(spark, table), version, pinned=pinned)
+
+
+def _index(leaf: Any) -> Any:
+    """Return Delta's index of the files that a leaf of a plan reads; None: it has none."""
+    if leaf is None or leaf.getClass().getSimpleName() not in (
+        "LogicalRelation",
+        "LogicalRelationWithTable",
+    ):
+        return None
+    relation = leaf.relation()
+    kinds = (relation.getClass(), relation.getClass().getSuperclass())
+    if all(kind.getSimpleName() != "HadoopFsRelation" for kind in kinds):
+        return None
+    index = relation.location()
+    own = index.getClass().getName().startswith("org.apache.spark.sql.delta.")
+    return index if own else None
 
 
 def _parts(identifier: Any) -> list[str]:

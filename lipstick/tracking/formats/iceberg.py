@@ -10,7 +10,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from lipstick.errors import SourceError
-from lipstick.tracking.formats.versions import Leaf, Moment, TableVersion, readable
+from lipstick.tracking.formats.versions import (
+    Leaf,
+    Moment,
+    TableVersion,
+    classic_leaf,
+    readable,
+)
 from lipstick.tracking.views import quoted_name
 
 if TYPE_CHECKING:
@@ -37,7 +43,28 @@ class VersionedIceberg:
 
     def current(self) -> int | None:
         """Return the snapshot of the main branch."""
-        return self.reference("main")
+        table = self._loaded()
+        if table is None:
+            return self.reference("main")
+        table.refresh()
+        snapshot = table.currentSnapshot()
+        return None if snapshot is None else int(snapshot.snapshotId())
+
+    def follows(self, version: int, before: int) -> bool:
+        """Return True if a snapshot has another as its parent."""
+        table = self._loaded()
+        if table is None:
+            snapshots = self._metadata("snapshots").where(F.col("snapshot_id") == version)
+            row = snapshots.select("parent_id").head()
+            return row is not None and row["parent_id"] == before
+        snapshot = table.snapshot(version)
+        return snapshot is not None and snapshot.parentId() == before
+
+    def _loaded(self) -> Any:
+        """Return the table as a classic session has loaded it; None elsewhere."""
+        leaf = None if self.path is not None else classic_leaf(self.spark, self.table)
+        table = _base_table(leaf)
+        return table if table is not None and table.location() == self.identity else None
 
     def reference(self, name: str) -> int | None:
         """Return the snapshot of a branch or a tag; None: there is none of the name."""
@@ -195,16 +222,28 @@ def reference_of(table: str) -> tuple[str, str | None]:
     return (match[1], match[2]) if match else (table, None)
 
 
+def _is_read(leaf: Any) -> bool:
+    """Return True if a leaf of a plan reads a table of Iceberg, or one about it."""
+    if leaf is None or leaf.getClass().getSimpleName() != "DataSourceV2Relation":
+        return False
+    package = "org.apache.iceberg.spark.source."
+    return str(leaf.table().getClass().getName()).startswith(package)
+
+
+def _base_table(leaf: Any) -> Any:
+    """Return the table that a leaf of a plan reads; None: no table of Iceberg, or one about it."""
+    if not _is_read(leaf) or leaf.table().getClass().getSimpleName() != "SparkTable":
+        return None
+    table = leaf.table().table()
+    return table if table.getClass().getSimpleName() == "BaseTable" else None
+
+
 def iceberg_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
     """Return the snapshot that a leaf of a plan reads; None: the leaf is no table of Iceberg."""
-    if leaf.getClass().getSimpleName() != "DataSourceV2Relation":
+    if not _is_read(leaf):
         return None
     read = leaf.table()
-    if not read.getClass().getName().startswith("org.apache.iceberg.spark.source."):
-        return None
-    if read.getClass().getSimpleName() != "SparkTable" or (
-        read.table().getClass().getSimpleName() != "BaseTable"
-    ):
+    if _base_table(leaf) is None:
         raise SourceError(
             f"The data frame reads {read.name()}, which is no table of Iceberg but one about it, "
             "or its changes.\nCopy its rows (materialize=True)."

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pyspark.errors import PySparkException
 
 from lipstick.errors import VersionGoneError
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 Moment: TypeAlias = datetime | str
@@ -52,6 +52,9 @@ class VersionedTable(Protocol):
 
     def current(self) -> int | None:
         """Return the version that readers see now; None: the table has none yet."""
+
+    def follows(self, version: int, before: int) -> bool:
+        """Return True if a version was committed directly after another."""
 
     def history(self) -> list[TableVersion]:
         """Return the versions that led to the current one, the oldest first.
@@ -102,6 +105,14 @@ class VersionedTable(Protocol):
     @property
     def place(self) -> tuple[str, str]:
         """The metadata columns with the file of a row, and its number there."""
+
+
+def classic_leaf(spark: SparkSession, table: str) -> Any:
+    """Return the only leaf of the plan by which a classic session reads a table; None elsewhere."""
+    if not hasattr(spark, "_jsparkSession"):
+        return None
+    leaves = spark.table(table)._jdf.queryExecution().analyzed().collectLeaves()
+    return leaves.apply(0) if leaves.size() == 1 else None
 
 
 def readable(read: Callable[[], DataFrame], version: str, advice: str) -> DataFrame:
