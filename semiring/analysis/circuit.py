@@ -185,7 +185,8 @@ class _Classes:
         if kind == "decision":
             return slope * (values[high] - values[low])
         difference = _plus(values[high], -1.0 * values[low])
-        return (slope[: len(difference)] * difference).sum(axis=0)
+        slope, difference = _aligned(slope[: len(difference)], difference)
+        return (slope * difference).sum(axis=0)
 
     def _slopes(
         self, own: int, context: int, slope: Any, child: int, values: Sequence[Any]
@@ -217,8 +218,8 @@ class _Classes:
         if gate.kind == "compare":
             if role == 1:
                 return slope
-            truth = _column(gate.sums[: len(values[child])], values[child][0])
-            return truth * slope
+            like = max(slope, values[child][0], key=np.ndim)
+            return _column(gate.sums[: len(values[child])], like) * slope
         assert gate.kind == "step"
         there, absent = slope[gate.at], slope[0]
         return absent - there if gate.complement else there - absent

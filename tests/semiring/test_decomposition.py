@@ -26,6 +26,13 @@ COMPILATION = "semiring.analysis.compilation._SPLIT"
 ENUMERATED = "semiring.analysis.responsibilities._ENUMERATED"
 
 
+P = Polynomial.token
+
+
+def batched(items):
+    return zip(items[::2], items[1::2], strict=True)
+
+
 def annotation(seed, parts=3):
     """Sums and products of parts of all forms; some of them are alike but for their tuples."""
     chance = random.Random(seed)
@@ -97,6 +104,24 @@ def test_a_tree_answers_as_all_worlds_do(seed, monkeypatch):
     shares = responsibility(formal)
     for token, share in worlds.responsibility().items():
         assert shares[token] == pytest.approx(share) or shares[token] < share <= shares.upper[token]
+
+
+def test_comparisons_of_comparisons_are_attributed_as_in_all_worlds():
+    """Sums that a decided tuple leaves known are of no tuple's chance, and aligned with others."""
+    for seed in range(60):
+        chance = random.Random(seed)
+
+        def held(depth, of=chance):
+            parts = [P(Token("r", of.choice("abcde"))) for _ in range(2 * of.randint(2, 4))]
+            terms = [delta(a + b) if of.random() < 0.5 else a * b for a, b in batched(parts)]
+            if depth:
+                terms[0] = terms[0] * held(0)
+            tensor = Tensor(of.choice([SUM, COUNT]), [(k, of.randint(1, 3)) for k in terms])
+            return compare(of.choice(["<", "=", ">="]), tensor, of.randint(1, 6))
+
+        formal = P(Token("r", chance.choice("abcde"))) * held(1)
+        found = {token: estimate.value for token, estimate in shapley(formal).items()}
+        assert found == pytest.approx(game(formal).shapley(), abs=1e-9), seed
 
 
 def test_a_tree_of_many_parts_answers_as_a_circuit_does(monkeypatch):
