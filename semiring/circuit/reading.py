@@ -29,6 +29,7 @@ from semiring.circuit.gates import (
     ZERO,
 )
 from semiring.circuit.order import CanonicalOrder, first_monomials
+from semiring.circuit.prefixes import flat_tensor
 from semiring.circuit.values import CircuitRows, formal_value
 from semiring.expression import (
     Atom,
@@ -448,7 +449,7 @@ class CircuitTensor(Tensor):
     def _edges(self) -> tuple[Array, Array]:
         """The annotations and the places of their values, in the order of values."""
         store = self._reading.circuit.gates
-        edges, _ = store.edges_of(np.array([self.gate]))
+        edges, _ = store.edges_of(np.array([flat_tensor(self._reading.circuit, self.gate)]))
         return store.child[edges], store.label[edges]
 
     def values(self) -> list[Any]:

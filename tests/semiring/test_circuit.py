@@ -11,9 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semiring import COUNT, MAX, SUM, Expression, Polynomial, Tensor, Token, compare
+from semiring.analysis import probability
 from semiring.base import Semiring
 from semiring.circuit import AnnotationCircuit, CircuitReading, evaluate
+from semiring.circuit.evaluation import ArrayValues, operand_values
 from semiring.circuit.gates import CANONICAL
+from semiring.circuit.prefixes import prefix_counts
 from semiring.columns import Columns, Source, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.errors import LipstickError
@@ -260,6 +263,39 @@ def test_large_tensors_make_their_terms_when_these_are_looked_at() -> None:
 def test_an_edge_takes_at_most_sixteen_bytes() -> None:
     store = AnnotationCircuit(0).gates
     assert store.child.itemsize + store.label.itemsize <= 16
+
+
+def test_counts_of_first_rows_share_the_sums_of_blocks() -> None:
+    """Rows that are in no world, that come twice, and that are sums, among many tokens."""
+    named = [Token("t", number) for number in range(300)]
+    circuit = AnnotationCircuit(300)
+    reading = CircuitReading(circuit, lambda numbers: [named[n] for n in numbers])
+    random = np.random.default_rng(0)
+    rows = circuit.tokens(random.integers(0, 300, 1_000))
+    rows[random.random(1_000) < 0.1] = 0
+    rows[random.random(1_000) < 0.1] = 1
+    for of_rows in (
+        rows,
+        np.where(random.random(1_000) < 0.1, circuit.plus(rows, rows[::-1]), rows),
+    ):
+        counts = np.sort(random.integers(0, 1_001, 40))
+        before = len(circuit.gates), circuit.gates.edges
+        gates, sizes = prefix_counts(circuit, of_rows, counts)
+        assert circuit.gates.edges - before[1] < 40 * 32 + 4_000
+        there = random.integers(0, 3, 300)
+        values = operand_values(circuit, gates, ArrayValues(Counting(), there))
+        of_each = evaluate(circuit, Counting(), of_rows, ArrayValues(Counting(), there))[1]
+        assert values == [int(of_each[:count].sum()) for count in counts]
+        for count, tensor, size in zip(counts.tolist(), reading.tensors(gates), sizes, strict=True):
+            flat = Tensor(COUNT, ((k, 1) for k in reading.annotations(of_rows[:count])))
+            assert tensor == flat
+            assert tensor.truncated(5) == flat.truncated(5)
+            assert size == tensor.size == flat.size
+    chosen = gates[(counts > 64) & (counts < 200)][:1]
+    (few,) = reading.annotations(circuit.compare("<", chosen, [100]))
+    assert float(probability(few, 0.5)) == pytest.approx(
+        float(probability(Expression.of(few).evaluate(ALGEBRA, None), 0.5))
+    )
 
 
 def _named_values(semiring: Semiring[Any], draw: st.DataObject) -> dict[Token, Any]:

@@ -20,6 +20,7 @@ from rewriter.analysis.conditional import conditional
 from rewriter.blocks import Block
 from semiring.base import Array
 from semiring.circuit import CircuitReading
+from semiring.circuit.prefixes import prefix_counts
 from semiring.circuit.reading import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.render import REPR_TERMS
@@ -82,17 +83,31 @@ class RowsBefore(Tensor):
 
 
 class CircuitRowsBefore(CircuitTensor):
-    """The same in a circuit."""
+    """The same in a circuit.
 
-    __slots__ = ("_sort_keys",)
+    Parameters
+    ----------
+    size
+        The number of simple tensors.
+    """
+
+    __slots__ = ("_size", "_sort_keys")
+    _size: int
     _sort_keys: tuple[Operand, ...]
 
-    def __init__(self, reading: CircuitReading, keys: Sequence[Operand], gate: int) -> None:
+    def __init__(
+        self, reading: CircuitReading, keys: Sequence[Operand], size: int, gate: int
+    ) -> None:
         super().__init__(reading, gate)
         object.__setattr__(self, "_sort_keys", tuple(keys))
+        object.__setattr__(self, "_size", size)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (RowsBefore, (self.terms, self._sort_keys))
+
+    @property
+    def size(self) -> int:
+        return self._size
 
     def called(self, limit: int | None = REPR_TERMS) -> str:
         return _called(self, self._sort_keys, limit)
@@ -152,26 +167,35 @@ class _Sorted:
         if limit is not None and not (self._formal_order or self._block.offset):
             # The first rows are in the answer in every world in which they are there.
             chosen = np.flatnonzero(self._place[positions] >= limit)
-        places = positions[chosen].tolist()
-        start = 0
-        while start < len(places):
-            earlier = [self._before(places[start])]
-            # As many at once as make a column of some length.
-            while start + len(earlier) < len(places) and sum(map(len, earlier)) < _EDGES:
-                earlier.append(self._before(places[start + len(earlier)]))
-            stop = start + len(earlier)
-            factors[chosen[start:stop]] = self._factors(places[start:stop], earlier)
-            start = stop
+        if self._formal_order:
+            places = positions[chosen].tolist()
+            start = 0
+            while start < len(places):
+                earlier = [self._before(places[start])]
+                # As many at once as make a column of some length.
+                while start + len(earlier) < len(places) and sum(map(len, earlier)) < _EDGES:
+                    earlier.append(self._before(places[start + len(earlier)]))
+                stop = start + len(earlier)
+                gates, offsets = np.concatenate(earlier), bounds(np.array([*map(len, earlier)]))
+                before = circuit.tensors(COUNT, gates, pa.repeat(1, len(gates)), offsets)
+                sizes = [tensor.size for tensor in self._formal.reading.tensors(before)]
+                factors[chosen[start:stop]] = self._factors(places[start:stop], before, sizes)
+                start = stop
+        elif len(chosen):
+            ranks = self._place[positions[chosen]]
+            first = self._order[: int(ranks.max())]
+            rows = self._formal.tuples.uncut(self._block.name, first)
+            before, sizes = prefix_counts(circuit, rows, ranks)
+            factors[chosen] = self._factors(positions[chosen].tolist(), before, sizes)
         return factors
 
-    def _factors(self, positions: list[int], earlier: list[Array]) -> Array:
-        """The factors of tuples, given that other rows are there and come before."""
+    def _factors(self, positions: list[int], before: Array, sizes: Sequence[int]) -> Array:
+        """The factors of tuples, given the COUNTs of the rows that are there and come before, and
+        the sizes of these."""
         circuit, reading = self._formal.circuit, self._formal.reading
-        gates, offsets = np.concatenate(earlier), bounds(np.array([*map(len, earlier)]))
-        before = circuit.tensors(COUNT, gates, pa.repeat(1, len(gates)), offsets)
-        for position, gate in zip(positions, before.tolist(), strict=True):
+        for position, gate, size in zip(positions, before.tolist(), sizes, strict=True):
             keys = [column[position] for column in self._columns[: len(self._block.order)]]
-            reading.shown_as[gate] = partial(CircuitRowsBefore, reading, keys)
+            reading.shown_as[gate] = partial(CircuitRowsBefore, reading, keys, size)
         factors, offset, limit = circuit.ones(len(positions)), self._block.offset, self._block.limit
         if limit is not None:
             cut = np.flatnonzero(circuit.most(before) >= offset + limit)
@@ -181,13 +205,7 @@ class _Sorted:
         return factors
 
     def _before(self, position: int) -> Array:
-        """That rows are there and come before a tuple."""
-        name = self._block.name
-        if not self._formal_order:
-            rank = int(self._place[position])
-            if rank > MOST:
-                raise too_many(f"LIMIT of {name} looks at {rank:,} rows before a row")
-            return self._formal.tuples.uncut(name, self._order[:rank])
+        """That rows are there and come before a tuple in an order that a deletion may change."""
         precedes = Precedes(self._directions, self._types)
         own_keys = self._rows[position]
         others = np.flatnonzero(self._gates)
