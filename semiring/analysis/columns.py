@@ -29,8 +29,8 @@ from semiring.circuit.reading import (
     CircuitPolynomial,
     CircuitReading,
     CircuitSum,
-    CircuitTensor,
 )
+from semiring.circuit.values import CircuitTensor
 from semiring.expression import (
     Atom,
     Compare,

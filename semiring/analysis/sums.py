@@ -26,7 +26,7 @@ from semiring.base import Array
 from semiring.budget import check_budget
 from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SUM, TOKEN
 from semiring.circuit.order import list_ranks
-from semiring.circuit.reading import CircuitTensor
+from semiring.circuit.values import CircuitTensor
 from semiring.exact import reduce_segments
 from semiring.segments import ascending, bounds, owners_of, places_in, places_of
 from semiring.tensor import Tensor

@@ -19,7 +19,6 @@ from semiring.circuit.gates import (
     DELTA,
     MONUS,
     ONE,
-    OPEN,
     PLAIN,
     POLYNOMIAL,
     PRODUCT,
@@ -29,8 +28,7 @@ from semiring.circuit.gates import (
     ZERO,
 )
 from semiring.circuit.order import CanonicalOrder, first_monomials
-from semiring.circuit.prefixes import flat_tensor
-from semiring.circuit.values import CircuitRows, formal_value
+from semiring.circuit.values import SMALL, CircuitRows, CircuitTensor, formal_value
 from semiring.expression import (
     Atom,
     Compare,
@@ -45,13 +43,11 @@ from semiring.expression import (
     condition,
     simplify,
 )
-from semiring.monoid import Monoid
 from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial
-from semiring.render import REPR_TERMS, join_terms, left_out
 from semiring.segments import ascending
 from semiring.semirings.expressions import Expressions
-from semiring.tensor import Tensor, simple_tensors, simple_text
+from semiring.tensor import Tensor
 from semiring.token import Token, normal_value
 from semiring.value import Operand, Value
 from semiring.values import Function, WindowRows
@@ -59,8 +55,6 @@ from semiring.values import Function, WindowRows
 Annotation: TypeAlias = Polynomial | Expression
 
 _ALGEBRA = Expressions()
-_SMALL = 16
-"""Sums of so many terms are made at once."""
 
 
 class CircuitReading:
@@ -127,7 +121,7 @@ class CircuitReading:
             known.update(zip(formal.tolist(), self.expressions(formal), strict=True))
             for gate in new[canonical & polynomial & sums].tolist():
                 total = CircuitPolynomial(self, gate)
-                known[gate] = total if total.size > _SMALL else Polynomial(dict(total.terms))
+                known[gate] = total if total.size > SMALL else Polynomial(dict(total.terms))
             known.update((gate, self._by_algebra(gate)) for gate in new[~canonical].tolist())
             known.setdefault(ZERO, Polynomial.zero())
         return [known[gate] for gate in gates.tolist()]
@@ -175,7 +169,7 @@ class CircuitReading:
         """Boolean array: the gates with expressions that are not made of their children's."""
         store = self.circuit.gates
         kinds = store.kind[gates]
-        large = (kinds == SUM) & (store.sizes(gates) > _SMALL)
+        large = (kinds == SUM) & (store.sizes(gates) > SMALL)
         conditions = (kinds == COMPARE) | (kinds == CONDITION)
         closed: Array = large | conditions | ~store.has(gates, CANONICAL)
         return closed
@@ -419,83 +413,3 @@ class CircuitSum(_LargeSum, Sum):
     def is_polynomial(self) -> bool:
         flags = self._reading.circuit.gates.flags[self._gate]
         return bool(flags & POLYNOMIAL)
-
-
-class CircuitTensor(Tensor):
-    """A tensor in a circuit, whose terms are made when they are looked at."""
-
-    __slots__ = ("_made", "_reading", "gate")
-    _made: Any
-    _reading: CircuitReading
-    gate: int
-
-    def __init__(self, reading: CircuitReading, gate: int) -> None:
-        object.__setattr__(self, "_reading", reading)
-        object.__setattr__(self, "gate", gate)
-        object.__setattr__(self, "_made", None)
-
-    def _scalars(self) -> Any:
-        circuit = self._reading.circuit
-        return circuit.scalars[int(circuit.gates.payload[self.gate])]
-
-    @property
-    def _monoid(self) -> Any:  # type: ignore[override]
-        return self._scalars().monoid
-
-    @property
-    def monoid(self) -> Monoid:
-        return cast(Monoid, self._monoid)
-
-    def _edges(self) -> tuple[Array, Array]:
-        """The annotations and the places of their values, in the order of values."""
-        store = self._reading.circuit.gates
-        edges, _ = store.edges_of(np.array([flat_tensor(self._reading.circuit, self.gate)]))
-        return store.child[edges], store.label[edges]
-
-    def values(self) -> list[Any]:
-        """The values of the terms, in their order, without their annotations."""
-        return cast(list[Any], self._scalars().values(self._edges()[1]))
-
-    @property
-    def _terms(self) -> Any:  # type: ignore[override]
-        if self._made is None:
-            gates, places = self._edges()
-            values = self._scalars().values(places)
-            terms = zip(self._reading.annotations(gates), values, strict=True)
-            object.__setattr__(self, "_made", tuple((k, v) for k, v in terms if not k.is_zero))
-        return self._made
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        return self._reading.tokens(np.array([self.gate]))
-
-    @property
-    def has_tokens(self) -> bool:
-        return bool(self._reading.circuit.gates.flags[self.gate] & OPEN)
-
-    @property
-    def is_zero(self) -> bool:
-        return not len(self._edges()[0])
-
-    @property
-    def size(self) -> int:
-        gates, _ = self._edges()
-        store = self._reading.circuit.gates
-        if not store.has(gates, CANONICAL).all():
-            return len(self.simple_tensors)
-        return int(np.where(store.kind[gates] == SUM, store.sizes(gates), 1).sum())
-
-    def truncated(self, limit: int | None = REPR_TERMS) -> str:
-        gates, places = self._edges()
-        store = self._reading.circuit.gates
-        # How many simple tensors there are follows from the sizes of sums.
-        sizes = np.where(store.kind[gates] == SUM, store.sizes(gates), 1)
-        small = sizes.sum() <= _SMALL
-        if limit is None or small or not store.has(gates, CANONICAL).all():
-            return super().truncated(limit)
-        few = int(np.searchsorted(np.cumsum(sizes), limit)) + 1
-        values = self._scalars().values(places[:few])
-        terms = zip(self._reading.annotations(gates[:few]), values, strict=True)
-        shown = [simple_text(k, v, limit) for k, v in simple_tensors(terms, limit)]
-        hidden = int(sizes.sum()) - len(shown)
-        return join_terms([*shown, left_out(hidden)] if hidden else shown, None)

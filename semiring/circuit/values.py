@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from semiring.base import Array
-from semiring.circuit.gates import AGGREGATED, APPLIED, CHOICE, OPEN, TENSOR, WINDOWED
+from semiring.circuit.gates import (
+    AGGREGATED,
+    APPLIED,
+    CANONICAL,
+    CHOICE,
+    OPEN,
+    SUM,
+    TENSOR,
+    WINDOWED,
+)
+from semiring.circuit.prefixes import flat_tensor
+from semiring.monoid import Monoid
+from semiring.render import REPR_TERMS, join_terms, left_out
+from semiring.tensor import Tensor, simple_tensors, simple_text
 from semiring.token import Token
 from semiring.value import Value
 from semiring.values import Aggregated, Applied, Choice, Windowed, WindowRows
 
 if TYPE_CHECKING:
     from semiring.circuit.reading import CircuitReading
+
+
+SMALL = 16
+"""Sums of so many terms are made at once."""
 
 
 class _InCircuit:
@@ -154,6 +171,86 @@ class CircuitWindowed(Windowed):
         rows = reading.rows(int(store.child[store.offsets[gate]]))
         super().__init__(rows, int(store.payload[gate]))
         object.__setattr__(self, "gate", gate)
+
+
+class CircuitTensor(Tensor):
+    """A tensor in a circuit, whose terms are made when they are looked at."""
+
+    __slots__ = ("_made", "_reading", "gate")
+    _made: Any
+    _reading: CircuitReading
+    gate: int
+
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
+        object.__setattr__(self, "_reading", reading)
+        object.__setattr__(self, "gate", gate)
+        object.__setattr__(self, "_made", None)
+
+    def _scalars(self) -> Any:
+        circuit = self._reading.circuit
+        return circuit.scalars[int(circuit.gates.payload[self.gate])]
+
+    @property
+    def _monoid(self) -> Any:  # type: ignore[override]
+        return self._scalars().monoid
+
+    @property
+    def monoid(self) -> Monoid:
+        return cast(Monoid, self._monoid)
+
+    def _edges(self) -> tuple[Array, Array]:
+        """The annotations and the places of their values, in the order of values."""
+        store = self._reading.circuit.gates
+        edges, _ = store.edges_of(np.array([flat_tensor(self._reading.circuit, self.gate)]))
+        return store.child[edges], store.label[edges]
+
+    def values(self) -> list[Any]:
+        """The values of the terms, in their order, without their annotations."""
+        return cast(list[Any], self._scalars().values(self._edges()[1]))
+
+    @property
+    def _terms(self) -> Any:  # type: ignore[override]
+        if self._made is None:
+            gates, places = self._edges()
+            values = self._scalars().values(places)
+            terms = zip(self._reading.annotations(gates), values, strict=True)
+            object.__setattr__(self, "_made", tuple((k, v) for k, v in terms if not k.is_zero))
+        return self._made
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._reading.tokens(np.array([self.gate]))
+
+    @property
+    def has_tokens(self) -> bool:
+        return bool(self._reading.circuit.gates.flags[self.gate] & OPEN)
+
+    @property
+    def is_zero(self) -> bool:
+        return not len(self._edges()[0])
+
+    @property
+    def size(self) -> int:
+        gates, _ = self._edges()
+        store = self._reading.circuit.gates
+        if not store.has(gates, CANONICAL).all():
+            return len(self.simple_tensors)
+        return int(np.where(store.kind[gates] == SUM, store.sizes(gates), 1).sum())
+
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        gates, places = self._edges()
+        store = self._reading.circuit.gates
+        # How many simple tensors there are follows from the sizes of sums.
+        sizes = np.where(store.kind[gates] == SUM, store.sizes(gates), 1)
+        small = sizes.sum() <= SMALL
+        if limit is None or small or not store.has(gates, CANONICAL).all():
+            return super().truncated(limit)
+        few = int(np.searchsorted(np.cumsum(sizes), limit)) + 1
+        values = self._scalars().values(places[:few])
+        terms = zip(self._reading.annotations(gates[:few]), values, strict=True)
+        shown = [simple_text(k, v, limit) for k, v in simple_tensors(terms, limit)]
+        hidden = int(sizes.sum()) - len(shown)
+        return join_terms([*shown, left_out(hidden)] if hidden else shown, None)
 
 
 _CLASSES: dict[int, Any] = {

@@ -21,7 +21,7 @@ from rewriter.blocks import Block
 from semiring.base import Array
 from semiring.circuit import CircuitReading
 from semiring.circuit.prefixes import prefix_counts
-from semiring.circuit.reading import CircuitTensor
+from semiring.circuit.values import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.render import REPR_TERMS
 from semiring.segments import bounds

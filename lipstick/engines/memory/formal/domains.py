@@ -29,7 +29,7 @@ from lipstick.engines.memory.unions import UnionRows
 from rewriter.blocks import Lookup
 from rewriter.scalars.text import text
 from semiring.base import Array
-from semiring.circuit.reading import CircuitTensor
+from semiring.circuit.values import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.token import normal_value, order_key
 from semiring.value import Operand, Value
