@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
+from lipstick.cli.captures import diff, rows, what_if
 from lipstick.cli.demo import demo
 from lipstick.cli.erase import erase
 from lipstick.cli.explore import explore
@@ -57,5 +58,18 @@ def main() -> None:
     """
 
 
-for command in (demo, erase, explore, why, workflow, graph, fsck, compact, vacuum):
+for command in (
+    demo,
+    erase,
+    explore,
+    why,
+    rows,
+    what_if,
+    diff,
+    workflow,
+    graph,
+    fsck,
+    compact,
+    vacuum,
+):
     main.add_command(command)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from lipstick.cli.errors import reported
+from lipstick.cli.output import working
 
 
 @click.command()
@@ -42,11 +43,13 @@ def explore(
         from lipstick.explorer import Explorer
         from lipstick.explorer.explorer import open_sources
 
-        explorer = Explorer([entry for path in paths for entry in open_sources(path)])
+        with working("opening"):
+            explorer = Explorer([entry for path in paths for entry in open_sources(path)])
         if output is not None:
             from lipstick.explorer.saved import save
 
-            size = save(explorer, output, rows)
+            with working(f"writing {output}"):
+                size = save(explorer, output, rows)
             click.echo(f"{output}: {size:,} bytes, to be opened in any browser.")
             return
         from lipstick.explorer.server import Serving

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from xml.etree import ElementTree
@@ -65,13 +67,20 @@ class Answer:
         """Add a line; control characters are escaped, since others may have written the text."""
         self._parts.append(printable(text))
 
-    def table(self, rows: Sequence[dict[str, Any]], total: int | None = None) -> None:
+    def table(
+        self,
+        rows: Sequence[dict[str, Any]],
+        total: int | None = None,
+        styles: Sequence[str] = (),
+    ) -> None:
         """Add rows under the names of their values; columns without any value are left out.
 
         Parameters
         ----------
         total
             How many rows there are, if these are only the first.
+        styles
+            The colour of each row, where a terminal has colours.
         """
         from rich import box
         from rich.table import Table
@@ -84,8 +93,8 @@ class Answer:
             given = [row[name] for row in rows if row.get(name) is not None]
             number = all(isinstance(v, int | float) and not isinstance(v, bool) for v in given)
             table.add_column(Text(name), justify="right" if number else "left")
-        for row in rows:
-            table.add_row(*(Text(_cell(row.get(name))) for name in names))
+        for row, style in zip_longest(rows, styles):
+            table.add_row(*(Text(_cell(row.get(name))) for name in names), style=style)
         if names:
             self._parts.append(table)
         if total is not None and total > len(rows):
@@ -128,6 +137,15 @@ class Answer:
             click.echo(text, nl=False)
         else:
             self.file.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on the terminal of standard error that something is being done, until it is done."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} …"):
+        yield
 
 
 def counted(number: int, noun: str) -> str:

@@ -82,10 +82,10 @@ def value(
 
         other: Any = None
         if than is not None:
-            other = _named((than,)) if "=" in than else _number(than)
+            other = named_values((than,)) if "=" in than else _number(than)
         opened = lipstick.open(capture)
         explanation = opened.why(
-            column, _named(where), than=other, too=too, budget=options["budget"]
+            column, named_values(where), than=other, too=too, budget=options["budget"]
         )
         _show(explanation, **options)
 
@@ -212,7 +212,7 @@ def why_not(
     QUERY is SQL, or a file with SQL, over the tables.
     """
     with reported(), _session(tables) as session:
-        missing = session.sql(_query(query)).why_not(_named(pattern), condition=condition)
+        missing = session.sql(_query(query)).why_not(named_values(pattern), condition=condition)
         shown = answer(format, output, limit, (TABLE, JSON))
         if shown.format == JSON:
             reasons = missing.table.to_pylist()
@@ -242,7 +242,8 @@ def _session(tables: tuple[str, ...]) -> Iterator[Session]:
         yield session
 
 
-def _named(texts: tuple[str, ...]) -> dict[str, Any]:
+def named_values(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return values by name, from texts ``COLUMN=VALUE``."""
     named = {}
     for text in texts:
         name, found, written = text.partition("=")

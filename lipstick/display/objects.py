@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from enum import Enum
     from pathlib import Path
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -134,6 +135,17 @@ def frame_html(frame: ShownFrame) -> str:
     ]
     more = f'<div class="m">only the first {ROWS} rows</div>' if len(pairs) > ROWS else ""
     return page(body + table_html(head, rows) + more)
+
+
+@never_raises
+def answer_html(answer: pa.Table) -> str:
+    """Return the first rows of an answer that is in memory."""
+    head = [*map(escape, answer.column_names)]
+    rows = zip(*(column.to_pylist() for column in answer.slice(0, ROWS).columns), strict=True)
+    shown = [[cell_html(value) for value in row] for row in rows]
+    more = answer.num_rows - ROWS
+    note = f'<div class="m">{counted(more, "more row")}</div>' if more > 0 else ""
+    return page(table_html(head, shown) + note)
 
 
 def _annotation(annotation: Any) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import webbrowser
+from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lipstick.display.objects import answer_html
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import (
     Explorer,
@@ -137,11 +140,24 @@ def explore(
         save(explorer, path)
         return path
     if in_notebook():
-        return widget(explorer)
+        return widget(explorer, _still(subjects))
     served = Served(explorer)
     if browser:
         webbrowser.open(served.url)
     return served
+
+
+def _still(subjects: Sequence[Any]) -> str:
+    """Return what is explored as HTML: answers with their first rows, and graphs as drawings."""
+    from lipstick.capture.capture import Capture
+
+    parts = []
+    for subject in subjects:
+        if isinstance(subject, Capture):
+            parts.append(answer_html(subject.memory.answer()))
+        shown = getattr(subject, "_repr_html_", None)
+        parts.append(f"<p>{escape(str(subject))}</p>" if shown is None else shown() or "")
+    return "".join(parts)
 
 
 def bundle(subject: Any) -> dict[str, Any] | None:
@@ -154,7 +170,7 @@ def bundle(subject: Any) -> dict[str, Any] | None:
     if not in_notebook():
         return None
     try:
-        shown = widget(Explorer(sources_of(subject)))
+        shown = widget(Explorer(sources_of(subject)), _still((subject,)))
     except ExploreError:
         return None
     mime = shown._repr_mimebundle_()

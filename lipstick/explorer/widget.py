@@ -11,8 +11,13 @@ from lipstick.explorer.page import script, style
 _RENDER = "\nexport default { render: renderWidget };\n"
 
 
-def widget(explorer: Explorer) -> Any:
+def widget(explorer: Explorer, still: str = "") -> Any:
     """An anywidget that shows an explorer; questions go through the notebook's kernel.
+
+    Parameters
+    ----------
+    still
+        HTML for places that show notebooks without a kernel, such as GitHub and nbconvert.
 
     Raises
     ------
@@ -36,6 +41,13 @@ def widget(explorer: Explorer) -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.on_msg(self._answer)
+
+        def _repr_mimebundle_(self, **options: Any) -> Any:
+            given = super()._repr_mimebundle_(**options)
+            data, *metadata = given if isinstance(given, tuple) else (given,)
+            if still and data is not None:
+                data = {**data, "text/html": still}
+            return (data, *metadata) if metadata else data
 
         def _answer(self, _: Any, message: Any, __: Any) -> None:
             if isinstance(message, dict) and isinstance(message.get("id"), int):

@@ -122,7 +122,7 @@ class Hypothetical:
         result = capture.memory.what_if(self.deleted)
         self.method = result.method
         self.python = copied(capture, self.deleted, scenario)
-        changes = result.changes
+        self._changes = changes = result.changes
         self.kinds = changes.column("_change").combine_chunks()
         old, new = (pa.Table.from_struct_array(changes.column(side)) for side in ("old", "new"))
         self.answer = capture.memory.answer()
@@ -163,6 +163,17 @@ class Hypothetical:
         ]
         return window
 
+    @property
+    def removed(self) -> dict[str, int]:
+        """The number of rows that are removed, per relation."""
+        return {name: table.num_rows for name, table in self.deleted.items()}
+
+    def changes(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """Return the rows that would differ: ``change``, ``old`` and ``new``, as values."""
+        found = self._changes.take(pa.array(self.differing[:limit]))
+        rows = (found.column(name).to_pylist() for name in ("_change", "old", "new"))
+        return [{"change": c, "old": o, "new": n} for c, o, n in zip(*rows, strict=True)]
+
     def described(self) -> dict[str, Any]:
         """Return the counts of rows, and the first that would differ."""
         window = self.window(Params({"differing": True, "offset": 0, "limit": SHOWN}))
@@ -180,7 +191,7 @@ class Hypothetical:
                 for place, old, after in rows
             ],
             "method": self.method,
-            "removed": {name: table.num_rows for name, table in self.deleted.items()},
+            "removed": self.removed,
             "unused": {name: count for name, count in self.unused.items() if count},
             "python": self.python,
         }

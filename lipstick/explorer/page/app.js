@@ -23,6 +23,17 @@ class FaultView extends View {
 const VIEWS = { fault: FaultView, capture: CaptureView, graph: GraphView, script: ScriptView, federation: FederationView, stream: StreamView, reduction: ReductionView };
 const SORTS = { fault: "damaged", capture: "capture", graph: "store", script: "script", federation: "federation", stream: "streams", reduction: "events" };
 
+const KEYS = [
+  ["↑ ↓ ← →", "move in tables and pictures"],
+  ["Enter", "opens a row, a number, a box"],
+  ["Backspace", "goes back up in a graph"],
+  ["Escape", "closes the value, then the row"],
+  ["/", "goes to the search or the first filter"],
+  ["u", "undoes the last step, as Ctrl Z"],
+  ["+ -", "zoom a picture"],
+  ["?", "shows these"],
+];
+
 export class App {
   constructor(root, asker, { address }) {
     this.root = root;
@@ -47,7 +58,8 @@ export class App {
     }
     if (theme) root.dataset.theme = theme;
     this.place.listen(() => this.show());
-    root.addEventListener("keydown", (event) => this.key(event));
+    // On a page of its own keys work wherever the focus is, also where it is nowhere.
+    (address ? document : root).addEventListener("keydown", (event) => this.key(event));
     this.start();
   }
 
@@ -112,13 +124,34 @@ export class App {
 
   key(event) {
     const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-    if (event.key === "/" && !typing) {
-      const search = this.main.querySelector(".search input, .column-filter");
-      if (search) {
-        event.preventDefault();
-        search.focus();
-      }
+    const undone = event.key === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+    let done = false;
+    if (event.key === "Escape" && !event.defaultPrevented) {
+      if (typing && this.main.contains(event.target)) event.target.blur();
+      else done = this.view?.close?.() ?? false;
+    } else if (typing || ((event.ctrlKey || event.metaKey || event.altKey) && !undone)) return;
+    else if (undone || event.key === "u") done = this.place.undo();
+    else if (event.key === "?") done = this.help();
+    else if (event.key === "/") {
+      const search = [...this.main.querySelectorAll(".search input, .column-filter")].find((input) => input.offsetParent);
+      search?.focus();
+      done = Boolean(search);
     }
+    if (done) event.preventDefault();
+  }
+
+  help() {
+    const close = () => dialog.close();
+    const dialog = h(
+      "dialog",
+      { class: "help", "aria-label": "Keys", onclose: () => dialog.remove() },
+      h("h2", null, "Keys"),
+      h("dl", { class: "facts" }, KEYS.map(([keys, does]) => [h("dt", null, keys.split(" ").map((key) => [h("kbd", null, key), " "])), h("dd", null, does)])),
+      button("Close", close),
+    );
+    this.root.append(dialog);
+    dialog.showModal();
+    return true;
   }
 }
 

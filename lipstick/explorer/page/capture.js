@@ -78,6 +78,16 @@ export class CaptureView extends View {
     ];
   }
 
+  // Close what is open: the value, then the row; whether there was any.
+  close() {
+    const place = this.app.place;
+    const open = ["col", "row"].find((name) => place.get(name) !== undefined);
+    if (!open) return false;
+    place.go({ [open]: undefined, by: undefined, only: undefined });
+    this.table?.scroller.focus();
+    return true;
+  }
+
   // The scenario that the answer is shown in: its rows have what they would be beside them.
   supposed() {
     const { strike, place } = this.app;

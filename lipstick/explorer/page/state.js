@@ -9,6 +9,7 @@ export class Place {
   constructor(address) {
     this.address = address;
     this.values = {};
+    this.before = [];
     this.listeners = [];
     if (address) {
       this.values = Place.read(location.hash);
@@ -67,6 +68,7 @@ export class Place {
 
   // Go somewhere: values that are not named stay. `quiet` replaces the entry in the history.
   go(values, quiet = false) {
+    if (!quiet) this.before.push(this.values);
     this.values = { ...this.values, ...values };
     if (this.address) {
       const hash = Place.write(this.values);
@@ -75,10 +77,22 @@ export class Place {
     this.tell();
   }
 
-  // Go to another source: nothing stays.
-  leave(values) {
+  // Go back a step; whether there was one.
+  undo() {
+    const values = this.before.pop();
+    if (!values) return false;
     this.values = {};
     this.go(values);
+    this.before.pop();
+    return true;
+  }
+
+  // Go to another source: nothing stays.
+  leave(values) {
+    this.before.push(this.values);
+    this.values = {};
+    this.go(values);
+    this.before.pop();
   }
 
   listen(listener) {

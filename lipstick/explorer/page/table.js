@@ -125,7 +125,6 @@ export class Table {
             "aria-label": `Filter ${column.name}`,
             value: this.query.filters[place] ?? "",
             oninput: (event) => this.filter(place, event.target.value),
-            onkeydown: (event) => event.stopPropagation(),
           });
         return h(
           "div",

@@ -4,7 +4,7 @@ import { h, replace, button, icon, many, grouped, rounded } from "./dom.js";
 import { Latest } from "./state.js";
 import { spans } from "./charts.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
-import { load } from "./why.js";
+import { load, replaceKeeping } from "./why.js";
 
 const UNITS = { time: ["day", "month", "year"], number: ["range"] };
 
@@ -62,7 +62,7 @@ export class Value {
     const question = () => ({ source: this.source, view: "listed", params: this.params });
     this.drawn = { table, sentence };
     if (!answer.refused) {
-      this.fill({});
+      queueMicrotask(() => this.fill({}));
       this.more();
     }
     return [
@@ -209,7 +209,7 @@ export class Value {
       without && "without it",
       ...columns.map((column) => column.name),
     ].filter(Boolean);
-    replace(
+    replaceKeeping(
       table,
       h(
         "table",

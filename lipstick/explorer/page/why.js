@@ -31,11 +31,18 @@ export async function load(place, latest, ask, render) {
   }
 }
 
-// Replace what is in a place, and leave the focus where it was.
-function replaceKeeping(place, content) {
-  const held = place.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
+let lost = null;
+
+// Replace what is in a place, and leave the focus where it was, as soon as that is there again.
+export function replaceKeeping(place, content) {
+  const active = document.activeElement;
+  if (place.contains(active)) lost = active.dataset.keep ?? null;
+  else if (active && active !== document.body) lost = null;
   replace(place, content);
-  if (held) [...place.querySelectorAll("[data-keep]")].find((element) => element.dataset.keep === held)?.focus();
+  if (!lost) return;
+  const again = [...place.querySelectorAll("[data-keep]")].find((element) => element.dataset.keep === lost);
+  again?.focus();
+  if (again) lost = null;
 }
 
 function skeleton() {

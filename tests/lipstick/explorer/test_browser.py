@@ -159,6 +159,31 @@ def test_tables_are_sorted_filtered_and_walked_through(
     page.check()
 
 
+def test_keys_open_close_and_undo(page: Page, numbers: Numbers) -> None:
+    screen = page.open(f"#s={numbers['suppliers']}")
+    screen.wait_for_selector(".row .cell")
+    screen.keyboard.press("/")
+    assert screen.evaluate("document.activeElement.getAttribute('aria-label')") == "Filter n_name"
+    for key in ("Escape", "?"):
+        screen.keyboard.press(key)
+    expect(screen.locator("dialog dt").first).to_be_visible()
+    screen.keyboard.press("Escape")
+    expect(screen.locator("dialog")).to_have_count(0)
+    screen.locator(".table-scroll").first.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "Enter"):
+        screen.keyboard.press(key)
+    screen.wait_for_selector(".parts tbody tr")
+    screen.locator(".part-actions button").first.press("Enter")
+    screen.wait_for_selector(".dock .count")
+    assert "Put" in screen.evaluate("document.activeElement.getAttribute('aria-label')")
+    screen.keyboard.press("u")
+    expect(screen.locator(".dock")).to_be_hidden()
+    for _ in range(2):
+        screen.keyboard.press("Escape")
+    screen.wait_for_selector(".invitation")
+    page.check()
+
+
 def test_conditions_shares_and_semirings(page: Page, numbers: Numbers) -> None:
     screen = page.open(f"#s={numbers['suppliers']}&row=1&col=4")
     screen.wait_for_selector(".formula .token")

@@ -65,6 +65,9 @@ def test_a_notebook_gets_a_widget(graph: ProvenanceGraph, monkeypatch: pytest.Mo
     bundle = opening_module.bundle(graph)
     assert bundle is not None
     assert "application/vnd.jupyter.widget-view+json" in bundle
+    # Where there is no kernel, such as on GitHub, the drawing stands for it.
+    assert bundle["text/html"] == graph._repr_html_()
+    assert "<svg" in bundle["text/html"]
     shell.kernel = None
     assert opening_module.bundle(graph) is None
     shown.close()

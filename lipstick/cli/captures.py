@@ -1,0 +1,251 @@
+"""``lipstick rows``, ``what-if`` and ``diff``: questions to saved captures, without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lipstick.cli.errors import Failure, reported
+from lipstick.cli.output import JSON, TABLE, answer, answer_options, working
+from lipstick.cli.why import named_values
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lipstick.explorer.captures.source import CaptureSource
+
+Command = Callable[..., None]
+
+_capture = click.argument("capture", type=click.Path(path_type=Path))
+_by = click.option("--by", metavar="[RELATION.]COLUMN[:UNIT]", help="Group its inputs.")
+_STYLES = {"changed": "yellow", "deleted": "red", "added": "green"}
+
+
+def _source(path: Path) -> CaptureSource:
+    import lipstick
+    from lipstick.explorer.captures.source import CaptureSource
+
+    with working(f"opening {path}"):
+        return CaptureSource(path.name, lipstick.open(path))
+
+
+def _asked(source: CaptureSource, view: str, params: dict[str, Any]) -> dict[str, Any]:
+    from lipstick.explorer.budget import Budget
+    from lipstick.explorer.params import Params
+
+    with working("asking the capture"):
+        return source.views[view](Params(params), Budget(600))
+
+
+def _chosen(source: CaptureSource, condition: str | None) -> pa.Table:
+    """Return the rows of the answer that meet a condition, with their places first."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from lipstick.explorer.conditions import read_condition
+
+    table = source.windows.table
+    places = pa.array(np.arange(table.num_rows))
+    numbered = pa.Table.from_arrays([places, *table.columns], ["row", *table.column_names])
+    if condition is None:
+        return numbered
+    read = read_condition(condition, "the answer", table.column_names)
+    mask = read.mask(lambda name: table.column(name).combine_chunks())
+    return numbered.filter(pc.fill_null(mask, False))
+
+
+@click.command()
+@_capture
+@click.argument("condition", required=False)
+@click.option("--of", "column", metavar="COLUMN", help="The inputs of this column's one value.")
+@_by
+@answer_options((TABLE, JSON))
+def rows(
+    capture: Path,
+    condition: str | None,
+    column: str | None,
+    by: str | None,
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """List the rows of a saved answer that meet CONDITION, or the inputs of a value.
+
+    CONDITION is on the columns of the answer: "n_name = 'CHINA' or revenue > 1,000". With --of it
+    selects one row, whose value is explained: its inputs, the largest first, with their shares.
+    They are grouped by a column of their relation, times by day, month or year, numbers by range:
+    --by orders.o_orderdate:month.
+    """
+    with reported():
+        source = _source(capture)
+        shown = answer(format, output, limit, (TABLE, JSON))
+        found = _chosen(source, condition)
+        if column is None:
+            if by is not None:
+                raise Failure("--by groups the inputs of a value: name its column by --of.")
+            listed = found.slice(0, shown.rows).drop_columns(["row"]).to_pylist()
+            if shown.format == JSON:
+                shown.send_json(listed)
+                return
+            shown.table(listed, found.num_rows)
+            shown.send_table()
+            return
+        if found.num_rows != 1:
+            raise Failure(f"The condition selects {found.num_rows:,} rows: select one of them.")
+        question: dict[str, Any] = {"row": found.column("row")[0].as_py(), "column": column}
+        value = _asked(source, "value", question)
+        if by is not None:
+            question["by"] = _grouping(by, value["axes"])
+            value = _asked(source, "value", question)
+        if value.get("refused"):
+            raise Failure(value["refused"])
+        left = _asked(source, "without", question)["bars"]
+        table = _asked(source, "listed", question)
+        if shown.format == JSON:
+            shown.send_json({**value, "without": left, "listed": table})
+            return
+        shown.say(value["sentence"])
+        shown.say(f"{value['call']}: {value['measure']}.")
+        names = [each["name"] for each in table["columns"]]
+        lines = [
+            {
+                "brings": bar["text"],
+                "share": None if bar["share"] is None else f"{100 * bar['share']:.4g} %",
+                "inputs": bar["count"] if value["by"]["column"] else None,
+                "without": "row gone" if after["gone"] else after["text"],
+                **dict(zip(names, texts, strict=True)),
+            }
+            for bar, after, texts in zip(value["bars"], left, table["rows"], strict=True)
+        ]
+        shown.table(lines[: shown.rows], value["groups"])
+        shown.send_table()
+
+
+def _grouping(text: str, axes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what to group by, from ``[RELATION.]COLUMN[:UNIT]``."""
+    path, _, unit = text.partition(":")
+    relation, _, column = path.rpartition(".")
+    for number, axis in enumerate(axes):
+        if relation in ("", axis["name"]) and any(c["name"] == column for c in axis["columns"]):
+            return {"axis": number, "column": column, "unit": unit}
+        if not relation and column == axis["name"]:
+            return {"axis": number}
+    known = "; ".join(f"{a['name']}: {', '.join(c['name'] for c in a['columns'])}" for a in axes)
+    raise Failure(f"The inputs have no column {path!r} to group by. There are {known}.")
+
+
+@click.command("what-if")
+@_capture
+@click.option(
+    "--without",
+    metavar="RELATION CONDITION",
+    nargs=2,
+    multiple=True,
+    required=True,
+    help="The rows to leave out; may be repeated.",
+)
+@answer_options((TABLE, JSON))
+def what_if(
+    capture: Path,
+    without: tuple[tuple[str, str], ...],
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """Show the answer of a saved CAPTURE had some rows not been there.
+
+    Conditions on other columns than keys are asked of the relation's source, where that is Parquet
+    and unchanged: --without lineitem "l_shipmode in ('TRUCK', 'MAIL') and l_quantity > 20".
+    """
+    with reported():
+        source = _source(capture)
+        where: dict[str, str] = {}
+        for relation, condition in without:
+            where[relation] = (
+                f"({where[relation]}) or ({condition})" if relation in where else condition
+            )
+        with working("leaving the rows out"):
+            found = source.scenarios.of({"where": where})
+        shown = answer(format, output, limit, (TABLE, JSON))
+        counts, removed, unused = found.counts(), found.removed, found.unused
+        if shown.format == JSON:
+            changes = found.changes(shown.rows)
+            document = {"counts": counts, "removed": removed, "unused": unused}
+            shown.send_json({**document, "rows": changes})
+            return
+        parts = [f"{counts[kind]:,} {kind}" for kind in _STYLES if counts[kind]]
+        shown.say(
+            f"Without {sum(removed.values()):,} rows, {sum(unused.values()):,} of them not in "
+            f"this query: {', '.join(parts) or 'no row differs'}."
+        )
+        changes = found.changes(shown.rows)
+        lines = [_line(change) for change in changes]
+        styles = [_STYLES[change["change"]] for change in changes]
+        shown.table(lines, len(found.differing), styles=styles)
+        shown.send_table()
+
+
+def _line(change: dict[str, Any]) -> dict[str, Any]:
+    """Return a row that differs, with its old and new values."""
+    from lipstick.explorer.cells import cell, number
+
+    old, new = change["old"], change["new"]
+    line: dict[str, Any] = {"": {"changed": "≠", "deleted": "-", "added": "+"}[change["change"]]}
+    for name in old or new:
+        before, after = (None if side is None else side[name] for side in (old, new))
+        if old is None or new is None or before == after:
+            line[name] = cell(after if old is None else before)
+            continue
+        line[name] = f"{cell(before)} -> {cell(after)}"
+        sizes = number(before), number(after)
+        if sizes[0] and sizes[1] is not None:
+            line[name] += f" ({100 * (sizes[1] - sizes[0]) / abs(sizes[0]):+.4g} %)"
+    return line
+
+
+@click.command()
+@click.argument("before", type=click.Path(path_type=Path))
+@click.argument("after", type=click.Path(path_type=Path))
+@click.argument("column", required=False)
+@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="The row; may be repeated.")
+@answer_options((TABLE, JSON))
+def diff(
+    before: Path,
+    after: Path,
+    column: str | None,
+    where: tuple[str, ...],
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """Compare two saved captures of a query, or divide the difference of one number.
+
+    With COLUMN and the row by --where: the parts of the difference that changed rows make.
+    """
+    with reported():
+        import lipstick
+
+        with working("comparing the captures"):
+            difference = lipstick.open(before).diff(lipstick.open(after))
+        shown = answer(format, output, limit, (TABLE, JSON))
+        if column is None:
+            lines = difference.rows(shown.rows).to_pylist()
+            words: Any = difference
+            total = difference.added + difference.removed + difference.changed
+        else:
+            with working("dividing the difference"):
+                words = difference.parts(column, named_values(where))
+            lines = words.table.to_pylist()
+            total = len(lines)
+        if shown.format == JSON:
+            shown.send_json({"sentence": str(words), "rows": lines})
+            return
+        for text in str(words).splitlines():
+            shown.say(text)
+        if column is None:
+            shown.table(lines, total)
+        shown.send_table()

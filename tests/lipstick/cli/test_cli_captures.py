@@ -1,0 +1,91 @@
+"""``lipstick rows``, ``what-if`` and ``diff`` answer what captures answer, without Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+import lipstick
+from lipstick.cli import main
+from tests.oracle.database import Database, Relation
+from tests.oracle.written import write_capture
+
+SQL = "SELECT model, count(*) AS n, sum(price) AS total FROM cars GROUP BY model"
+
+
+def cars(prices: list[int]) -> Database:
+    """Cars of three models, the last of them without a price."""
+    count = len(prices)
+    rows = pa.table(
+        {
+            "car": [f"C{number}" for number in range(count)],
+            "model": [("Civic", "Accord", "Jazz")[number % 3] for number in range(count)],
+            "price": pa.array([*prices[:-1], None], pa.int64()),
+        }
+    )
+    relation = Relation("cars", ("car",), "car string, model string, price bigint", rows)
+    return Database({"cars": relation})
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    write_capture(SQL, cars([10, 20, 30, 40, 2_000, 60, 70, 5]), tmp_path / "models")
+    return tmp_path / "models"
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def document(*arguments: str) -> Any:
+    return json.loads(run(*arguments, "--format", "json"))
+
+
+def test_rows_are_those_that_meet_a_condition(capture: Path) -> None:
+    rows = document("rows", str(capture), "total > 1,000 or model like 'J%'")
+    answer = lipstick.open(capture).memory.answer().to_pylist()
+    assert rows == [row for row in answer if row["total"] > 1000 or row["model"] == "Jazz"]
+    assert "Accord" in run("rows", str(capture), "model = Accord")
+    assert "is none of its columns" in run("rows", str(capture), "color = red", code=2)
+
+
+def test_a_value_has_its_inputs(capture: Path) -> None:
+    text = run("rows", str(capture), "model = Accord", "--of", "total")
+    assert "total 2,020 of Accord: 2 rows of cars; the largest, cars C4, is 99.0 %." in text
+    found = document("rows", str(capture), "model = Accord", "--of", "total", "--by", "cars.car")
+    assert [(bar["label"], bar["count"]) for bar in found["bars"]] == [("C4", 1), ("C1", 1)]
+    assert [left["text"] for left in found["without"]] == ["20", "2000"]
+    assert "no column 'x'" in run(
+        "rows", str(capture), "model = Accord", "--of", "total", "--by", "x", code=2
+    )
+    assert "selects 3 rows" in run("rows", str(capture), "--of", "total", code=2)
+
+
+def test_what_if_shows_old_and_new(capture: Path) -> None:
+    text = run("what-if", str(capture), "--without", "cars", "car in ('C4', 'C2', 'C5')")
+    assert "Without 3 rows, 0 of them not in this query: 1 changed, 1 deleted." in text
+    assert "2020 -> 20 (-99.01 %)" in text
+    found = document("what-if", str(capture), "--without", "cars", "car = C4")
+    changes = lipstick.open(capture).what_if(delete={"cars": ["C4"]}).changes.to_pylist()
+    wanted = [row for row in changes if row["_change"] != "unchanged"]
+    assert found["rows"] == [
+        {"change": row["_change"], "old": row["old"], "new": row["new"]} for row in wanted
+    ]
+    assert "is none of its columns" in run(
+        "what-if", str(capture), "--without", "cars", "colour = red", code=2
+    )
+
+
+def test_captures_are_compared(capture: Path, tmp_path: Path) -> None:
+    write_capture(SQL, cars([10, 20, 30, 40, 50, 60, 70, 5]), tmp_path / "later")
+    text = run("diff", str(capture), str(tmp_path / "later"))
+    assert "Of the answer's rows, 1 changed." in text
+    rows = document("diff", str(capture), str(tmp_path / "later"))["rows"]
+    assert [(row["total before"], row["total after"]) for row in rows] == [(2020, 70)]
