@@ -30,6 +30,7 @@ def _options(function: Command) -> Command:
         click.option(
             "--repairs", metavar="N", default=0, help="Also N smallest sets of rows to delete."
         ),
+        click.option("--corrections", is_flag=True, help="Also other values that make it right."),
         click.option(
             "--quarantine",
             metavar="FILE.PARQUET",
@@ -279,6 +280,7 @@ def _show(
     top: int,
     relation: str | None,
     repairs: int,
+    corrections: bool,
     quarantine: Path | None,
     format: str | None,
     output: Path | None,
@@ -288,6 +290,7 @@ def _show(
     shown = answer(format, output, limit, (TABLE, JSON))
     most = explanation.top(top, relation).to_pylist() if top else []
     sets = explanation.repairs(repairs, relation) if repairs else None
+    corrected = explanation.corrections() if corrections else []
     if quarantine is not None:
         import pyarrow.parquet as pq
 
@@ -306,6 +309,11 @@ def _show(
                 "count": sets.count,
                 "sets": [each.to_pylist() for each in sets.sets],
             }
+        if corrections:
+            document["corrections"] = [
+                {"sentence": each.sentence, "after": each.after, "values": each.values.to_pylist()}
+                for each in corrected
+            ]
         shown.send_json(json.loads(json.dumps(document, default=str)))
     else:
         for line in str(explanation).splitlines():
@@ -316,4 +324,6 @@ def _show(
             shown.say(str(sets))
             for each in sets.sets:
                 shown.table(each.to_pylist())
+        for each in corrected:
+            shown.say(each.sentence)
         shown.send_table()

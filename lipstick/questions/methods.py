@@ -378,6 +378,7 @@ class Questions(Analyses, Generic[T]):
             capture.memory,
             capture.engine.spark,
             capture.what_if,
+            capture.what_if_updated,
             column,
             where,
             than=than,

@@ -128,6 +128,16 @@ def check_suggestions(
             number = _measure(connection, sql, case, explanation)
             connection.execute("ROLLBACK")
             assert _close(number, cause.after), (case.name, cause.sql, number, cause.after)
+        for each in explanation.corrections() if _updates(case) else []:
+            name, column = each.cause.relation, each.column
+            keys = " AND ".join(f"{name}.{key} = _new.{key}" for key in case.tables[name].key)
+            connection.register("_new", each.values)
+            connection.execute("BEGIN")
+            connection.execute(f"UPDATE {name} SET {column} = _new.{column} FROM _new WHERE {keys}")
+            number = _measure(connection, sql, case, explanation)
+            connection.execute("ROLLBACK")
+            assert _close(number, each.after), (case.name, each.sentence, number)
+            assert each.reached == _reached(case, number), (case.name, each.sentence)
         # Without the rows of the first predicates together: none comes back.
         for cause, after in zip(
             explanation.causes, [None, *explanation.together], strict=bool(explanation.together)
@@ -138,6 +148,20 @@ def check_suggestions(
             )
             number = _measure(connection, sql, case, explanation)
             assert after is None or _close(number, after), (case.name, number, after)
+
+
+def _updates(case: Case) -> bool:
+    """Return True if aggregates alone read the wrong column."""
+    return (
+        case.ask.get("column") is not None and " WHERE " not in case.sql and "CASE" not in case.sql
+    )
+
+
+def _reached(case: Case, number: float) -> bool:
+    wanted = case.ask.get("than")
+    if isinstance(wanted, float):
+        return number == wanted
+    return case.ask.get("column") == "ok" and number == 0
 
 
 def _close(one: float, other: float) -> bool:

@@ -6,7 +6,7 @@
 effects of many conditions at once, over a sample of large relations; `search.py` finds the
 predicates worth showing, and `answer.py` shows them, each with the exact effect of its own
 what-if. `rows.py` ranks single tuples, `shares.py` has their Shapley values, and `smallest.py` the
-smallest sets of them.
+smallest sets of them; `corrections.py` changes values in place of deleting rows.
 
 Sources: Wu, Madden, *Scorpion: Explaining Away Outliers in Aggregate Queries*, PVLDB 6(8), 2013;
 Roy, Suciu, *A Formal Approach to Finding Explanations for Database Queries*, SIGMOD 2014; Abuzaid

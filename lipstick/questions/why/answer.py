@@ -19,6 +19,7 @@ from semiring.door import checked
 
 if TYPE_CHECKING:
     from lipstick.questions.what_if import WhatIf
+    from lipstick.questions.why.corrections import Correction, UpdateOf
     from lipstick.questions.why.smallest import SmallestSets
 
 WhatIfOf = Callable[[dict[str, Any]], "WhatIf[Any]"]
@@ -36,6 +37,8 @@ class Cause:
         The number of rows of the relation that satisfy it.
     before, after
         The measure, and what it is without these rows, exactly.
+    subject, is_condition
+        The name of the measure in sentences, and whether it is a condition's distance from true.
     score
         The gain beyond that of deleting as many rows at random, relative to its deviation.
     """
@@ -49,8 +52,8 @@ class Cause:
     after: float
     score: float
     keys: pa.Table
-    _subject: str
-    _is_condition: bool
+    subject: str
+    is_condition: bool
     _what_if: WhatIfOf
 
     @property
@@ -65,17 +68,27 @@ class Cause:
     @property
     def sentence(self) -> str:
         """Return by how much leaving these rows out moves what."""
+        without = f"Without the {self.described_rows}, {self.subject}"
+        return f"{without} {outcome(self.before, self.after, condition=self.is_condition)}"
+
+    @property
+    def described_rows(self) -> str:
+        """The number of rows, and the condition on them, for people."""
         number = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
-        without = f"Without the {number} of {self.relation} where {self.text}, {self._subject}"
-        after, before = shown_number(self.after), shown_number(self.before)
-        if not self._is_condition:
-            return f"{without} would be {after} instead of {before}."
-        if self.after == 0:
-            return f"{without} would be true."
-        return f"{without} would still not be true: it is off by {after} instead of {before}."
+        return f"{number} of {self.relation} where {self.text}"
 
     def __str__(self) -> str:
         return self.sentence
+
+
+def outcome(before: float, after: float, *, condition: bool) -> str:
+    """Return the end of a sentence on the measure in a world where it is another one."""
+    if not condition:
+        return f"would be {shown_number(after)} instead of {shown_number(before)}."
+    if after == 0:
+        return "would be true."
+    off = f"it is off by {shown_number(after)} instead of {shown_number(before)}"
+    return f"would still not be true: {off}."
 
 
 def shown_number(number: float) -> str:
@@ -117,12 +130,14 @@ class Explanation:
         causes: Sequence[Cause],
         together: Sequence[float],
         what_if: WhatIfOf,
+        update: UpdateOf,
         complete: bool,
         notes: Sequence[str],
     ) -> None:
         self._measure = measure
         self._sources = sources
         self._what_if = what_if
+        self._update = update
         self.question = question
         self.before = measure.before
         self.causes = tuple(causes)
@@ -216,6 +231,22 @@ class Explanation:
         from lipstick.questions.why.smallest import smallest_sets
 
         return smallest_sets(self._measure, self._source(relation), limit)
+
+    def corrections(self) -> list[Correction]:
+        """Return other values in the rows of `causes` by which the measure is nearer to right.
+
+        They are what is usual in the other rows: another power of ten, the other sign, or their
+        median. What suffices comes first; each has the exact measure with the new values.
+
+        Raises
+        ------
+        CapabilityError
+            Where aggregates alone read no column of numbers, in a query of one grouping: other
+            values would then decide which rows are joined, selected or grouped.
+        """
+        from lipstick.questions.why.corrections import corrections
+
+        return corrections(self._measure, self._sources, self.causes, self._update)
 
     def _source(self, relation: str | None) -> SourceRows:
         names = list(self._sources)

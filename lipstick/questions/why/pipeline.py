@@ -23,6 +23,7 @@ from lipstick.questions.why.answer import (
     shown_number,
 )
 from lipstick.questions.why.columns import RelationColumns, shown
+from lipstick.questions.why.corrections import UpdateOf
 from lipstick.questions.why.deletions import SearchEffects
 from lipstick.questions.why.effects import effects_on
 from lipstick.questions.why.measure import (
@@ -61,6 +62,7 @@ def explain(
     memory: Memory,
     spark: SparkSession | None,
     what_if: WhatIfOf,
+    update: UpdateOf,
     column: str | None,
     where: Mapping[str, Any] | None,
     *,
@@ -96,6 +98,7 @@ def explain(
         causes,
         together,
         what_if,
+        update,
         complete,
         notes,
     )

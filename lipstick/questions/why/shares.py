@@ -36,7 +36,7 @@ def shapley_shares(measure: Measure, source: SourceRows) -> Array | None:
     """Return the Shapley value of each tuple of a relation; None: there is no closed form.
 
     Of a condition it is the one in the aggregate that is compared with a constant; of a difference
-    it is the difference of those in both values.
+    it is the one in the first value, less the one in the second.
 
     Cost: O(n log n) for the n members behind the number.
     """

@@ -71,6 +71,7 @@ def test_a_value_of_a_capture(capture: Path) -> None:
         (["--where", "sensor"], "write COLUMN=VALUE"),
         (["--where", "sensor=t", "--than", "much"], "is no number"),
         (["--where", "sensor=u"], "0 rows with sensor = 'u'"),
+        (["--where", "sensor=t", "--too", "high", "--corrections"], "readings were not read"),
     ],
 )
 def test_wrong_input(capture: Path, arguments: list[str], message: str) -> None:

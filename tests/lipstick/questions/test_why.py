@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.capture.capture import Capture
-from lipstick.errors import CaptureError, TrackingError
+from lipstick.errors import CapabilityError, CaptureError, TrackingError
 from semiring.errors import ArgumentError
 from tests.oracle.database import Database, Relation
 from tests.oracle.written import write_capture
@@ -165,6 +165,24 @@ def test_what_makes_a_condition_true_comes_first_and_parts_do_so_together(tmp_pa
         assert said.together[:1] == ((0.0,) if enough == 2 else ())
         line = "Without the rows of 1 and 2 together, nothing would be wrong any more."
         assert (line in str(said)) == (enough == 2)
+
+
+def test_values_of_a_wrong_unit_are_corrected(tmp_path: Path) -> None:
+    said = _ask("SELECT avg(amount) <= 11 AS ok FROM rides", tmp_path)
+    first, *others = said.corrections()
+    assert first.cause is said.causes[0]
+    assert (first.column, first.change) == ("amount", "amount / 10")
+    assert first.reached
+    assert first.after == 0
+    assert first.what_if().df.column("ok").to_pylist() == [True]
+    number = first.values.num_rows
+    assert first.sentence.startswith(f"With amount / 10 as amount in the {number} rows of rides")
+    assert first.sentence.endswith("ok would be true.")
+    for each in others:
+        assert each.what_if().df.column("ok").to_pylist() == [each.reached]
+    failing = _ask("SELECT id FROM rides WHERE amount > 20", tmp_path / "2")
+    with pytest.raises(CapabilityError, match="decide which rows are there"):
+        failing.corrections()
 
 
 def test_the_difference_of_two_values_is_explained(tmp_path: Path) -> None:

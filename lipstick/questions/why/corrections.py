@@ -1,0 +1,183 @@
+"""Corrections: other values in the rows of a cause, and the number that they lead to.
+
+A wrong unit is a power of ten between the values in a cause and in the other rows, a wrong sign
+a median on the other side of 0; otherwise the median of the other rows stands for what is not
+known. Each correction is evaluated exactly, from the capture, all of them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lipstick.engines.memory.scenarios import Updated
+from lipstick.engines.memory.updates import evaluate_update
+from lipstick.errors import CapabilityError
+from lipstick.questions.why.answer import outcome
+from lipstick.questions.why.columns import shown
+from lipstick.questions.why.measure import Measure, as_numbers
+from lipstick.questions.why.sources import SourceRows
+from rewriter.analysis.value_columns import updated_columns
+from semiring.arrow import decoded
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from lipstick.questions.what_if import WhatIf
+    from lipstick.questions.why.answer import Cause
+
+UpdateOf: TypeAlias = "Callable[[dict[str, Any]], WhatIf[Any]]"
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Other values of one column in the rows of a cause.
+
+    Attributes
+    ----------
+    cause
+        The cause whose rows change.
+    column, change
+        The column, and its new value for people: ``amount / 100``.
+    after
+        The measure with the new values, exactly.
+    reached
+        True if the measure is then what is wanted.
+    values
+        The keys of the rows that change, and their new values.
+    """
+
+    cause: Cause
+    column: str
+    change: str
+    after: float
+    reached: bool
+    values: pa.Table
+    _update: UpdateOf
+
+    def what_if(self) -> WhatIf[Any]:
+        """Return the answer with the new values."""
+        return self._update({self.cause.relation: self.values})
+
+    @property
+    def sentence(self) -> str:
+        """Return what is changed, and what becomes of the number."""
+        cause = self.cause
+        ends = outcome(cause.before, self.after, condition=cause.is_condition)
+        changed = f"With {self.change} as {self.column} in the {cause.described_rows}"
+        return f"{changed}, {cause.subject} {ends}"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def corrections(
+    measure: Measure,
+    sources: Mapping[str, SourceRows],
+    causes: Sequence[Cause],
+    update: UpdateOf,
+) -> list[Correction]:
+    """Return corrections that gain; first each that reaches what is wanted.
+
+    Raises
+    ------
+    CapabilityError
+        Where no column of numbers of the causes is read by aggregates alone, and for relations
+        whose rows were not read.
+    """
+    drawn: list[tuple[Cause, str, str, pa.Table]] = []
+    known = False
+    for cause in causes:
+        source = sources[cause.relation]
+        if not source.whole:
+            raise CapabilityError(
+                f"The rows of {source.name} were not read, and their values are not known: give "
+                "sources=..., or open the capture with Spark."
+            )
+        rows = source.find(cause.keys)
+        for name in _columns(measure, source):
+            known = True
+            drawn += [(cause, name, *each) for each in _changes(source, name, rows)]
+    if not known and causes:
+        raise CapabilityError(
+            "New values are followed where aggregates alone read a column of numbers, in a query "
+            "of one grouping. The columns of this query decide which rows are there.\n"
+            "Change the relation, and ask the query again."
+        )
+    updated = [
+        Updated(cause.relation, values, np.full(values.num_rows, number, dtype=np.int64))
+        for number, (cause, _, _, values) in enumerate(drawn)
+    ]
+    after = measure.of_state(evaluate_update(measure.engine, updated), len(drawn))
+    reached, gains = measure.reached(after), np.nan_to_num(measure.gain(after))
+    # Of several that suffice the first is of the best cause, in the fewest words.
+    order = np.lexsort([np.where(reached, 0.0, -gains), ~reached])
+    return [
+        Correction(cause, name, change, float(after[number]), bool(reached[number]), values, update)
+        for number, (cause, name, change, values) in ((int(n), drawn[n]) for n in order)
+        if gains[number] > 0
+    ]
+
+
+def _columns(measure: Measure, source: SourceRows) -> list[str]:
+    """Return the columns of numbers that aggregates alone read."""
+    block = measure.engine.root
+    names = []
+    for name in source.record.columns:
+        if name not in source.schema.names or name in source.record.token:
+            continue
+        kind = source.schema.field(name).type
+        numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        if (numeric or pa.types.is_decimal(kind)) and updated_columns(block, source.name, name):
+            names.append(name)
+    return names
+
+
+def _changes(source: SourceRows, name: str, rows: Array) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the changes of a column in some rows that make them like the other rows, in words."""
+    column = decoded(source.column(name))
+    numbers = as_numbers(column)
+    inside, others = numbers[rows], np.delete(numbers, rows)
+    inside, others = inside[np.isfinite(inside)], others[np.isfinite(others)]
+    if not len(inside) or not len(others):
+        return
+    usual = np.quantile(others, 0.5, method="lower")
+    sizes = [float(np.median(np.abs(each))) for each in (inside, others)]
+    if all(size > 0 for size in sizes):
+        power = round(float(np.log10(sizes[0] / sizes[1])))
+        factor = float(10 ** abs(power))
+        if power > 0:
+            yield from _changed(
+                source, name, rows, numbers[rows] / factor, f"{name} / {factor:.0f}"
+            )
+        elif power < 0:
+            yield from _changed(
+                source, name, rows, numbers[rows] * factor, f"{name} * {factor:.0f}"
+            )
+    if np.median(inside) * usual < 0:
+        yield from _changed(source, name, rows, -numbers[rows], f"-{name}")
+    of_rows = np.where(np.isnan(numbers[rows]), np.nan, usual)
+    text = f"the median of the other rows, {shown(float(usual))},"
+    yield from _changed(source, name, rows, of_rows, text)
+
+
+def _changed(
+    source: SourceRows, name: str, rows: Array, numbers: Array, text: str
+) -> Iterator[tuple[str, pa.Table]]:
+    """Yield new values with their keys, where the type of the column has them."""
+    kind = source.schema.field(name).type
+    known = np.isfinite(numbers)
+    rows, numbers = rows[known], numbers[known]
+    if not pa.types.is_floating(kind):
+        scale = kind.scale if pa.types.is_decimal(kind) else 0
+        if not np.allclose(numbers * 10.0**scale, np.round(numbers * 10.0**scale), rtol=1e-12):
+            return
+    try:
+        values = pc.cast(pa.array(numbers), kind, safe=pa.types.is_integer(kind))
+    except pa.ArrowInvalid:
+        return
+    yield text, source.tokens.take(pa.array(rows)).append_column(name, values)
