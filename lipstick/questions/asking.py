@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar
@@ -59,10 +59,8 @@ def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                     if budget is None:
                         return method(*args, **kwargs)
                     seconds = _seconds(kwargs.get("budget", budget.default))
-                    if seconds is None:
-                        return method(*args, **kwargs)
-                    _ = getattr(args[0], "_captured", None)
-                    return call_within(seconds, partial(method, *args, **kwargs))
+                    with _scalars(args[0]):
+                        return call_within(seconds, partial(method, *args, **kwargs))
                 except NeedsSparkError as error:
                     raise _answered_here(args[0], error) from None
                 except (KeyboardInterrupt, ExactnessError):  # Ctrl-C, or a budget that is spent
@@ -72,6 +70,18 @@ def question(doing: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         return asked
 
     return decorate
+
+
+def _scalars(subject: Any) -> AbstractContextManager[None]:
+    """Capture a query, and let its session compute what memory has no rule for."""
+    engine = getattr(getattr(subject, "_captured", None), "engine", None)
+    spark = getattr(engine, "spark", None)
+    if spark is None:
+        return nullcontext()
+    # Sessions alone have pyspark.
+    from lipstick.engines.spark.scalars import scalars_by
+
+    return scalars_by(spark)
 
 
 def _seconds(budget: Any) -> float | None:

@@ -21,6 +21,7 @@ from lipstick.errors import (
 from lipstick.sessions import Session, session
 from lipstick.tracking import source as sources
 from rewriter.errors import UnsupportedError
+from semiring.semirings import Counting
 
 pytestmark = pytest.mark.engines("memory")
 
@@ -156,3 +157,24 @@ def test_questions_to_open_sessions_say_what_is_not_possible(ls: Session) -> Non
         ("none", *row) for row in query.df.collect()
     }
     assert {row["scenario"] for row in many.changes.to_pylist()} == {"second"}
+
+
+def test_sessions_compute_functions_that_memory_has_no_rules_for(ls: Session) -> None:
+    """As probabilities that are those of all worlds, whose rows are plain Spark's."""
+    ls.track(
+        "f", pa.table({"id": range(8), "k": [*"abababab"], "v": [*range(7, 8007, 1000)]}), "id"
+    )
+    condition = "format_number(sum(v), 0) LIKE '1%'"
+    query = ls.sql(
+        f"SELECT k, soundex(max(k)) AS s FROM f GROUP BY k HAVING {condition} ORDER BY k"
+    )
+    worlds = "(SELECT explode(sequence(0, 255)) AS world) JOIN f ON shiftright(world, id) & 1 = 1"
+    rows = f"SELECT k FROM {worlds} GROUP BY world, k HAVING {condition}"
+    counted = ls.spark.sql(f"SELECT k, count(*) / 256 FROM ({rows}) GROUP BY k")
+    expected = {row[0]: row[1] for row in counted.collect()}
+    found = query.probability(0.5)
+    assert {row["k"]: chance.value for row, chance in found} == pytest.approx(expected)
+    assert all(chance.exact for _, chance in found)
+    (_, value), *_ = query.tensors("s")
+    with pytest.raises(CapabilityError, match=r"SOUNDEX.* is only known to Spark"):
+        value.evaluate(Counting(), lambda token: 1)

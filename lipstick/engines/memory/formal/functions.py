@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -29,6 +30,12 @@ from rewriter.scalars.text import scalar as parsed
 from semiring.errors import ExactnessError
 
 Case: TypeAlias = tuple[Any, ...]
+
+SparkScalar: TypeAlias = "Callable[[str, Mapping[tuple[str, str], pa.Array], int], pa.Array]"
+"""Compute a text of Spark SQL over columns, by alias and name, of so many rows."""
+
+spark_scalar: ContextVar[SparkScalar | None] = ContextVar("spark_scalar", default=None)
+"""The session that computes scalars which have no rule here; None: they are refused."""
 
 _NO_LONGER = frozenset({"array_compact", "array_distinct", "array_sort", "filter", "sort_array"})
 
@@ -59,7 +66,12 @@ class ScalarFunction:
     @cached_property
     def type(self) -> pa.DataType:
         """The type of its values."""
-        return self._of_cases([]).type
+        try:
+            return self._of_cases([]).type
+        except UninterpretableError:
+            if spark_scalar.get() is None:
+                raise
+        return self._by_spark([pa.array([], kind) for kind in self._types], 0).type
 
     @property
     def sql(self) -> str:
@@ -100,7 +112,10 @@ class ScalarFunction:
 
     def __call__(self, cases: Sequence[Case]) -> list[Any]:
         """See :class:`semiring.values.Function`."""
-        values: list[Any] = self._values(lambda: self._of_cases(cases), len(cases)).to_pylist()
+        columns = [
+            typed([case[number] for case in cases], kind) for number, kind in enumerate(self._types)
+        ]
+        values: list[Any] = self.of_columns(columns, len(cases)).to_pylist()
         return values
 
     def of_columns(self, columns: Sequence[pa.Array], length: int) -> pa.Array:
@@ -111,15 +126,21 @@ class ScalarFunction:
         CapabilityError
             When only Spark can compute it.
         """
-        return self._values(lambda: self._vector(columns.__getitem__), length)
-
-    def _values(self, compute: Callable[[], Vector], length: int) -> pa.Array:
         try:
-            vector = compute().broadcast(length)
+            vector = self._vector(columns.__getitem__).broadcast(length)
             failed = vector.failed
             return vector.to_arrow(length, None if failed is None else ~failed)
-        except UninterpretableError as error:
-            raise only_spark(self._scalar.text) from error
+        except UninterpretableError:
+            return self._by_spark(columns, length)
+
+    def _by_spark(self, columns: Sequence[pa.Array], length: int) -> pa.Array:
+        compute = spark_scalar.get()
+        if compute is None:
+            raise only_spark(self._scalar.text)
+        named: dict[tuple[str, str], pa.Array] = dict(
+            zip(self._scalar.columns, columns, strict=True)
+        )
+        return compute(self._scalar.text, named, length)
 
     def _of_cases(self, cases: Sequence[Case]) -> Vector:
         return self._vector(
