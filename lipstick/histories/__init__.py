@@ -36,6 +36,8 @@ class Reenacting:
         tables: Mapping[str, Any],
         statements: Sequence[str | ExecutedStatement] | os.PathLike[str],
         key: str | Sequence[str] | Mapping[str, str | Sequence[str]],
+        *,
+        log: bool = False,
     ) -> TableHistory:
         """Follow tables through statements that changed them, as if each had been annotated.
 
@@ -50,18 +52,30 @@ class Reenacting:
             number, the first before all statements, or a table whose format keeps versions.
         statements
             Texts, or :class:`lipstick.ExecutedStatement`, in the order in which they ran; or the
-            path of a file of statements, which semicolons separate.
+            path of a file of statements, which semicolons separate, or of the folder ``target`` of
+            a run of dbt.
         key
             The columns that name the rows of the tables, or ``"*"``; by table where they differ.
+        log
+            Read statements that are not given from the log of a table of Delta: DELETE by a
+            predicate over numbers, TRUNCATE, and operations that change no row. `tables` is then
+            one table by its name, and each statement has its version.
         """
         cast("Session", self).check_open()
         from lipstick.histories.history import TableHistory
 
         history = TableHistory(cast("Session", self))
         if isinstance(statements, os.PathLike):
+            from lipstick.histories.logs import dbt_statements
             from rewriter.statements import split_statements
 
-            statements = split_statements(Path(statements).read_text("utf-8"))
+            path = Path(statements)
+            folder = path.is_dir()
+            statements = (
+                dbt_statements(path) if folder else split_statements(path.read_text("utf-8"))
+            )
+        if log:
+            statements = history.with_logged(tables, statements)
         history.follow(tables, statements, key)
         self.histories.append(history)
         return history

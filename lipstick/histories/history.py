@@ -14,6 +14,7 @@ from lipstick.histories.chain import Chain, HistoryStep
 from lipstick.histories.deletions import deleted_rows
 from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.hypothetical import HypotheticalTables
+from lipstick.histories.logs import logged_statements
 from lipstick.histories.replay import Replay
 from lipstick.histories.rows import RowQuestions
 from lipstick.histories.steps import (
@@ -31,6 +32,7 @@ from lipstick.histories.steps import (
 from lipstick.histories.version_views import VersionViews
 from lipstick.questions.asking import question
 from lipstick.questions.deletion import resolve_deletion
+from lipstick.tracking.formats.probe import versioned_table
 from lipstick.tracking.source import version_source
 from lipstick.tracking.tracker import Naming, Tracked
 from lipstick.tracking.unknown_keys import check_deletion
@@ -108,6 +110,24 @@ class TableHistory(RowQuestions):
             self._first[name] = partial(track, self._chains[name].first)
             last = self._chains[name].last
             self._versions[track(last, self._relations[name]).view] = last
+
+    def with_logged(
+        self, tables: Mapping[str, Versions], statements: Sequence[str | ExecutedStatement]
+    ) -> list[ExecutedStatement]:
+        """Return statements and the ones in a table's log; see :meth:`lipstick.Session.reenact`."""
+        (name, source), *others = tables.items()
+        found = versioned_table(self.spark, source) if isinstance(source, str) else None
+        given = {s.version: s for s in statements if isinstance(s, ExecutedStatement) and s.version}
+        if found is None or others or len(given) != len(statements):
+            raise TrackingError(
+                "log=True is of one table of Delta or Iceberg by its name, and of statements with "
+                "the version that each made.\nGive reenact({table: table}, "
+                "[ExecutedStatement(text, version=...)], key, log=True)."
+            )
+        table = found[0]
+        return logged_statements(
+            name, table.history(), lambda version: shape_of(table.schema(version)), given
+        )
 
     def _track(self, table: str, source: Versions, version: int, name: str) -> Tracked:
         key = self._keys[table]

@@ -25,6 +25,7 @@ from rewriter.statements import (
     Statement,
     TableShape,
     Truncate,
+    beside_source,
     difference,
     hypothetical,
     keys_of,
@@ -301,6 +302,8 @@ class Replay:
         )
         written = self._reenacted(step, statement, before)
         if not written.keys or not self._alike(written, before):
+            return None
+        if any(self._bags(step, name).changed for name in beside_source(statement)):
             return None
         targets, sources = ([pair[side] for pair in written.keys] for side in (0, 1))
         alias, source_alias = written.aliases

@@ -33,6 +33,7 @@ from rewriter.statements.model import (
 from rewriter.statements.parser import parse_statement, read_fragments, split_statements
 from rewriter.statements.reenact import reenact
 from rewriter.statements.scope import (
+    beside_source,
     moments_of,
     over_relations,
     references,
@@ -59,6 +60,7 @@ __all__ = [
     "TableShape",
     "Truncate",
     "Update",
+    "beside_source",
     "changes_of",
     "difference",
     "duplicate_source_keys",

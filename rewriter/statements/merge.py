@@ -36,12 +36,6 @@ class MergeWriter(StatementWriter):
                 "a condition of MERGE with a subquery is not reenacted",
                 "Join what it reads in the query of USING.",
             )
-        assigned = (a.value for clause in statement.clauses for a in clause.assignments or ())
-        if any(has_query(value) for value in assigned):
-            raise self._unsupported(
-                "a value of MERGE with a subquery is not reenacted",
-                "Join what it reads in the query of USING.",
-            )
         matched = statement.of(Matching.MATCHED)
         by_source = statement.of(Matching.BY_SOURCE)
         only_delete = len(matched) == 1 and matched[0].deletes and matched[0].condition is None

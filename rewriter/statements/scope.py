@@ -66,6 +66,11 @@ def sources_of(statement: Statement) -> frozenset[str]:
     )
 
 
+def beside_source(statement: MergeInto) -> frozenset[str]:
+    """Return the relations that the clauses of a MERGE read, in subqueries of their values."""
+    return sources_of(replace(statement, source=exp.select("1")))
+
+
 def moments_of(statement: Statement) -> tuple[str, ...]:
     """Return the functions of the moment in a statement, such as ``current_timestamp``."""
     calls = (volatile_calls(expression) for expression in expressions_of(statement))
@@ -187,10 +192,17 @@ def with_short_name(expression: E, table: Name) -> E:
 
 
 def qualified(expression: E, alias: str, shape: TableShape) -> E:
-    """Return a copy in which the target's columns are qualified that stand without a qualifier."""
+    """Return a copy in which the target's columns are qualified that stand without a qualifier.
+
+    In a subquery such a column is that of the subquery's own relations.
+    """
     copy = expression.copy()
     for column in list(copy.find_all(exp.Column)):
-        if not column.args.get("table") and column.name.lower() in shape.by_name:
+        if (
+            column.find_ancestor(exp.Query) is None
+            and not column.args.get("table")
+            and column.name.lower() in shape.by_name
+        ):
             column.set("table", exp.to_identifier(alias, quoted=True))
     return copy
 

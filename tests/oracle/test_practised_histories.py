@@ -76,12 +76,76 @@ SNAPSHOT = merge(
 BACKFILL = plain("UPDATE t SET c = 'backfilled' WHERE c IS NULL OR k IN (SELECT k FROM r)")
 RETENTION = plain("DELETE FROM t WHERE b = 0 AND a < 28")
 
+OVERWRITTEN = merge(
+    "SELECT k, a, c FROM s",
+    "x.k = y.k",
+    DrawnClause("MATCHED", None, {"a": "y.a", "c": "y.c"}),
+    DrawnClause("NOT MATCHED", None, _OPEN),
+)
+BATCH = merge(
+    _LAST.format("r"),
+    "x.k = y.k AND x.b = 1",
+    DrawnClause("MATCHED", "y.c = 'D'", None),
+    DrawnClause("MATCHED", "y.a > x.a", {"a": "y.a"}),
+    DrawnClause("NOT MATCHED", "y.c <> 'D'", _OPEN),
+)
+SOFT_DELETES = merge(
+    "SELECT k, max(a) AS a FROM s WHERE c <> 'D' GROUP BY k",
+    "x.k = y.k",
+    DrawnClause("MATCHED", "x.b = 0", {"a": "y.a", "b": "1", "c": "'open'"}),
+    DrawnClause("NOT MATCHED BY SOURCE", "x.b = 1", {"b": "0", "c": "'deleted'"}),
+)
+DIFFERENCE = merge(
+    "SELECT coalesce(s.k, t.k) AS k, s.a, CASE WHEN s.k IS NULL THEN 'D' WHEN t.k IS NULL THEN 'I' "
+    "ELSE 'U' END AS c FROM s FULL JOIN (SELECT * FROM t WHERE b = 1) AS t ON s.k = t.k "
+    "WHERE s.k IS NULL OR t.k IS NULL OR s.a <> t.a",
+    "x.k = y.k AND x.b = 1",
+    DrawnClause("MATCHED", "y.c = 'D'", None),
+    DrawnClause("MATCHED", None, {"a": "y.a"}),
+    DrawnClause("NOT MATCHED", None, _OPEN),
+)
+FROM_DIMENSION = plain(
+    "UPDATE t SET a = (SELECT max(s.a) FROM s WHERE s.k = t.k) WHERE a < 25 AND k IN "
+    "(SELECT k FROM s)"
+)
+FORGOTTEN = plain("DELETE FROM t WHERE k IN (SELECT k FROM s WHERE c = 'D')")
+FORGOTTEN_TOO = plain("DELETE FROM t WHERE EXISTS (SELECT 1 FROM r WHERE r.k = t.k AND r.a > 50)")
+
+
+def rewritten(query: str, replaced: str = "TRUE") -> Drawn:
+    """Return an INSERT in the place of some rows of ``t``, or of all."""
+    head = "INSERT OVERWRITE t" if replaced == "TRUE" else f"INSERT INTO t REPLACE WHERE {replaced}"
+    return Drawn(
+        f"{head} {query}", "t", "insert", deletes=replaced, insert=f"INSERT INTO t {query}"
+    )
+
+
+INCREMENTAL = rewritten(
+    "SELECT * FROM t WHERE b = 0 "
+    "UNION ALL SELECT t.k, t.a, CASE WHEN s.a <> t.a THEN 0 ELSE 1 END, t.c FROM t "
+    "LEFT JOIN s ON s.k = t.k WHERE t.b = 1 "
+    "UNION ALL SELECT s.k, s.a, 1, 'open' FROM s LEFT JOIN (SELECT * FROM t WHERE b = 1) AS t "
+    "ON s.k = t.k WHERE t.k IS NULL OR s.a <> t.a"
+)
+PARTITION = rewritten("SELECT k, a, 1, c FROM s WHERE a > 10", "b = 1")
+EVEN = plain("UPDATE t SET a = a + 100 WHERE a % 2 = 0")
+EVEN_GONE = plain("DELETE FROM t WHERE k % 2 = 0")
+
 HISTORIES = {
     "slowly changing dimension": (DIMENSION, RETENTION, DIMENSION),
+    "dimension that is overwritten": (OVERWRITTEN, RETENTION, OVERWRITTEN),
+    "dimension without MERGE": (INCREMENTAL, RETENTION, INCREMENTAL),
+    "first steps": (EVEN, EVEN_GONE, OVERWRITTEN),
     "change data with deletes": (CHANGES, CORRECTION, CHANGES),
+    "change data in batches": (BATCH, CHANGES, BATCH),
     "insert of repeated rows": (REPEATED, REPEATED, BACKFILL),
     "late corrections": (CORRECTION, DIMENSION, CORRECTION),
+    "backfill from a dimension": (FROM_DIMENSION, BACKFILL, DIMENSION),
+    "soft deletes": (SOFT_DELETES, CHANGES, SOFT_DELETES),
     "snapshot of all rows": (SNAPSHOT, CHANGES, RETENTION, SNAPSHOT),
+    "snapshot by its difference": (DIFFERENCE, RETENTION, DIFFERENCE),
+    "people are forgotten": (FORGOTTEN, OVERWRITTEN, FORGOTTEN_TOO),
+    "partitions are overwritten": (PARTITION, CORRECTION, PARTITION),
 }
 
 
@@ -89,5 +153,5 @@ HISTORIES = {
 def test_practised_history(name: str) -> None:
     held = HeldHistories()
     rows = {"t": NOW, "u": [], "r": LATE, "s": NEWS}
-    check_drawn(DrawnHistory(rows, HISTORIES[name]), Random(7), held, questions=2)
+    check_drawn(DrawnHistory(rows, HISTORIES[name]), Random(7), held, questions=1)
     assert held.statements["held"] >= 2

@@ -95,6 +95,9 @@ def test_statements_of_a_session_are_followed(
     through = ls.history.query("SELECT amount FROM orders WHERE id = 3")
     ((_, annotation),) = through.polynomials()
     assert str(annotation) == "updates:3·`updates@1`:3"
+    if format == "delta":
+        with pytest.raises(UnsupportedError, match="MERGE made version 1 of .*, and does not log"):
+            ls.reenact({table: table}, [], key="id", log=True)
     lake.sql(f"INSERT INTO {table} VALUES (9, 9)")
     refused: list[tuple[type[Exception], str, str]] = [
         (StatementError, f"DELETE FROM {table}", "was changed since"),

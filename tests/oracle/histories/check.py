@@ -26,7 +26,7 @@ from rewriter.statements import (
     source_query,
 )
 from tests.oracle.histories.draw import (
-    COLUMNS,
+    NAMES,
     SOURCES,
     TARGETS,
     TYPES,
@@ -34,11 +34,12 @@ from tests.oracle.histories.draw import (
     DrawnHistory,
     Row,
     draw,
+    quoted,
+    renamed,
     statement,
 )
 from tests.oracle.histories.really import AmbiguousMergeError, Tables, transpiled
 
-SHAPE = TableShape(tuple(map(TableColumn, COLUMNS, TYPES)))
 _SPARK = {"INTEGER": "INT", "VARCHAR": "STRING"}
 
 
@@ -102,12 +103,16 @@ def check_history(seed: int, held: HeldHistories, questions: int = 4) -> None:
     AssertionError
         For a version that differs from the one that really was, or really would be.
     """
-    check_drawn(draw(seed), Random(seed * 7919 + 1), held, questions)
+    drawn, columns = draw(seed), NAMES[seed % len(NAMES)]
+    statements = tuple(renamed(each, columns) for each in drawn.statements)
+    named = DrawnHistory(drawn.tables, statements, columns)
+    check_drawn(named, Random(seed * 7919 + 1), held, questions)
 
 
 def check_drawn(drawn: DrawnHistory, random: Random, held: HeldHistories, questions: int) -> None:
     """Hold a history, and as many random questions about it; see :func:`check_history`."""
-    tables = Tables(drawn.tables)
+    tables = Tables(drawn.tables, drawn.columns)
+    table_shape = shape_of(drawn)
     engine = DuckEngine(tables)
     chains = {name: {0: _copy(tables, name, 0)} for name in TARGETS}
     events: list[HistoryStep] = []
@@ -118,7 +123,7 @@ def check_drawn(drawn: DrawnHistory, random: Random, held: HeldHistories, questi
         views = {**before, **{name: name for name in SOURCES}}
         source = source_query(parsed, views)
         shape = None if source is None else engine.shape(source)
-        written = reenact(parsed, SHAPE, Relations(before[each.table], views), shape)
+        written = reenact(parsed, table_shape, Relations(before[each.table], views), shape)
         try:
             tables.run(each)
         except AmbiguousMergeError:
@@ -133,7 +138,7 @@ def check_drawn(drawn: DrawnHistory, random: Random, held: HeldHistories, questi
         if written.touched is not None:
             touched = engine.store(written.touched) or engine.view(written.touched)
             over = Relations(touched, views)
-            became = engine.rows(reenact(parsed, SHAPE, over, shape).rows)
+            became = engine.rows(reenact(parsed, table_shape, over, shape).rows)
             rest = Counter(engine.rows(f"SELECT * FROM {before[each.table]}"))
             rest.subtract(engine.rows(f"SELECT * FROM {touched}"))
             rest.update(became)
@@ -145,7 +150,7 @@ def check_drawn(drawn: DrawnHistory, random: Random, held: HeldHistories, questi
         chains[each.table][version] = _copy(tables, each.table, version)
         events.append(HistoryStep(f"e{len(kept)}", parsed, each.table, version))
         kept.append(each)
-    history = DrawnHistory(drawn.tables, tuple(kept))
+    history = DrawnHistory(drawn.tables, tuple(kept), drawn.columns)
     for _ in range(questions if kept else 0):
         _ask(random, history, engine, chains, events, held)
 
@@ -173,16 +178,16 @@ def _ask(
     others: dict[str, Drawn] = {}
     for event in changed:
         if event.name not in undone:
-            others[event.name] = next(
-                s for s in iter(lambda: statement(random), None) if s.table == event.table
-            )
+            other = next(s for s in iter(lambda: statement(random), None) if s.table == event.table)
+            others[event.name] = renamed(other, drawn.columns)
     replaced: dict[str, Statement] = {n: parse_statement(s.text) for n, s in others.items()}
-    bases = {name: _less(engine, name, gone.get(name, [])) for name in SOURCES}
-    begins = {name: _less(engine, chains[name][0], gone.get(name, [])) for name in TARGETS}
+    columns, shape = drawn.columns, shape_of(drawn)
+    bases = {name: _less(engine, name, gone.get(name, []), columns) for name in SOURCES}
+    begins = {name: _less(engine, chains[name][0], gone.get(name, []), columns) for name in TARGETS}
     typed = {
-        name: Chain(versions, dict.fromkeys(versions, SHAPE)) for name, versions in chains.items()
+        name: Chain(versions, dict.fromkeys(versions, shape)) for name, versions in chains.items()
     }
-    really = Tables(left)
+    really = Tables(left, columns)
     fails = None
     for event, each in zip(events, drawn.statements, strict=True):
         try:
@@ -204,13 +209,21 @@ def _ask(
         held.asked["changed" if Counter(new) != Counter(old) else "same"] += 1
 
 
-def _less(engine: DuckEngine, real: str, gone: list[Row]) -> Bags:
+def shape_of(drawn: DrawnHistory) -> TableShape:
+    """Return the columns of each table."""
+    return TableShape(tuple(map(TableColumn, drawn.columns, TYPES)))
+
+
+def _less(engine: DuckEngine, real: str, gone: list[Row], columns: tuple[str, ...]) -> Bags:
     if not gone:
         return Bags(real)
     values = ", ".join(
         "(" + ", ".join("NULL" if v is None else repr(v) for v in row) + ")" for row in gone
     )
-    casts = ", ".join(f"CAST({c} AS {t}) AS {c}" for c, t in zip(COLUMNS, TYPES, strict=True))
+    casts = ", ".join(
+        f"CAST({place} AS {kind}) AS {quoted(name)}"
+        for place, name, kind in zip("kabc", columns, TYPES, strict=True)
+    )
     return Bags(real, engine.store(f"SELECT {casts} FROM (VALUES {values}) AS v(k, a, b, c)"))
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from random import Random
 
 COLUMNS = ("k", "a", "b", "c")
 TYPES = ("INT", "INT", "INT", "STRING")
+NAMES = (COLUMNS, ("Key", "größe", "b b", "select"), ("k", "a`b", 'b"q', "c.d"))
+"""Columns under other names."""
 TARGETS = ("t", "u")
 SOURCES = ("r", "s")
 
@@ -49,6 +52,7 @@ class DrawnHistory:
 
     tables: dict[str, list[Row]]
     statements: tuple[Drawn, ...]
+    columns: tuple[str, ...] = COLUMNS
 
 
 def draw(seed: int) -> DrawnHistory:
@@ -57,6 +61,38 @@ def draw(seed: int) -> DrawnHistory:
     tables = {name: _rows(random, random.randint(0, 7)) for name in (*TARGETS, *SOURCES)}
     statements = tuple(statement(random) for _ in range(random.randint(2, 12)))
     return DrawnHistory(tables, statements)
+
+
+def quoted(column: str) -> str:
+    """Return a name as SQL has it anywhere."""
+    return "`" + column.replace("`", "``") + "`"
+
+
+def renamed(drawn: Drawn, columns: tuple[str, ...]) -> Drawn:
+    """Return a statement over columns of other names, in the order of `COLUMNS`."""
+    if columns == COLUMNS:
+        return drawn
+    names = dict(zip(COLUMNS, columns, strict=True))
+
+    def text(sql: str) -> str:
+        return re.sub(r"\b[kabc]\b", lambda match: quoted(names[match[0]]), sql)
+
+    def clause(each: DrawnClause) -> DrawnClause:
+        condition = None if each.condition is None else text(each.condition)
+        values = each.values
+        if values is not None:
+            values = {names[column]: text(value) for column, value in values.items()}
+        return replace(each, condition=condition, values=values)
+
+    return replace(
+        drawn,
+        text=text(drawn.text),
+        source=text(drawn.source),
+        on=text(drawn.on),
+        clauses=tuple(map(clause, drawn.clauses)),
+        deletes=None if drawn.deletes is None else text(drawn.deletes),
+        insert=text(drawn.insert),
+    )
 
 
 def statement(random: Random) -> Drawn:
@@ -81,6 +117,8 @@ def _value(random: Random, column: str, *sides: str) -> str:
     if column == "c":
         return random.choice([f"{side}c", "'n'", f"coalesce({side}c, 'm')", f"{side}c || 'w'"])
     other = random.choice(["a", "b"])
+    if random.random() < 0.06:
+        return f"(SELECT {random.choice(['max', 'count'])}(a) FROM {random.choice(SOURCES)})"
     return random.choice(
         [
             f"{side}a",

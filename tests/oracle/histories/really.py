@@ -9,7 +9,7 @@ from functools import cache
 import duckdb
 import sqlglot
 
-from tests.oracle.histories.draw import COLUMNS, Drawn, DrawnClause, Row
+from tests.oracle.histories.draw import COLUMNS, Drawn, DrawnClause, Row, quoted
 
 _TYPES = ("INTEGER", "INTEGER", "INTEGER", "VARCHAR")
 
@@ -28,11 +28,13 @@ class AmbiguousMergeError(Exception):
 class Tables:
     """Tables of a database in memory, which statements change."""
 
-    def __init__(self, rows: Mapping[str, Sequence[Row]]) -> None:
+    def __init__(self, rows: Mapping[str, Sequence[Row]], columns: Sequence[str] = COLUMNS) -> None:
+        self.columns = columns
         self.database = duckdb.connect(config={"threads": 1})
         for name, its in rows.items():
-            columns = ", ".join(f"{c} {t}" for c, t in zip(COLUMNS, _TYPES, strict=True))
-            self.database.execute(f"CREATE TABLE {name} ({columns})")
+            typed = zip(map(_double_quoted, columns), _TYPES, strict=True)
+            listed = ", ".join(f"{column} {kind}" for column, kind in typed)
+            self.database.execute(f"CREATE TABLE {name} ({listed})")
             self.fill(name, its)
 
     def fill(self, name: str, rows: Sequence[Row]) -> None:
@@ -40,7 +42,8 @@ class Tables:
             self.database.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", list(rows))
 
     def rows(self, name: str) -> list[Row]:
-        return self.database.execute(f"SELECT {', '.join(COLUMNS)} FROM {name}").fetchall()
+        columns = ", ".join(map(_double_quoted, self.columns))
+        return self.database.execute(f"SELECT {columns} FROM {name}").fetchall()
 
     def run(self, statement: Drawn) -> None:
         """Run a statement.
@@ -75,7 +78,10 @@ class Tables:
         run(f"CREATE TEMP TABLE _source AS {transpiled(merge.source)}")
         try:
             pairs = run(
-                f"SELECT x.rowid, y.rowid FROM {merge.table} AS x JOIN _source AS y ON {merge.on}"
+                transpiled(
+                    f"SELECT x.rowid, y.rowid FROM {merge.table} AS x JOIN _source AS y "
+                    f"ON {merge.on}"
+                )
             ).fetchall()
             matched = [clause for clause in merge.clauses if clause.matching == "MATCHED"]
             alone = len(matched) == 1 and matched[0].values is None and not matched[0].condition
@@ -124,7 +130,12 @@ class Tables:
         if applies is None or applies.values is None:
             if target is None or applies is not None:
                 return None
-            return tuple(value(f"x.{name}") for name in COLUMNS)  # type: ignore[return-value]
-        kept = {name: "NULL" if target is None else f"x.{name}" for name in COLUMNS}
+            own = (value(f"x.{quoted(name)}") for name in self.columns)
+            return tuple(own)  # type: ignore[return-value]
+        kept = {n: "NULL" if target is None else f"x.{quoted(n)}" for n in self.columns}
         values = {**kept, **applies.values}
-        return tuple(value(values[name]) for name in COLUMNS)  # type: ignore[return-value]
+        return tuple(value(values[name]) for name in self.columns)  # type: ignore[return-value]
+
+
+def _double_quoted(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

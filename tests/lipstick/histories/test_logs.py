@@ -1,0 +1,107 @@
+"""Statements found in the log of a table, and in what a run of dbt left."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.histories.logs import dbt_statements, logged_statements
+from lipstick.histories.steps import ExecutedStatement
+from lipstick.tracking.formats.versions import TableVersion
+from rewriter.statements import TableColumn, TableShape, parse_statement
+
+SHAPE = TableShape(
+    (TableColumn("id", "bigint"), TableColumn("name", "string"), TableColumn("m", "decimal(9,2)"))
+)
+
+
+def commit(version: int, operation: str, *predicates: str) -> TableVersion:
+    """Return a commit as the log describes it."""
+    parameters = {"predicate": json.dumps(predicates)} if predicates else {}
+    return TableVersion(version, datetime(2026, 1, 1, tzinfo=UTC), operation, parameters, None)
+
+
+def test_deletions_by_numbers_are_read_from_the_log() -> None:
+    update = ExecutedStatement("UPDATE db.t SET m = 1", version=3)
+    commits = [
+        commit(0, "CREATE TABLE AS SELECT"),
+        commit(1, "DELETE", "((id#12L >= 3) AND NOT (m#7 IN (1.5,2.50)))", "isnotnull(id#12L)"),
+        commit(2, "OPTIMIZE"),
+        commit(3, "UPDATE", "(id#1L = 1)"),
+        commit(4, "TRUNCATE"),
+    ]
+    found = logged_statements("db.t", commits, lambda _: SHAPE, {3: update})
+    assert [(each.name, each.version, each.text) for each in found] == [
+        (
+            "v1",
+            1,
+            "DELETE FROM `db`.`t` WHERE TRUE AND (((`id` >= 3) AND NOT (`m` IN (1.5,2.50)))) "
+            "AND (isnotnull(`id`))",
+        ),
+        (None, 3, update.text),
+        ("v4", 4, "TRUNCATE TABLE `db`.`t`"),
+    ]
+    for each in found:
+        parse_statement(each.text)
+
+
+@pytest.mark.parametrize(
+    ("operation", "predicate", "reason"),
+    [
+        ("DELETE", "(name#3 = x3)", "without quotes and types"),
+        ("DELETE", "(name#3 = 5)", "without quotes and types"),
+        ("DELETE", "(id#3L = id)", "without quotes and types"),
+        ("DELETE", "(other#3 = 1)", "without quotes and types"),
+        ("DELETE", "StartsWith(name#3, it's)", "without quotes and types"),
+        ("DELETE", "(id#3L > 2026-01-01 00:00:00)", "without quotes and types"),
+        ("UPDATE", "(id#3L = 1)", "does not log its statement"),
+        ("MERGE", "(id#3L = id#4L)", "does not log its statement"),
+    ],
+)
+def test_what_the_log_does_not_say_is_refused(operation: str, predicate: str, reason: str) -> None:
+    commits = [commit(6, "WRITE"), commit(7, operation, predicate)]
+    with pytest.raises(UnsupportedError, match=f"{operation} made version 7 of t, .*{reason}"):
+        logged_statements("t", commits, lambda _: SHAPE, {})
+
+
+def test_a_run_of_dbt_has_the_statements_of_its_models(tmp_path: Path) -> None:
+    texts = {
+        "orders": "merge into db.orders as DBT_INTERNAL_DEST using `orders__dbt_tmp` as "
+        "DBT_INTERNAL_SOURCE on DBT_INTERNAL_SOURCE.id = DBT_INTERNAL_DEST.id "
+        "when matched then update set * when not matched then insert *\n;",
+        "totals": "create or replace table db.totals using delta as select 1 as n",
+        "shown": "create or replace view db.shown as select 1",
+        "failed": "select",
+    }
+    nodes, results = {}, []
+    for number, (name, text) in enumerate(texts.items()):
+        path = tmp_path / "run" / "shop" / "models" / f"{name}.sql"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        nodes[f"model.shop.{name}"] = {
+            "name": name,
+            "resource_type": "model",
+            "package_name": "shop",
+            "original_file_path": f"models/{name}.sql",
+            "config": {"materialized": "view" if name == "shown" else "incremental"},
+            "compiled_code": "select id, 'orders__dbt_tmp' as c from raw;\n",
+        }
+        results.append(
+            {
+                "unique_id": f"model.shop.{name}",
+                "status": "error" if name == "failed" else "success",
+                "timing": [{"completed_at": f"2026-01-31T00:00:0{9 - number}Z"}],
+            }
+        )
+    (tmp_path / "manifest.json").write_text(json.dumps({"nodes": nodes}))
+    (tmp_path / "run_results.json").write_text(json.dumps({"results": results}))
+    totals, orders = dbt_statements(tmp_path)
+    assert (totals.name, totals.text) == ("totals", texts["totals"])
+    assert "using (select id, 'orders__dbt_tmp' as c from raw\n) as DBT_INTERNAL" in orders.text
+    assert parse_statement(orders.text).table == ("db", "orders")
+    with pytest.raises(TrackingError, match=r"has not the artifacts of a run of dbt"):
+        dbt_statements(tmp_path / "run")
