@@ -96,7 +96,7 @@ def test_statements_of_a_session_are_followed(
     ((_, annotation),) = through.polynomials()
     assert str(annotation) == "updates:3·`updates@1`:3"
     if format == "delta":
-        with pytest.raises(UnsupportedError, match="MERGE made version 1 of .*, and does not log"):
+        with pytest.raises(UnsupportedError, match="MERGE made version 1 of"):
             ls.reenact({table: table}, [], key="id", log=True)
     lake.sql(f"INSERT INTO {table} VALUES (9, 9)")
     refused: list[tuple[type[Exception], str, str]] = [
