@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,24 @@ class Holding:
 
 
 def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
-    """Write the page with the answers that are clicked first; return its size in bytes.
+    """Write a page that answers without a server; return its size in bytes.
+
+    See :func:`saved_page`.
+
+    Raises
+    ------
+    OSError
+        Where the file cannot be written.
+    """
+    data = saved_page(explorer, rows)
+    path.write_bytes(data)
+    return len(data)
+
+
+def saved_page(
+    explorer: Explorer, rows: int = 20, questions: Sequence[Any] = (), place: str = ""
+) -> bytes:
+    """Return the page with the answers that are clicked first.
 
     Answers that take more than two seconds in all are left out, but the rows and the query. Of a
     capture it holds the first rows of the answer, and why the first of these are there; of a
@@ -84,13 +102,15 @@ def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
     ----------
     rows
         Of how many rows of a capture it holds why they are there; of events and outputs as many.
+    questions
+        What else it answers, as far as there is room; the latest first.
+    place
+        The end of its address where it is opened without one.
 
     Raises
     ------
     ExploreError
         Where the answers that a page cannot be without are larger than `LARGEST`.
-    OSError
-        Where the file cannot be written.
     """
     room = LARGEST - len(assembled({"mode": "saved", "answers": {}}).encode()) - 10_000
     held = Holding(explorer, room // 2)
@@ -99,13 +119,17 @@ def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
     for number, source in enumerate(explorer.sources):
         if held.hold(number, "about", {}, asked=True) is None:
             raise ExploreError(f"{source.name} is too much for one page: serve it instead.")
+    for question in questions:
+        given = Params(question)
+        params = given.mapping("params")
+        held.hold(given.integer("source", 0), given.text("view"), params, asked=True)
+    for number, source in enumerate(explorer.sources):
         _hold(held, number, source, rows)
-    page = assembled({"mode": "saved", "answers": held.answers})
+    page = assembled({"mode": "saved", "answers": held.answers, "place": place})
     data = page.encode()
     if len(data) > LARGEST:
         raise ExploreError(f"The page would have {len(data):,} bytes, more than {LARGEST:,}.")
-    path.write_bytes(data)
-    return len(data)
+    return data
 
 
 def _hold(held: Holding, number: int, source: ExplorerSource, rows: int) -> None:

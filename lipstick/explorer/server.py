@@ -28,6 +28,7 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer
 from lipstick.explorer.page import assembled, policy
 from lipstick.explorer.params import Params
+from lipstick.explorer.saved import saved_page
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -40,14 +41,15 @@ FORMATS = ("csv", "parquet")
 
 
 def export(explorer: Explorer, question: Any) -> bytes:
-    """Return the rows of an answer to a question as a file.
+    """Return the rows of an answer to a question as a file, or a page that answers questions.
 
     Parameters
     ----------
     question
         As :meth:`Explorer.ask` takes it, with ``format``, ``csv`` or ``parquet``. The rows of a
         capture are all that its filters leave, in their order and of their types; of other views
-        they are the answer's rows, as text.
+        they are the answer's rows, as text. With the format ``page`` there are ``questions``, and
+        the ``place`` that the page opens at.
 
     Raises
     ------
@@ -57,6 +59,9 @@ def export(explorer: Explorer, question: Any) -> bytes:
     try:
         question_params = Params(question)
         format = question_params.text("format")
+        if format == "page":
+            questions, place = question_params.items("questions"), question_params.text("place")
+            return saved_page(explorer, questions=questions, place=place)
         if format not in FORMATS:
             raise ExploreError(f"Tables are exported as {' or '.join(FORMATS)}, not {format!r}.")
         return _written(_rows(explorer, question_params, question), format)

@@ -2,6 +2,7 @@
 
 import { h, replace, button, icon } from "./dom.js";
 import { Refused, savedAsker, serverAsker, widgetAsker } from "./asking.js";
+import { offer } from "./exporting.js";
 import { Latest, Place } from "./state.js";
 import { trouble } from "./why.js";
 import { View } from "./view.js";
@@ -43,10 +44,11 @@ export class App {
     this.main = h("main", { class: "main" });
     this.nav = h("nav", { class: "sources", "aria-label": "What is explored" });
     this.theme = button(icon("sun"), () => this.turn(), { class: "plain icon-button", "aria-label": "Dark or light", title: "Dark or light" });
+    const save = address && asker.exported && button(icon("save"), () => this.save(save), { class: "plain icon-button", "aria-label": "Save this view as a page", title: "Save this view as a page, which answers all that was looked at" });
     const copyLink = address && button(icon("link"), () => this.copyLink(copyLink), { class: "plain icon-button", "aria-label": "Copy a link to this view", title: "Copy a link to this view" });
     replace(
       root,
-      h("header", { class: "top" }, h("h1", { class: "wordmark" }, mark(), "lipstick"), this.nav, h("span", { class: "spacer" }), copyLink, this.theme),
+      h("header", { class: "top" }, h("h1", { class: "wordmark" }, mark(), "lipstick"), this.nav, h("span", { class: "spacer" }), save, copyLink, this.theme),
       this.main,
       h("div", { class: "toast", role: "status", "aria-live": "polite" }),
     );
@@ -110,16 +112,35 @@ export class App {
     }
   }
 
-  async copyLink() {
+  // One file, to be sent to somebody who has no server: it answers what was looked at.
+  async save(control) {
+    control.disabled = true;
+    this.say("Saving …", 60_000);
+    try {
+      const questions = [...this.asker.kept.keys()].reverse().map((key) => JSON.parse(key));
+      const page = await this.asker.exported({ format: "page", questions, place: location.hash });
+      offer(page, `${this.sources[this.number].name}.html`);
+      this.say("Saved: the file opens in any browser, without a server.");
+    } catch (error) {
+      this.say(error.message);
+    }
+    control.disabled = false;
+  }
+
+  say(text, milliseconds = 3200) {
     const toast = this.root.querySelector(".toast");
+    replace(toast, text);
+    clearTimeout(this.toasting);
+    this.toasting = setTimeout(() => replace(toast), milliseconds);
+  }
+
+  async copyLink() {
     try {
       await navigator.clipboard.writeText(location.href);
-      replace(toast, "Link copied. It has the token in it: who has it may look, too.");
+      this.say("Link copied. Anyone with it can see the data, while this server runs.");
     } catch {
-      replace(toast, "The address of this page is the link.");
+      this.say("The address of this page is the link.");
     }
-    clearTimeout(this.toasting);
-    this.toasting = setTimeout(() => replace(toast), 3200);
   }
 
   key(event) {
@@ -163,6 +184,7 @@ function mark() {
 export function start(root) {
   const given = JSON.parse(document.getElementById("given").textContent);
   const token = new URLSearchParams(location.search).get("token") ?? "";
+  if (given.place && !location.hash) location.hash = given.place;
   const asker = given.mode === "saved" ? savedAsker(given.answers) : serverAsker(token);
   const app = new App(root, asker, { address: true });
   window.lipstick = app;

@@ -2,7 +2,7 @@
 
 import { h, button, replace } from "./dom.js";
 
-function offer(blob, name) {
+export function offer(blob, name) {
   const url = URL.createObjectURL(blob);
   const link = h("a", { href: url, download: name });
   link.click();

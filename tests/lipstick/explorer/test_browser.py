@@ -105,7 +105,7 @@ def test_what_if_by_clicking_is_the_captures_own(
 
 
 def test_scenarios_that_begin_by_typing_stand_side_by_side(
-    page: Page, capture: Open, numbers: Numbers
+    page: Page, capture: Open, numbers: Numbers, browser: Any, tmp_path: Path
 ) -> None:
     screen = page.open(f"#s={numbers['suppliers']}&v=whatif")
     where = screen.get_by_label("Remove rows of supplier where")
@@ -126,6 +126,16 @@ def test_scenarios_that_begin_by_typing_stand_side_by_side(
     line = screen.locator(".differences tbody tr", has_text=first["old"]["n_name"])
     expect(line).to_contain_text(separated(first["new"]["n"]))
     shot(page, "scenarios")
+    # The saved view has the same scenarios, without the server.
+    told = texts(screen, ".differences td")
+    with screen.expect_download(timeout=60_000) as download:
+        screen.get_by_label("Save this view as a page").click()
+    download.value.save_as(tmp_path / "view.html")
+    for still in opened(browser, (tmp_path / "view.html").as_uri()):
+        alone = still.open()
+        alone.wait_for_selector(".matrix-cell")
+        assert texts(alone, ".differences td") == told
+        still.check()
     screen.get_by_role("button", name="Clear").click()
     expect(screen.locator(".invitation")).to_contain_text("Nothing is removed")
     accessible(page)
