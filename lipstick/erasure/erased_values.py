@@ -12,6 +12,7 @@ from pyspark.sql.types import DataType, DecimalType, IntegralType, StringType, S
 from lipstick.erasure.search import DISTINCTIVE, ErasedValues
 from lipstick.erasure.tables import PlannedTable
 from lipstick.errors import ErasureError
+from lipstick.tracking.views import column_of, quoted_name
 from rewriter.statements import Bags
 
 SHORTEST = 3
@@ -68,7 +69,7 @@ def _of_erased_alone(
     name: str, gone: DataFrame, rest: DataFrame, columns: Sequence[str]
 ) -> dict[str, set[str | int]]:
     """Return by column the values that erased rows have and no other row has."""
-    cells = [F.col(f"`{column}`") for column in columns]
+    cells = [column_of(column) for column in columns]
     rows = gone.select(*cells).distinct().limit(MOST_ROWS + 1).collect() if columns else []
     if len(rows) > MOST_ROWS:
         raise ErasureError(
@@ -91,9 +92,14 @@ def _of_erased_alone(
 
 def _identifying(table: PlannedTable, schema: StructType) -> list[str]:
     """Return the key, the columns that the predicate names, and all texts."""
-    words = set(re.findall(r"\w+", table.predicate or ""))
+    predicate = (table.predicate or "").lower()
+    words = set(re.findall(r"\w+", predicate))
+
+    def named(column: str) -> bool:
+        return column.lower() in words or quoted_name([column]).lower() in predicate
+
     return [
         field.name
         for field in schema
-        if field.name in table.key or field.name in words or isinstance(field.dataType, StringType)
+        if field.name in table.key or named(field.name) or isinstance(field.dataType, StringType)
     ]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from lipstick.erasure.holders import check_holder
-from lipstick.erasure.tables import ErasedTables, PlannedTable, as_it_is
+from lipstick.erasure.tables import CurrentTable, ErasedTables, PlannedTable, current_table
 from lipstick.errors import ErasureError
 from rewriter.statements import Bags, hypothetical, rows_of, signed_difference
 
@@ -74,9 +74,9 @@ def _finished(tables: ErasedTables, table: PlannedTable, bags: Bags, target: str
         When it has others.
     """
     spark = tables.host.spark
-    written = as_it_is(spark, table, target)
-    if table.open(spark).current() != table.version:
-        if written is not None and _same(tables, written, bags):
+    now = current_table(spark, table, target, table.open(spark))
+    if now is None or now.main.version != table.version:
+        if now is not None and _same(tables, now, bags):
             return True
         raise ErasureError(
             f"{table.table} has moved on since the erasure was planned: version {table.version} is "
@@ -84,17 +84,16 @@ def _finished(tables: ErasedTables, table: PlannedTable, bags: Bags, target: str
         )
     if not bags.changed:
         return True
-    apart = written is not None and (written.table, written.version) != (table.table, table.version)
-    return apart and written is not None and _same(tables, written, bags)
+    return not now.published and _same(tables, now, bags)
 
 
-def _same(tables: ErasedTables, written: PlannedTable, bags: Bags) -> bool:
-    """Return True if a table has the hypothetical rows."""
+def _same(tables: ErasedTables, now: CurrentTable, bags: Bags) -> bool:
+    """Return True if a table, its branch or its copy has the hypothetical rows."""
     spark = tables.host.spark
     columns = spark.table(bags.real).columns
-    now = written.open(spark).read(written.version)
-    if now.columns != columns:
+    found = now.read()
+    if found.columns != columns:
         return False
-    rows = rows_of(tables.engine.named(now))
+    rows = rows_of(tables.engine.named(found))
     query = signed_difference(rows, hypothetical(bags), columns)
     return not spark.sql(query).limit(1).count()

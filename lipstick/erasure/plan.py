@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -31,9 +32,10 @@ from lipstick.errors import ErasureError
 from lipstick.histories.engine import shape_of
 from lipstick.histories.hypothetical import paired_changes
 from lipstick.histories.steps import ExecutedStatement
-from lipstick.tracking.states import local_state
+from lipstick.tracking.states import FileState, local_state
 from lipstick.tracking.tracker import Naming, Tracked
-from lipstick.tracking.views import quoted_name
+from lipstick.tracking.views import column_of, quoted_name
+from rewriter.dialect import name_parts
 from rewriter.statements import Bags, changes_of, hypothetical, merge_changes, rewrite_table
 from semiring.door import checked
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from lipstick.erasure.receipt import ErasureReceipt
 
 FORMAT = "lipstick-erasure-plan/1"
+_MAPPING = "delta.columnMapping.mode"
 Steps = Callable[[str], None]
 
 
@@ -85,6 +88,7 @@ class ErasurePlan:
         are deleted and added.
         """
         tables, differences = self.computed()
+        table = _plain_name(table)
         if table not in differences:
             raise ErasureError(
                 f"The erasure has no table {table!r}.\nIt has {', '.join(differences)}."
@@ -199,7 +203,12 @@ def make_plan(
     made, entries = secrets.token_hex(4), []
     for table in tables:
         on_step(f"counting {table.name}")
-        effect = _effect(host, table, differences[table.name], made, in_place=in_place)
+        if table.name in tracked:
+            states = list(tracked[table.name].source.versions[0].files)
+        else:
+            files = erased.opened[table.name].files(table.version)
+            states = [state for file in files if (state := local_state(file)) is not None]
+        effect = _effect(host, table, differences[table.name], states, made, in_place=in_place)
         entries.append(
             {"name": table.name, "table": table.table, "definition": table.to_json()}
             | {"effect": effect}
@@ -270,6 +279,20 @@ def _source(
     )
 
 
+def _plain_name(name: str) -> str:
+    """Return a dotted name without backticks, as histories know a table.
+
+    Raises
+    ------
+    ErasureError
+        For a part with a dot or a backtick in it.
+    """
+    parts = name_parts(name)
+    if any("." in part or "`" in part for part in parts):
+        raise ErasureError(f"The name {name} has a dot or a backtick within a part.\nRename it.")
+    return ".".join(parts)
+
+
 def _derived(
     host: ErasureHost,
     name: str,
@@ -279,7 +302,7 @@ def _derived(
     opened = open_table(host.spark, name)
     columns = key.get(name, ())
     named = (columns,) if isinstance(columns, str) else tuple(columns)
-    table = PlannedTable(name, "", "", "", None, named)
+    table = PlannedTable(_plain_name(name), "", "", "", None, named)
     if isinstance(what, str):
         return at_version(replace(table, query=what.strip().rstrip(";")), opened)
     executed = tuple(
@@ -290,25 +313,18 @@ def _derived(
 
 
 def _effect(
-    host: ErasureHost, table: PlannedTable, bags: Bags, made: str, *, in_place: bool
+    host: ErasureHost,
+    table: PlannedTable,
+    bags: Bags,
+    states: Sequence[FileState],
+    made: str,
+    *,
+    in_place: bool,
 ) -> dict[str, Any]:
     """Return the counts of a table, and the statements that apply the difference."""
-    spark = host.spark
-    real = spark.table(bags.real)
-    key = table.key
-    rows = _counted(table, real)
-    kinds = {"deleted": 0, "changed": 0, "added": 0}
-    if bags.changed:
-        counted = paired_changes(spark, bags, key).groupBy("_change").count().collect()
-        kinds |= {row["_change"]: row["count"] for row in counted}
-    opened = table.open(spark)
-    states = [local_state(file) for file in opened.files(table.version)]
-    effect = {
-        "rows": rows,
-        "removed": kinds["deleted"],
-        "changed": kinds["changed"],
-        "added": kinds["added"],
-        "bytes": sum(state[1] for state in states if state is not None),
+    real = host.spark.table(bags.real)
+    effect = _counts(host.spark, table, bags) | {
+        "bytes": sum(length for _, length, _ in states),
         "action": "none",
         "target": table.table,
         "statements": [],
@@ -360,8 +376,8 @@ def change_statement(
         return "merge", text
     if table.predicate is not None:
         # Equal rows satisfy a predicate alike: all of them go.
-        values = [field.name for field in schema.fields]
-        same = " AND ".join(f"t.`{name}` <=> s.`{name}`" for name in values)
+        values = [quoted_name([field.name]) for field in schema.fields]
+        same = " AND ".join(f"t.{name} <=> s.{name}" for name in values)
         return "merge", f"MERGE INTO {target} AS t USING `{view}` AS s ON {same} " + (
             "WHEN MATCHED THEN DELETE"
         )
@@ -409,12 +425,14 @@ def _copy(host: ErasureHost, table: PlannedTable, bags: Bags, made: str) -> dict
     detail = host.spark.sql(f"DESCRIBE DETAIL {table.table}").head()
     assert detail is not None
     parts = ", ".join(quoted_name([name]) for name in detail["partitionColumns"])
-    partitioned = f"PARTITIONED BY ({parts}) " if parts else ""
+    options = f"PARTITIONED BY ({parts}) " if parts else ""
+    if _MAPPING in detail["properties"]:  # its columns may have names that files cannot
+        options += f"TBLPROPERTIES ('{_MAPPING}' = 'name') "
     rows = hypothetical(named_bags(made, table.name, bags))
     return {
         "action": "copy",
         "target": target,
-        "statements": [f"CREATE OR REPLACE TABLE {target} USING delta {partitioned}AS {rows}"],
+        "statements": [f"CREATE OR REPLACE TABLE {target} USING delta {options}AS {rows}"],
         "publish": [
             f"INSERT OVERWRITE {table.table} SELECT * FROM {target}",
             f"DROP TABLE {target}",
@@ -422,19 +440,38 @@ def _copy(host: ErasureHost, table: PlannedTable, bags: Bags, made: str) -> dict
     }
 
 
-def _counted(table: PlannedTable, real: DataFrame) -> int:
-    """Return the number of rows of a table, whose key is checked."""
+def _counts(spark: SparkSession, table: PlannedTable, bags: Bags) -> dict[str, Any]:
+    """Count the rows of a table, and its rows that are removed, changed and added.
+
+    Raises
+    ------
+    ErasureError
+        When a key does not name the rows that change.
+    """
+    real, key = spark.table(bags.real), [column_of(name) for name in table.key]
     if missing := set(table.key) - set(real.columns):
         raise ErasureError(f"{table.name!r} has no column {min(missing)!r} for its key.")
-    if not table.key:
-        return real.count()
-    # Rows with a NULL in the key are not counted by count(DISTINCT ...).
-    key = [F.col(f"`{name}`") for name in table.key]
-    found = real.agg(F.count(F.lit(1)), F.count_distinct(*key)).head()
-    assert found is not None
-    if found[0] != found[1]:
+    names = [f"k{number}" for number in range(len(key))]
+    aliased = [each.alias(name) for each, name in zip(key, names, strict=True)]
+    sides = [view for view in (bags.gone, bags.came) if view is not None]
+    if not key or not sides:
+        gone, came = (0 if v is None else spark.table(v).count() for v in (bags.gone, bags.came))
+        return {"rows": real.count(), "removed": gone, "changed": 0, "added": came}
+    keys = {view: spark.table(view).select(*aliased).toArrow() for view in sides}
+    concerned = pa.concat_tables(keys.values()).group_by(names).aggregate([])
+    hit = spark.createDataFrame(concerned).withColumn("hit", F.lit(True))
+    found = real.select(*aliased).join(F.broadcast(hit), names, "left")
+    counted = found.agg(F.count(F.lit(1)), F.count("hit")).head()
+    assert counted is not None
+    gone, came = (keys[v].num_rows if v in keys else 0 for v in (bags.gone, bags.came))
+    # The rows of the table with one of these keys are the removed and changed ones alone.
+    unique = all(len(k.group_by(names).aggregate([])) == len(k) for k in keys.values())
+    if not unique or counted[1] != gone or any(c.null_count for c in concerned.columns):
         raise ErasureError(
             f"{', '.join(table.key)} does not name the rows of {table.name!r}: values occur twice "
             "or are NULL.\nGive other columns, key={...}, or leave it out: the table is rewritten."
         )
-    return int(found[0])
+    changed = gone + came - len(concerned)
+    return {"rows": counted[0], "removed": gone - changed, "changed": changed} | {
+        "added": came - changed
+    }

@@ -137,13 +137,23 @@ class ErasedTables:
     """The tables of an erasure, and the rows by which they differ without what is erased.
 
     Nothing is changed. Versions are read as they were planned with, whatever is committed since.
+
+    Parameters
+    ----------
+    opened
+        The tables by name, where they are open already.
     """
 
     def __init__(
-        self, host: ErasureHost, tables: Sequence[PlannedTable], progress: Callable[[str], None]
+        self,
+        host: ErasureHost,
+        tables: Sequence[PlannedTable],
+        progress: Callable[[str], None],
+        opened: Mapping[str, VersionedTable] | None = None,
     ) -> None:
         self.host = host
         self.tables = {table.name: table for table in tables}
+        self.opened = opened or {table.name: table.open(host.spark) for table in tables}
         self.engine = SparkReplayEngine(host.spark, host.store / "erasures", host.add_view)
         self._progress = progress
         self._bases: dict[str, Bags] = {}
@@ -159,14 +169,14 @@ class ErasedTables:
         untracked_sources(self._chains, self._steps, lambda name: name in self._bases)
 
     def _source(self, table: PlannedTable) -> Bags:
-        view = self.engine.named(table.open(self.host.spark).read(table.version))
+        view = self.engine.named(self.opened[table.name].read(table.version))
         if table.predicate is None:
             return Bags(view)
         erased = self.host.spark.table(view).where(table.predicate)
         return Bags(view, self.engine.store(rows_of(self.engine.named(erased))))
 
     def _chain(self, table: PlannedTable) -> Chain:
-        opened = table.open(self.host.spark)
+        opened = self.opened[table.name]
         if table.versions:
             frames = {number: opened.read(number) for number in table.versions}
         else:
@@ -261,28 +271,59 @@ def at_version(table: PlannedTable, opened: VersionedTable) -> PlannedTable:
     )
 
 
-def as_it_is(spark: SparkSession, table: PlannedTable, target: str) -> PlannedTable | None:
+@dataclass(frozen=True, slots=True)
+class CurrentTable:
+    """A table of an erasure as it is now, and its branch or copy until that is published."""
+
+    planned: PlannedTable
+    opened: VersionedTable
+    main: PlannedTable
+    """The table itself at its current version."""
+    written: PlannedTable
+    """Its branch or its copy, else the table itself."""
+    copy: VersionedTable | None = None
+
+    @property
+    def published(self) -> bool:
+        """True if there is no branch or copy that readers do not see."""
+        return self.written == self.main
+
+    def read(self) -> DataFrame:
+        """Return the rows of the branch or copy, else of the table."""
+        return (self.copy or self.opened).read(self.written.version)
+
+
+def current_table(
+    spark: SparkSession, table: PlannedTable, target: str, opened: VersionedTable | None = None
+) -> CurrentTable | None:
     """Return a table as it is now; None: there is none any more.
 
-    Until it is published that is its branch or its copy.
+    Parameters
+    ----------
+    target
+        The table, branch or copy that the erasure writes.
+    opened
+        The table, where it is open already.
     """
     try:
-        opened = open_table(spark, table.table)
-        now = replace(table, identity=opened.identity, version=opened.current())
+        opened = opened or open_table(spark, table.table)
+        main = replace(table, identity=opened.identity, version=opened.current())
     except (SourceError, PySparkException):
         return None
+    itself = CurrentTable(table, opened, main, main)
     if target == table.table:
-        return now
+        return itself
     _, branch = reference_of(target)
     if branch is not None and isinstance(opened, VersionedIceberg):
         version = opened.reference(branch)
         if version is None or any(each.version == version for each in opened.history()):
-            return now
-        return replace(now, version=version)
+            return itself
+        return replace(itself, written=replace(main, version=version))
     if "`" not in target and not spark.catalog.tableExists(target):
-        return now
+        return itself
     try:
         copy = open_table(spark, target)
     except (SourceError, PySparkException):
-        return now
-    return replace(now, table=target, identity=copy.identity, version=copy.current())
+        return itself
+    written = replace(main, table=target, identity=copy.identity, version=copy.current())
+    return replace(itself, written=written, copy=copy)

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from lipstick.erasure.holders import captures_of, holder_of
 from lipstick.erasure.plan import Steps, erased_values, planned_tables, silent
 from lipstick.erasure.receipt import ErasureReceipt, keyed_hash, read_key
 from lipstick.erasure.search import ErasedValues, Finding, ValueSearch, search_folders
 from lipstick.erasure.tables import (
+    CurrentTable,
     ErasedTables,
     ErasureHost,
     PlannedTable,
-    as_it_is,
-    open_table,
+    current_table,
 )
-from lipstick.errors import LipstickError, SourceError
+from lipstick.errors import LipstickError
 from lipstick.tracking.formats.versions import VersionedTable
 from rewriter.statements import hypothetical, rows_of, signed_difference
+
+_Now: TypeAlias = Mapping[str, CurrentTable | None]
+"""The tables of an erasure as they are now, by name; None: there is no such table."""
 
 LIVE, OLD, UNUSED, LOG = "live", "old version", "in no version", "log"
 """States of a file of a table: in the current version, in an earlier one, in none, of the log."""
@@ -47,8 +49,12 @@ def verify_plan(
     """Verify an erasure; see :meth:`lipstick.ErasurePlan.verify`."""
     key = read_key(key_file)
     values = erased_values(document)
-    checks = _checks(host, document, on_step)
-    places = list(_places(host.spark, document, values))
+    now = {
+        table.name: current_table(host.spark, table, entry["effect"]["target"])
+        for entry, table in zip(document["tables"], planned_tables(document), strict=True)
+    }
+    checks = _checks(host, document, now, on_step)
+    places = list(_places(document, now, values))
     roots = [place.location for place in places]
     roots += [*document["search"], *document["drop"], *search]
     on_step(f"searching {len(roots)} folders")
@@ -61,8 +67,13 @@ def verify_plan(
         for finding in found.findings
         if not _of_another_key(finding, places)
     ]
-    findings += _stale_captures(host.spark, document, roots, mask)
-    unpublished = list(_unpublished(host.spark, document))
+    findings += _stale_captures(document, now, roots, mask)
+    unpublished = [
+        statement
+        for entry in document["tables"]
+        if (known := now[entry["name"]]) is not None and not known.published
+        for statement in entry["effect"]["publish"]
+    ]
     wrong = [check for check in checks if check["outcome"] not in ("equal", "no such row")]
     states = {finding["state"] for finding in findings}
     verdict = "erased"
@@ -101,21 +112,18 @@ def verify_plan(
 # --- tables -------------------------------------------------------------------------------------
 
 
-def _checks(host: ErasureHost, document: Mapping[str, Any], on_step: Steps) -> list[dict[str, Any]]:
+def _checks(
+    host: ErasureHost, document: Mapping[str, Any], now: _Now, on_step: Steps
+) -> list[dict[str, Any]]:
     """Return by table what was compared, and the outcome."""
-    targets = {e["name"]: e["effect"]["target"] for e in document["tables"]}
     effects = {e["name"]: e["effect"] for e in document["tables"]}
     planned = planned_tables(document)
-    now = [as_it_is(host.spark, table, targets[table.name]) for table in planned]
     checks = []
-    tables = None
-    if None not in now:
-        present = [replace(t, predicate=None) for t in now if t is not None and not t.statements]
-        tables = _opened(host, present)
-    for table, found in zip(planned, now, strict=True):
+    tables = None if None in now.values() else _opened(host, now)
+    for table in planned:
         on_step(f"comparing {table.name}")
-        effect = effects[table.name]
-        entry = {"table": targets[table.name], "role": "derived" if table.derived else "source"}
+        found, effect = now[table.name], effects[table.name]
+        entry = {"table": effect["target"], "role": "derived" if table.derived else "source"}
         entry |= {name: effect[name] for name in ("rows", "removed", "changed", "added")}
         if found is None:
             entry |= {"check": "read it", "outcome": "there is no such table"}
@@ -126,7 +134,7 @@ def _checks(host: ErasureHost, document: Mapping[str, Any], on_step: Steps) -> l
             entry["check"] = "equals its statements replayed without the rows"
             entry["outcome"] = _replayed(host, planned, table.name, found)
         elif table.predicate is not None:
-            rows = found.open(host.spark).read(found.version).where(table.predicate).count()
+            rows = found.read().where(table.predicate).count()
             entry["check"] = "has no row of the predicate"
             entry["outcome"] = f"{rows} rows" if rows else "no such row"
         else:
@@ -135,10 +143,13 @@ def _checks(host: ErasureHost, document: Mapping[str, Any], on_step: Steps) -> l
     return checks
 
 
-def _opened(host: ErasureHost, tables: Sequence[PlannedTable]) -> ErasedTables | str:
+def _opened(host: ErasureHost, now: _Now) -> ErasedTables | str:
     """Return tables as they are now, or why they are not compared."""
+    present = [t for t in now.values() if t is not None and not t.planned.statements]
+    tables = [replace(t.written, predicate=None) for t in present]
+    opened = {t.planned.name: t.copy or t.opened for t in present}
     try:
-        return ErasedTables(host, tables, silent)
+        return ErasedTables(host, tables, silent, opened)
     except (LipstickError, PySparkException) as error:
         return f"not compared: {type(error).__name__}"
 
@@ -155,13 +166,13 @@ def _recomputed(tables: ErasedTables | str | None, name: str) -> str:
 
 
 def _replayed(
-    host: ErasureHost, planned: Sequence[PlannedTable], name: str, found: PlannedTable
+    host: ErasureHost, planned: Sequence[PlannedTable], name: str, found: CurrentTable
 ) -> str:
     """Compare a table with what its statements make without the erased rows."""
     try:
         erased = ErasedTables(host, planned, silent)
         bags = erased.differences()[name]
-        frame = found.open(host.spark).read(found.version)
+        frame = found.read()
         now = rows_of(erased.engine.named(frame))
         query = signed_difference(now, hypothetical(bags), frame.columns)
         differing = host.spark.sql(query).count()
@@ -192,55 +203,41 @@ class _Place:
         folders = Path(path).relative_to(self.location).parts[:-1]
         if "_delta_log" in folders or "metadata" in folders[:1]:
             return LOG
-        if self.opened is None:
+        opened = self.opened
+        if opened is None:
             return LIVE
         if self.live is None:
-            self.live = _files(self.opened, self.opened.current())
+            self.live = _local_files(lambda: opened.files(opened.current()))
         if path in self.live:
             return LIVE
         if self.old is None:
-            versions = [each.version for each in self.opened.history()]
-            self.old = frozenset().union(*(_files(self.opened, v) for v in versions))
+            self.old = _local_files(opened.all_files)
         return OLD if path in self.old else UNUSED
 
 
 def _places(
-    spark: SparkSession, document: Mapping[str, Any], values: Sequence[ErasedValues]
+    document: Mapping[str, Any], now: _Now, values: Sequence[ErasedValues]
 ) -> Iterator[_Place]:
     """Yield the folders of the tables of an erasure, and of copies that are not published."""
     for entry in document["tables"]:
-        definition, target = entry["definition"], entry["effect"]["target"]
+        definition = entry["definition"]
         own = {each.column.lower() for each in values if each.relation == entry["name"]}
         own |= {column.lower() for column in definition.get("key", ())}
-        now = as_it_is(spark, PlannedTable.from_json(definition), target)
-        copies = [target] if now is not None and now.table != definition["table"] else []
-        for name in [definition["table"], *copies]:
-            opened, location = None, name
-            try:
-                opened = open_table(spark, name)
-                location = opened.identity
-                if opened.format == "delta":
-                    detail = spark.sql(f"DESCRIBE DETAIL {name}").head()
-                    assert detail is not None
-                    location = str(detail["location"])
-            except (SourceError, PySparkException):
-                opened = None
-            known = entry["name"], name, definition["format"], _local(location)
-            yield _Place(*known, opened, frozenset(own))
+        known = now[entry["name"]]
+        tables = (None,) if known is None else (known.opened, known.copy)
+        for opened in dict.fromkeys(tables):
+            if opened is None and known is not None:
+                continue
+            name = definition["table"] if opened is None else opened.table
+            location = name if opened is None else opened.location
+            place = entry["name"], name, definition["format"], _local(location)
+            yield _Place(*place, opened, frozenset(own))
 
 
-def _unpublished(spark: SparkSession, document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the statements that publish branches and copies, where they are not published."""
-    for entry, table in zip(document["tables"], planned_tables(document), strict=True):
-        now = as_it_is(spark, table, entry["effect"]["target"])
-        main = as_it_is(spark, table, table.table)
-        if now != main:
-            yield from entry["effect"]["publish"]
-
-
-def _files(table: VersionedTable, version: int | None) -> frozenset[str]:
+def _local_files(files: Callable[[], list[str]]) -> frozenset[str]:
+    """Return the paths of files, or none where they cannot be read."""
     try:
-        return frozenset(map(_local, table.files(version)))
+        return frozenset(map(_local, files()))
     except (LipstickError, PySparkException):
         return frozenset()
 
@@ -252,15 +249,15 @@ def _local(uri: str) -> str:
 
 
 def _stale_captures(
-    spark: SparkSession, document: Mapping[str, Any], roots: Sequence[str], mask: _Mask
+    document: Mapping[str, Any], now: _Now, roots: Sequence[str], mask: _Mask
 ) -> Iterator[dict[str, Any]]:
     """Yield a finding for each capture of a version of a table that had the rows."""
     changed = {
-        entry["definition"]["identity"]: as_it_is(spark, table, entry["effect"]["target"])
-        for entry, table in zip(document["tables"], planned_tables(document), strict=True)
+        entry["definition"]["identity"]: now[entry["name"]]
+        for entry in document["tables"]
         if entry["effect"]["action"] != "none"
     }
-    versions = {name: None if t is None else t.version for name, t in changed.items()}
+    versions = {name: None if t is None else t.written.version for name, t in changed.items()}
     for capture in captures_of(roots, versions):
         yield {
             "state": POSSIBLE,

@@ -12,6 +12,7 @@ from lipstick.errors import TrackingError
 from lipstick.histories.steps import KnownHistory
 from lipstick.questions.deletion import resolve_deletion
 from lipstick.tracking.tracker import Tracked
+from lipstick.tracking.views import column_of, quoted_name
 from rewriter.statements import Bags, rows_of
 
 
@@ -60,9 +61,9 @@ def _first_rows(history: KnownHistory, table: str, what: Any) -> str | None:
     else:
         columns = history.key_columns(table)
         keys = [key if isinstance(key, tuple) else (key,) for key in what]
-        schema = rows.select(*(f"`{column}`" for column in columns)).schema
+        schema = rows.select(*map(column_of, columns)).schema
         wanted = history.spark.createDataFrame(keys, schema)
-        match = [rows[f"`{c}`"].eqNullSafe(wanted[f"`{c}`"]) for c in columns]
+        match = [rows[quoted_name([c])].eqNullSafe(wanted[quoted_name([c])]) for c in columns]
         selected = rows.join(wanted, match, "left_semi")
     return history.engine.store(rows_of(history.engine.named(selected)))
 
@@ -75,7 +76,7 @@ def _rows_of_tokens(history: KnownHistory, relation: Tracked, what: Any) -> str 
     if not tokens.num_rows:
         return None
     rows, gone = spark.table(relation.view), spark.createDataFrame(tokens)
-    match = [rows[f"`{c}`"].eqNullSafe(gone[f"`{c}`"]) for c in relation.token]
+    match = [rows[quoted_name([c])].eqNullSafe(gone[quoted_name([c])]) for c in relation.token]
     deleted = rows.join(gone, match, "left_semi")
-    own = deleted.select(*(f"`{column}`" for column in relation.columns))
+    own = deleted.select(*map(column_of, relation.columns))
     return history.engine.store(rows_of(history.engine.named(own)))

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lipstick.tracking.views import column_of
 from rewriter.statements import TableColumn, TableShape, signed_difference
 
 FEW = 100_000
@@ -102,8 +103,8 @@ class SparkReplayEngine:
         for sign in (1, -1):
             often = F.explode(F.sequence(F.lit(1), F.lit(sign) * F.col(frame.columns[-1])))
             side = many.where(F.lit(sign) * F.col(frame.columns[-1]) > 0)
-            counted = side.select(*(f"`{name}`" for name in names), often)
-            views.append(self.named(counted.select(*(f"`{name}`" for name in names))))
+            own = [column_of(name) for name in names]
+            views.append(self.named(side.select(*own, often).select(*own)))
         return views[0], views[1]
 
     def _written(self, frame: DataFrame) -> str:

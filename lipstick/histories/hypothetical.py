@@ -13,6 +13,7 @@ from lipstick.errors import StatementError
 from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
+from lipstick.tracking.views import column_of
 from rewriter.statements import Bags, hypothetical
 from semiring.door import checked
 
@@ -63,7 +64,7 @@ class HypotheticalTables:
         if not bags.changed:
             return None
         if tracked.naming is Naming.KEY:
-            key = [F.col(f"`{column}`") for column in tracked.token]
+            key = [column_of(column) for column in tracked.token]
             if bags.came is None:
                 assert bags.gone is not None
                 gone: pa.Table = spark.table(bags.gone).select(*key).distinct().toArrow()
@@ -96,6 +97,6 @@ def paired_changes(spark: SparkSession, bags: Bags, key: Sequence[str]) -> DataF
     sides = []
     for view, side in ((bags.gone, "old"), (bags.came, "new")):
         rows = real.limit(0) if view is None else spark.table(view)
-        keys = [F.col(f"`{column}`") for column in key] or [F.lit(side)]
-        sides.append(keyed(rows, side, [F.col(f"`{c}`") for c in rows.columns], keys))
+        keys = [column_of(column) for column in key] or [F.lit(side)]
+        sides.append(keyed(rows, side, [column_of(c) for c in rows.columns], keys))
     return with_change(paired(*sides), F.lit(False))

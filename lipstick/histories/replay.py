@@ -239,6 +239,7 @@ class Replay:
     ) -> Bags | None:
         gone: list[str] = []
         came: list[str] = []
+        whole = isinstance(statement, Replace)
         if isinstance(statement, Insert):
             if step.dynamic and statement.overwrites:
                 return None
@@ -249,9 +250,15 @@ class Replay:
             elif not statement.overwrites:
                 gone += [rows_of(now.gone)] if now.gone else []
                 came += [rows_of(now.came)] if now.came else []
+            whole = statement.overwrites and kept is None
         if changed:
-            old = self._new_rows(
-                step, statement, self._views(step, statement, hypothetically=False)
+            # Where the query brings all rows, the real version has them.
+            old = (
+                real
+                if whole
+                else self._new_rows(
+                    step, statement, self._views(step, statement, hypothetically=False)
+                )
             )
             new = self._new_rows(step, statement, self._views(step, statement, hypothetically=True))
             gone.append(rows_of(old))

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from lipstick.errors import TrackingError
 from lipstick.histories.chain import Chain
 from lipstick.questions.asking import question
+from lipstick.tracking.views import column_of
 from rewriter.statements import over_relations
 from semiring.door import checked
 
@@ -101,8 +102,8 @@ class RowQuestions(ABC):
         for number, view in chain.versions.items():
             rows = self.spark.table(view)
             for column, value in zip(columns, values, strict=True):
-                rows = rows.where(F.col(f"`{column}`").eqNullSafe(F.lit(value)))
-            fields = F.struct(*(F.col(f"`{c}`") for c in rows.columns))
+                rows = rows.where(column_of(column).eqNullSafe(F.lit(value)))
+            fields = F.struct(*(column_of(c) for c in rows.columns))
             parts.append((number, rows.select(F.lit(number).alias("version"), fields.alias("row"))))
         if len({rows.schema["row"].dataType.json() for _, rows in parts}) == 1:
             whole = parts[0][1]

@@ -32,6 +32,7 @@ from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source
 from lipstick.tracking.states import FileState
+from lipstick.tracking.views import column_of
 from rewriter import SESSION, WINDOW
 from rewriter.blocks import TokenSource
 
@@ -273,7 +274,7 @@ def _value_tokens(
 ) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
     for field in frame.schema.fields:
         _require_order(name, field.name, field.dataType)
-    columns = [F.col(f"`{column}`") for column in frame.columns]
+    columns = [column_of(column) for column in frame.columns]
     window = Window.partitionBy(*columns).orderBy(*columns)
     numbered = frame.select("*", F.row_number().over(window).alias(ORDINAL_COLUMN))
     return numbered, Naming.VALUES, (*frame.columns, ORDINAL_COLUMN), ()
@@ -372,7 +373,7 @@ def verify_row_ids(name: str, frame: DataFrame) -> None:
 
 def verify_key(name: str, frame: DataFrame, key: Sequence[str]) -> None:
     """Raise :class:`TrackingError` if the key has NULLs or is not unique, naming some values."""
-    columns = [F.col(f"`{column}`") for column in key]
+    columns = [column_of(column) for column in key]
     missing = columns[0].isNull()
     for column in columns[1:]:
         missing = missing | column.isNull()

@@ -10,7 +10,10 @@ from threading import RLock
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from rewriter.dialect import name_parts
 
 
 @dataclass(slots=True)
@@ -207,7 +210,7 @@ class Views:
 
 def is_temporary(spark: SparkSession, name: str) -> bool:
     """Return True if a name stands for a temporary view."""
-    quoted = quoted_name(name.split("."))
+    quoted = quoted_name(name_parts(name))
     return spark.catalog.tableExists(quoted) and spark.catalog.getTable(quoted).isTemporary
 
 
@@ -218,4 +221,9 @@ def plain_word(name: str) -> str:
 
 def quoted_name(parts: Iterable[str]) -> str:
     """Return a dotted name with each of its parts in backticks."""
-    return ".".join(f"`{part}`" for part in parts)
+    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+
+
+def column_of(name: str) -> Column:
+    """Return the column of a name, whatever characters are in it."""
+    return F.col(quoted_name([name]))

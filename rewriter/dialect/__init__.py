@@ -27,7 +27,7 @@ from rewriter.dialect.pipes import (
     PipeSource,
     SetStep,
 )
-from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
+from rewriter.dialect.sparksql import Query, SparkSQL, emit, name_parts, parse, tokenize
 from rewriter.dialect.writes import Action, Into, Write, first_word, read_write
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "literal_of",
     "literals",
     "name_identifiers",
+    "name_parts",
     "parse",
     "read_write",
     "relation_names",

@@ -349,3 +349,10 @@ def _parse_error(sql: str, error: ParseError) -> QueryError:
         where = span_at(sql, start, start + width)
     description = details.get("description") or str(error)
     return NotUnderstoodError(f"This text is not understood ({description})", _SIMPLIFY, sql, where)
+
+
+def name_parts(written: str) -> list[str]:
+    """Return the parts of a dotted name, in backticks or not."""
+    if "`" not in written:
+        return written.split(".")
+    return [token.text for token in tokenize(written) if token.text != "."]

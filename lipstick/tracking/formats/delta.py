@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlparse
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
@@ -49,12 +54,8 @@ class VersionedDelta:
 
     def current(self) -> int:
         """Return the number of the last commit; a classic session has it without a job."""
-        index = _index(classic_leaf(self.spark, self.table))
-        if (
-            index is not None
-            and index.getClass().getSimpleName() == "TahoeLogFileIndex"
-            and (not index.isTimeTravelQuery())
-        ):
+        index = _current_index(self.spark, self.table)
+        if index is not None:
             snapshot = index.getSnapshot()
             if snapshot.metadata().id() == self.identity:
                 return int(snapshot.version())
@@ -130,6 +131,33 @@ class VersionedDelta:
             return None
         return F.col("_metadata.file_name").isin(*names) if names else F.lit(False)
 
+    def all_files(self) -> list[str]:
+        """Return the data files of all versions that the log still has."""
+        folder = local_path(self.location)
+        if folder is None:
+            found = {file for each in self.history() for file in self.files(each.version)}
+            return sorted(found)
+        return sorted(_file_uri(folder, name) for name in set(_added_files(folder / LOG)))
+
+
+def _added_files(log: Path) -> Iterator[str]:
+    """Yield the paths of data files in a log: of its commits, and of its checkpoints."""
+    for commit in log.rglob("*.json"):
+        for line in commit.read_text("utf-8").splitlines():
+            added = json.loads(line).get("add")
+            if added:
+                yield added["path"]
+    for checkpoint in log.rglob("*.parquet"):
+        file = pq.ParquetFile(checkpoint)
+        if "add" in file.schema_arrow.names:
+            paths = pc.struct_field(file.read(["add"])["add"].combine_chunks(), "path")
+            yield from paths.drop_null().to_pylist()
+
+
+def _file_uri(folder: Path, name: str) -> str:
+    """Return the URI of a data file by its path in the log: relative, or a URI itself."""
+    return name if urlparse(name).scheme else (folder / unquote(name)).as_uri()
+
 
 def delta_at_path(spark: SparkSession, path: str) -> VersionedDelta:
     """Return the table of Delta in a folder.
@@ -145,6 +173,10 @@ def delta_at_path(spark: SparkSession, path: str) -> VersionedDelta:
 def delta_of_name(spark: SparkSession, table: str) -> VersionedDelta:
     """Return the table of Delta that SQL knows by a name."""
     try:
+        index = _current_index(spark, table)
+        if index is not None:  # DESCRIBE DETAIL takes jobs
+            identity = str(index.getSnapshot().metadata().id())
+            return VersionedDelta(spark, table, identity, str(index.path().toString()))
         detail = spark.sql(f"DESCRIBE DETAIL {table}").head()
     except PySparkException as error:
         raise SourceError(
@@ -181,6 +213,14 @@ def delta_leaf(spark: SparkSession, leaf: Any) -> Leaf | None:
     pinned = bool(index.isTimeTravelQuery())
     version = int((index.snapshotAtAnalysis() if pinned else index.getSnapshot()).version())
     return Leaf(delta_of_name(spark, table), version, pinned=pinned)
+
+
+def _current_index(spark: SparkSession, table: str) -> Any:
+    """Return Delta's index of the files of a table now; None: the name is a view of a version."""
+    index = _index(classic_leaf(spark, table))
+    if index is None or index.getClass().getSimpleName() != "TahoeLogFileIndex":
+        return None
+    return None if index.isTimeTravelQuery() else index
 
 
 def _index(leaf: Any) -> Any:

@@ -173,6 +173,16 @@ class VersionedIceberg:
         rows = first.groupBy("latest_snapshot_id").agg(schema).collect()
         return len(rows) == len({before, after}) and len({row["schema"] for row in rows}) == 1
 
+    @property
+    def location(self) -> str:
+        """The folder of the table, which is its identity."""
+        return self.identity
+
+    def all_files(self) -> list[str]:
+        """Return the data files and delete files of all snapshots."""
+        files = self._metadata("all_files").select("file_path").distinct()
+        return sorted(row[0] for row in files.collect())
+
     def _at(self, version: int) -> DataFrame:
         if self.path is None:
             return self.spark.sql(f"SELECT * FROM {self.relation(version)}")

@@ -35,6 +35,7 @@ from lipstick.tracking.formats.versions import (
 )
 from lipstick.tracking.states import FORMAT_NAMES, FileState, PinnedVersion, local_path, local_state
 from lipstick.tracking.views import is_temporary, quoted_name
+from rewriter.dialect import name_parts
 
 _Opening: TypeAlias = Callable[[SparkSession, str], VersionedTable]
 
@@ -70,7 +71,7 @@ def _provider(spark: SparkSession, name: str) -> str | None:
     try:
         if is_temporary(spark, name):
             return None
-        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted_name(name.split('.'))}").collect()
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted_name(name_parts(name))}").collect()
     except PySparkException:
         return None
     found = [row["data_type"] for row in rows if row["col_name"] == "Provider"]

@@ -99,6 +99,13 @@ class VersionedTable(Protocol):
         """
 
     @property
+    def location(self) -> str:
+        """The URI or the path of the table's folder."""
+
+    def all_files(self) -> list[str]:
+        """Return the URIs of the files of all versions that the format still knows."""
+
+    @property
     def row_id(self) -> str:
         """The metadata column with the id of a row, which stays the same in later versions."""
 

@@ -14,7 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from rewriter.bind.catalog import SESSION, WINDOW
-from rewriter.dialect import parse, tokenize
+from rewriter.dialect import parse
 from rewriter.frames.writing.selects import Column, FromRows, unsupported
 from rewriter.scalars.functions import DRAWN, is_drawn
 
@@ -109,13 +109,6 @@ class ConnectFrame:
         raise unsupported(
             f"column {'.'.join(parts)} is not one of its input's", "Select it before it is used."
         )
-
-
-def name_parts(written: str) -> list[str]:
-    """Return the parts of a dotted name, in backticks or not."""
-    if "`" not in written:
-        return written.split(".")
-    return [token.text for token in tokenize(written) if token.text != "."]
 
 
 def with_fields(scalar: exp.Expr, fields: Sequence[str]) -> exp.Expr:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
-from rewriter.frames.connect_plan.frame import ConnectFrame, name_parts
+from rewriter.dialect import name_parts
+from rewriter.frames.connect_plan.frame import ConnectFrame
 from rewriter.frames.connect_plan.items import Made, PlanItem, select
 from rewriter.frames.connect_plan.scalars import ConnectScalars, Message
 from rewriter.frames.writing.literals import cast, literal, sql_type

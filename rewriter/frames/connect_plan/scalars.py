@@ -12,9 +12,9 @@ from typing import Any
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
-from rewriter.dialect import SparkSQL, decimal_width, parse
+from rewriter.dialect import SparkSQL, decimal_width, name_parts, parse
 from rewriter.dialect.nodes import IsNotNull
-from rewriter.frames.connect_plan.frame import ConnectFrame, name_parts, with_fields
+from rewriter.frames.connect_plan.frame import ConnectFrame, with_fields
 from rewriter.frames.writing.literals import cast, literal, sql_type
 from rewriter.frames.writing.selects import call, identifier, membership, unsupported
 
