@@ -225,6 +225,66 @@ def why_not(
         shown.send_table()
 
 
+@why.command("diff")
+@click.argument("before")
+@click.argument("after", required=False)
+@_tables
+@click.option(
+    "--was",
+    "old_tables",
+    metavar="NAME=PATH[:KEY]",
+    multiple=True,
+    help="The earlier version of a table; may be repeated.",
+)
+@click.option("--key", metavar="COLUMN,...", help="The columns that identify a row of the answer.")
+@click.option("--column", metavar="COLUMN", help="The number whose difference is divided.")
+@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Its row; may be repeated.")
+@click.option("--markdown", is_flag=True, help="Print a report for a pull request.")
+@answer_options((TABLE, JSON))
+def difference(
+    before: str,
+    after: str | None,
+    tables: tuple[str, ...],
+    old_tables: tuple[str, ...],
+    key: str | None,
+    column: str | None,
+    where: tuple[str, ...],
+    markdown: bool,
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """Explain the difference of two runs: of queries BEFORE and AFTER, of two versions, or both.
+
+    BEFORE and AFTER are SQL, or files with SQL, over the tables; without AFTER the text is the
+    same. Two texts over the same tables are also run over a small database on which they differ.
+    Exits with 1 if the answers differ.
+    """
+    differs = False
+    with reported(), _session(tables) as now:
+        from lipstick.questions.diff.report import DifferenceReport
+        from lipstick.sessions import session
+
+        with session(now.spark) as then:
+            was = {table_option(table)[0].lower(): table for table in (*tables, *old_tables)}
+            for table in was.values() if old_tables else ():
+                name, location, own = table_option(table)
+                then.track(name, location, key=own)
+            first = (then if old_tables else now).sql(_query(before))
+            second = now.sql(_query(after or before))
+            columns = None if key is None else [part.strip() for part in key.split(",")]
+            report = DifferenceReport.of(first, second, columns, column, _named(where))
+        differs = not report.difference.is_empty
+        shown = answer(format, output, limit, (TABLE, JSON))
+        if shown.format == JSON:
+            shown.send_json(json.loads(json.dumps(report.document(limit), default=str)))
+        else:
+            shown.say(report.markdown(limit) if markdown else report.text(limit))
+            shown.send_table()
+    if differs:
+        raise SystemExit(1)
+
+
 def _query(text: str) -> str:
     """Return SQL, or that of a file."""
     sql = Path(text).read_text("utf-8") if text.endswith(".sql") else text

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
     from lipstick.engines.memory.scenarios import Scenarios, Updates
     from lipstick.engines.protocol import Row
+    from lipstick.questions.diff.counterexample import Counterexample
     from lipstick.questions.diff.difference import AnswerDifference
     from lipstick.questions.what_if import WhatIf, WhatIfMany
     from lipstick.questions.why.answer import Explanation
@@ -429,6 +430,36 @@ class Questions(Analyses, Generic[T]):
         from lipstick.questions.diff.pipeline import compared_runs
 
         return compared_runs(self, other, key, sources or ({}, {}))
+
+    def counterexample(
+        self, other: Questions[Any], *, budget: float | None = BUDGET
+    ) -> Counterexample | None:
+        """Return a small database on which this query and another one differ.
+
+        Parameters
+        ----------
+        other
+            Another text, of the same session, or one whose relations have the same rows.
+        budget
+            Seconds for leaving out rows; when they are spent, more than necessary remain.
+
+        Returns
+        -------
+        Counterexample or None
+            Rows of the relations, over which both queries were run; None: there is no difference
+            on this data, which does not mean that the queries are equal.
+
+        Raises
+        ------
+        CaptureError
+            For answers with different numbers of columns, and where only Spark computes what they
+            would be without some rows.
+        NeedsSparkError
+            For captures that were opened without Spark, which cannot run the queries.
+        """
+        from lipstick.questions.diff.pipeline import found_counterexample
+
+        return found_counterexample(self, other, budget)
 
     # -- what is supposed, by tokens -------------------------------------------------------
 

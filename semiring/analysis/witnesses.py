@@ -205,7 +205,7 @@ def found_repairs(annotation: Annotation) -> Repairs:
         return Repairs([frozenset()])
     if not is_removed(nothing)[0]:
         return Repairs([], complete=False, at_least=1)
-    kept = _extended(nothing[0], is_removed)
+    kept = extended_set(nothing[0], is_removed)
     gone = frozenset(order[place] for place in np.flatnonzero(~kept).tolist())
     return Repairs([gone], complete=False, at_least=1)
 
@@ -230,7 +230,7 @@ def found_witnesses(annotation: Annotation) -> MinimalWitnesses:
     if not suffices(np.zeros((1, len(order)), np.bool_))[0]:
         return MinimalWitnesses([])
     while len(found) < _LISTED:
-        gone = _extended(np.zeros(len(order), np.bool_), suffices)
+        gone = extended_set(np.zeros(len(order), np.bool_), suffices)
         if spent() and found:  # it may not be minimal
             break
         found.append(frozenset(order[place] for place in np.flatnonzero(~gone).tolist()))
@@ -249,7 +249,7 @@ def _present(presence: Presence, order: Sequence[Token], kept: Array) -> Array:
     return held
 
 
-def _extended(chosen: Array, holds: Callable[[Array], Array]) -> Array:
+def extended_set(chosen: Array, holds: Callable[[Array], Array]) -> Array:
     """Return a set with further members, each in its turn, as long as a property holds.
 
     Members are tried in runs, 64 at once; of a run that does not hold, the first member without

@@ -2,8 +2,8 @@
 
 `answers.py` pairs the rows of both answers by a key, `changes.py` the rows of the relations;
 `shares.py` divides the change of an aggregate among the changed rows, and `cells.py` that of a
-cell; `parts.py` and `difference.py` have the answers that users see, and `pipeline.py` the way to
-them.
+cell; `parts.py` and `difference.py` have the answers that users see, `report.py` a report, and
+`pipeline.py` the way to them. `counterexample.py` finds small databases on which two texts differ.
 
 The rules, by which parts add up to the difference exactly:
 

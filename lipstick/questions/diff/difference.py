@@ -32,10 +32,10 @@ class AnswerDifference:
         Both answers.
     key
         The columns by which rows are the same; None: by all of their columns.
-    added, removed, changed
-        The numbers of rows.
     notes
-        What was not compared.
+        Columns that were not compared.
+    is_of_code
+        True if both runs read the same data.
     """
 
     def __init__(
@@ -46,11 +46,14 @@ class AnswerDifference:
         pairs: RowPairs,
         parts: PartsOf,
         notes: Sequence[str],
+        *,
+        is_of_code: bool = False,
     ) -> None:
         self.before = before
         self.after = after
         self.key = None if key is None else tuple(key)
         self.notes = tuple(notes)
+        self.is_of_code = is_of_code
         self._pairs = pairs
         self._parts = parts
 

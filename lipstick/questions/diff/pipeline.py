@@ -10,21 +10,32 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from lipstick.capture.manifest import Manifest
+from lipstick.capture.lookup import source_rows
+from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.memory import Memory
-from lipstick.errors import CaptureError
-from lipstick.questions.diff.answers import RowPairs, answer_key, pair_rows
+from lipstick.engines.memory.store import OPEN_WITH_SPARK
+from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.questions.diff.answers import RowPairs, answer_key, differing, pair_rows
 from lipstick.questions.diff.cells import data_parts, rational
 from lipstick.questions.diff.changes import ChangedRows, changed_rows
+from lipstick.questions.diff.counterexample import (
+    Counterexample,
+    Runs,
+    Tables,
+    differing_tuples,
+    prove,
+)
 from lipstick.questions.diff.difference import AnswerDifference
 from lipstick.questions.diff.parts import DifferenceParts
 from lipstick.questions.diff.shares import DividedChange
 from lipstick.questions.why.measure import column_of, rows_with
 from lipstick.questions.why.sources import read_sources
 from rewriter.analysis.value_columns import read_columns
+from semiring.budget import within
 from semiring.errors import ArgumentError, CapabilityError
 
 
@@ -65,7 +76,15 @@ def difference(
         key = answer_key(roots, names[:2])
     pairs = pair_answers(answers[0], answers[1], key)
     run = _Runs(before, after, bridge, key, answers)
-    return AnswerDifference(answers[0], answers[1], key, pairs, run.parts, run.notes)
+    return AnswerDifference(
+        answers[0],
+        answers[1],
+        key,
+        pairs,
+        run.parts,
+        run.notes,
+        is_of_code=bridge is before,
+    )
 
 
 def compared_runs(
@@ -122,6 +141,87 @@ def pair_answers(before: pa.Table, after: pa.Table, key: Sequence[str] | None) -
         ]
     old, new = ([column.combine_chunks() for column in its] for its in columns)
     return pair_rows(old, new, (before.num_rows, after.num_rows))
+
+
+def found_counterexample(first: Any, second: Any, budget: float | None) -> Counterexample | None:
+    """Return a small database on which two frames differ; see `Capture.counterexample`."""
+    versions = [_version(run, {}) for run in (first, second)]
+    spark = versions[0].spark
+    if spark is None or versions[1].spark is None:
+        raise NeedsSparkError(OPEN_WITH_SPARK)
+    if not _has_same_data(*(version.engine.manifest for version in versions)):
+        raise ArgumentError(
+            "counterexample: the relations of both queries have other rows.\n"
+            "It should be: two texts over the same data; diff() compares data, too."
+        )
+    records: dict[str, RelationRecord] = {}
+    for version in versions:
+        records |= version.engine.manifest.relations
+
+    def runs(tables: Tables) -> list[pa.Table]:
+        from lipstick.sessions import session
+
+        with session(spark) as small:
+            for name, record in records.items():
+                if not record.token:
+                    small.track(name, source_rows(spark, record), provenance=False)
+                    continue
+                rows = _small(spark, record, tables.get(name))
+                named = {*record.token} <= {*record.columns}
+                small.track(name, rows, key=list(record.token) if named else "*")
+            return [small.sql(run.query).df.toArrow() for run in (first, second)]
+
+    with within(budget):
+        return small_difference(versions[0], versions[1], runs)
+
+
+def _small(spark: SparkSession, record: RelationRecord, few: pa.Table | None) -> DataFrame:
+    """Return the rows of a relation that are in a table, as a frame that has them in its plan."""
+    rows = source_rows(spark, record)
+    names = [f"`{name}`" for name in record.columns]
+    if few is None:
+        return rows.select(*names).limit(0)
+    wanted = F.broadcast(spark.createDataFrame(few.select(list(record.token))))
+    chosen = rows.join(wanted, list(record.token), "left_semi").select(*names)
+    return spark.createDataFrame(chosen.toArrow(), chosen.schema)
+
+
+def small_difference(before: Version, after: Version, runs: Runs) -> Counterexample | None:
+    """Return a small database on which two queries over the same data differ; None: they do not.
+
+    Parameters
+    ----------
+    runs
+        Runs both queries over the rows that are found.
+
+    Raises
+    ------
+    CaptureError
+        For answers with different numbers of columns, and where only Spark computes the answers
+        without some rows.
+    """
+    answers = [version.memory.answer() for version in (before, after)]
+    key = answer_key(
+        [before.engine.root, after.engine.root], [answer.column_names for answer in answers]
+    )
+    widths = [answer.num_columns for answer in answers]
+    pairs = pair_answers(answers[0], answers[1], key if widths[0] == widths[1] else None)
+    changed = np.zeros(len(pairs.before), dtype=np.bool_)
+    both = np.flatnonzero(pairs.both)
+    was, now = (pa.array(rows[both]) for rows in (pairs.before, pairs.after))
+    for own, other in zip(answers[0].columns, answers[1].columns, strict=True):
+        old, new = own.combine_chunks().take(was), other.combine_chunks().take(now)
+        changed[both] |= differing(old, new)
+    tokens = differing_tuples([before.memory, after.memory], pairs, changed)
+    if tokens is None:
+        return None
+    tables = {}
+    read = [read_sources(v.engine, v.spark, v.sources or {}) for v in (before, after)]
+    for name, chosen in tokens.items():
+        source = next(sources[name] for sources in read if name in sources)
+        rows = source.find(chosen)
+        tables[name] = source.take(np.sort(rows[rows >= 0]))
+    return prove(tables, runs)
 
 
 class _Runs:

@@ -121,3 +121,24 @@ def test_checks_that_are_not_there(tmp_path: Path) -> None:
     assert "The checks read s: say where" in _said("check", "--gx", str(suite), code=2)
     assert "Give a query, or the checks" in _said("check", code=2)
     assert "is no suite of" in _said("check", "--gx", str(tmp_path / "none.json"), code=2)
+
+
+@pytest.mark.engines("memory")
+@pytest.mark.classic
+def test_two_texts_as_a_report_for_a_pull_request(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lipstick, "session", partial(lipstick.session, spark))
+    pq.write_table(pa.table({"id": [1, 2], "area": ["n", "s"]}), tmp_path / "t.parquet")
+    pq.write_table(pa.table({"id": [1, 2], "item": [1, None]}), tmp_path / "r.parquet")
+    text = _said(
+        "diff",
+        "SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.item = t.id)",
+        "SELECT id FROM t WHERE id NOT IN (SELECT item FROM r)",
+        *("--table", f"t={tmp_path}/t.parquet:id", "--table", f"r={tmp_path}/r.parquet:id"),
+        "--markdown",
+        code=1,
+    )
+    assert "Of the answer's rows, 1 removed." in text
+    assert "The answers differ on 2 rows; no part of them suffices." in text
+    assert "| 2 | NULL |" in text

@@ -20,6 +20,7 @@ from lipstick.tracking.naming import ROWS
 from semiring.errors import ArgumentError, CapabilityError
 from tests.oracle.database import Database, Relation
 from tests.oracle.differences import Held, compared, pairs
+from tests.oracle.refactorings import found, refactorings
 
 _OLD = [(1, "n", 10, "x"), (2, "n", 20, "y"), (3, "s", 5, "x"), (4, None, 7, "z"), (5, "w", 1, "x")]
 _NEW = [(1, "n", 20, "x"), (2, "n", 10, "y"), (3, "s", 5, "q"), (4, None, 9, "z"), (6, "e", 4, "x")]
@@ -115,6 +116,7 @@ def test_rows_without_a_key_are_compared_as_a_bag(tmp_path: Path) -> None:
         found.parts("c1", c0="n")
 
 
+@pytest.mark.engines("memory")
 @pytest.mark.classic
 def test_runs_of_two_sessions_and_of_two_texts(spark: SparkSession, tmp_path: Path) -> None:
     text = "SELECT area, sum(amount) AS v FROM t GROUP BY area"
@@ -141,3 +143,14 @@ def test_rows_without_a_key_are_not_the_same_in_two_versions() -> None:
     )
     with pytest.raises(TrackingError, match="Track both with their key"):
         changed_rows(rows, rows, None)
+
+
+@pytest.mark.parametrize("place", range(0, len(refactorings()), 9))
+def test_a_small_database_shows_that_a_refactoring_is_wrong(place: int) -> None:
+    refactoring = refactorings()[place]
+    example = found(refactoring)
+    assert (example is None) == refactoring.equal
+    if example is not None:
+        assert example.size <= 10
+        assert example.minimal
+        assert example.markdown().startswith(f"The answers differ on {example.size} row")
