@@ -445,6 +445,13 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
         """Return another query over the relations of this frame's session."""
         return self._session.sql(query)
 
+    def answer_over(self, rows: Mapping[str, tuple[DataFrame, Any]]) -> pa.Table:
+        """Return the plain answer over other rows of its relations, each with a key or None."""
+        with type(self._session)(self._session.spark) as other:
+            for name, (frame, key) in rows.items():
+                other.track(name, frame, key, provenance=key is not None)
+            return other.sql(self.query).df.toArrow()
+
     def _concerning(self, delete: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a deletion without the tracked relations that the query does not read."""
         other_relations = {name.lower() for name in self._session.tracked} - self.ancestry.names

@@ -454,8 +454,8 @@ class Questions(Analyses, Generic[T]):
         CaptureError
             For answers with different numbers of columns, and where only Spark computes what they
             would be without some rows.
-        NeedsSparkError
-            For captures that were opened without Spark, which cannot run the queries.
+        ArgumentError
+            For captures, which cannot be run, and for queries over other data.
         """
         from lipstick.questions.diff.pipeline import found_counterexample
 

@@ -17,8 +17,7 @@ from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.engines.memory.engine import Engine
 from lipstick.engines.memory.memory import Memory
-from lipstick.engines.memory.store import OPEN_WITH_SPARK
-from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.errors import CaptureError
 from lipstick.questions.diff.answers import RowPairs, answer_key, differing, pair_rows
 from lipstick.questions.diff.cells import data_parts, rational
 from lipstick.questions.diff.changes import ChangedRows, changed_rows
@@ -147,8 +146,11 @@ def found_counterexample(first: Any, second: Any, budget: float | None) -> Count
     """Return a small database on which two frames differ; see `Capture.counterexample`."""
     versions = [_version(run, {}) for run in (first, second)]
     spark = versions[0].spark
-    if spark is None or versions[1].spark is None:
-        raise NeedsSparkError(OPEN_WITH_SPARK)
+    if spark is None or not all(hasattr(run, "answer_over") for run in (first, second)):
+        raise ArgumentError(
+            "counterexample: a capture was given, which cannot be run.\n"
+            "It should be: two frames, whose queries are run over the rows that are found."
+        )
     if not _has_same_data(*(version.engine.manifest for version in versions)):
         raise ArgumentError(
             "counterexample: the relations of both queries have other rows.\n"
@@ -159,17 +161,11 @@ def found_counterexample(first: Any, second: Any, budget: float | None) -> Count
         records |= version.engine.manifest.relations
 
     def runs(tables: Tables) -> list[pa.Table]:
-        from lipstick.sessions import session
-
-        with session(spark) as small:
-            for name, record in records.items():
-                if not record.token:
-                    small.track(name, source_rows(spark, record), provenance=False)
-                    continue
-                rows = _small(spark, record, tables.get(name))
-                named = {*record.token} <= {*record.columns}
-                small.track(name, rows, key=list(record.token) if named else "*")
-            return [small.sql(run.query).df.toArrow() for run in (first, second)]
+        rows = {}
+        for name, record in records.items():
+            key = list(record.token) if {*record.token} <= {*record.columns} else "*"
+            rows[name] = (_small(spark, record, tables.get(name)), key if record.token else None)
+        return [run.answer_over(rows) for run in (first, second)]
 
     with within(budget):
         return small_difference(versions[0], versions[1], runs)
@@ -179,6 +175,8 @@ def _small(spark: SparkSession, record: RelationRecord, few: pa.Table | None) ->
     """Return the rows of a relation that are in a table, as a frame that has them in its plan."""
     rows = source_rows(spark, record)
     names = [f"`{name}`" for name in record.columns]
+    if not record.token:
+        return rows.select(*names)
     if few is None:
         return rows.select(*names).limit(0)
     wanted = F.broadcast(spark.createDataFrame(few.select(list(record.token))))
