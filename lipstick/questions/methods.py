@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lipstick.questions.diff.counterexample import Counterexample
     from lipstick.questions.diff.difference import AnswerDifference
     from lipstick.questions.what_if import WhatIf, WhatIfMany
+    from lipstick.questions.where.origins import CellOrigins
     from lipstick.questions.why.answer import Explanation
 
 T = TypeVar("T")
@@ -460,6 +461,54 @@ class Questions(Analyses, Generic[T]):
         from lipstick.questions.diff.pipeline import found_counterexample
 
         return found_counterexample(self, other, budget)
+
+    def where(
+        self,
+        column: str,
+        where: Mapping[str, Any] | None = None,
+        *,
+        sources: Mapping[str, pa.Table] | None = None,
+        **values: Any,
+    ) -> CellOrigins:
+        """Return the cells of the relations that a cell of the answer comes from.
+
+        Parameters
+        ----------
+        column
+            The column of the cell.
+        where, values
+            The values of columns that name its row; not needed where the answer has one row.
+        sources
+            Rows of relations that are used in place of their sources.
+
+        Raises
+        ------
+        CaptureError
+            For columns that are not there, and where no row or several have these values.
+        CapabilityError
+            For values of windows, generators, and derived tables with DISTINCT in FROM.
+
+        The definition stands in :mod:`lipstick.questions.where`.
+        """
+        from lipstick.questions.where.origins import cell_origins
+
+        capture = self._captured
+        named = {**(where or {}), **values}
+        return cell_origins(capture.memory, capture.engine.spark, column, named, sources or {})
+
+    def column_lineage(self) -> pa.Table:
+        """Return the columns of relations behind each column of the answer.
+
+        Returns
+        -------
+        pa.Table
+            column, relation, source (a column of the relation), kind and subtype as OpenLineage
+            has them: DIRECT with IDENTITY, TRANSFORMATION or AGGREGATION; INDIRECT with
+            CONDITIONAL, JOIN, FILTER, GROUP_BY or SORT.
+        """
+        from lipstick.questions.where.origins import lineage_of_columns
+
+        return lineage_of_columns(self._captured.memory)
 
     # -- what is supposed, by tokens -------------------------------------------------------
 

@@ -1,0 +1,353 @@
+"""Lineage of columns: the columns that a scalar copies, is computed from, or is chosen by.
+
+A scalar that is a column is a copy of it; CASE, IF and COALESCE are copies of the branch that is
+taken, *chosen* by the conditions before it; everything else is *computed* from its columns. The
+lineage of a query's columns follows from these uses, from outer blocks to inner ones and relations;
+what conditions, joins, groups, orders and limits read *decides* which rows there are.
+
+Sources: Buneman, Khanna, Tan, *Why and Where: A Characterization of Data Provenance*, ICDT 2001;
+Geerts, Kementsietsidis, Milano, *MONDRIAN: Annotating and Querying Databases through Colors and
+Blocks*, ICDE 2006; OpenLineage's column-level lineage, version 1-2-0, for the kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import (
+    GROUP,
+    MEMBER,
+    UNION,
+    Block,
+    BlockSource,
+    Core,
+    Kind,
+    ScanSource,
+    UnionSource,
+    ValuesSource,
+    topological,
+)
+from rewriter.scalars.aggregates import arguments, name_of
+
+CHOOSING = frozenset(
+    {"max", "min", "max_by", "min_by", "first", "last", "any_value", "first_value"}
+)
+"""Aggregates whose value is that of one row."""
+
+
+class ValueRole(Enum):
+    """The part that a column has in a value."""
+
+    COPIED = "copied"
+    COMPUTED = "computed"
+    CHOSEN = "chosen by"
+
+    def then(self, outer: ValueRole) -> ValueRole:
+        """Return the role of a column of a column with another role."""
+        order = (ValueRole.COPIED, ValueRole.COMPUTED, ValueRole.CHOSEN)
+        return max(self, outer, key=order.index)
+
+
+Guard: TypeAlias = tuple[Scalar, bool]
+"""A condition, and whether it holds; a condition that is NULL does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnUse:
+    """A column that a scalar reads, where some conditions hold."""
+
+    alias: str
+    name: str
+    role: ValueRole
+    guards: tuple[Guard, ...] = ()
+
+
+def uses(scalar: Scalar, guards: tuple[Guard, ...] = ()) -> Iterator[ColumnUse]:
+    """Yield the columns that a scalar reads, each with its role and where it reads it."""
+    match scalar:
+        case exp.Column():
+            yield ColumnUse(scalar.table, scalar.name, ValueRole.COPIED, guards)
+        case exp.Paren():
+            yield from uses(scalar.this, guards)
+        case exp.Coalesce():
+            yield from _branches(
+                [
+                    (exp.Is(this=each.copy(), expression=exp.null()).not_(), each)
+                    for each in (scalar.this, *scalar.expressions)
+                ],
+                None,
+                guards,
+            )
+        case exp.If():
+            yield from _branches(
+                [(scalar.this, scalar.args["true"])], scalar.args.get("false"), guards
+            )
+        case exp.Case():
+            branches = [
+                (_condition(scalar, each.this), each.args["true"]) for each in scalar.args["ifs"]
+            ]
+            yield from _branches(branches, scalar.args.get("default"), guards)
+        case _:
+            for part in scalar.iter_expressions():
+                for use in uses(part, guards):
+                    yield replace(use, role=use.role.then(ValueRole.COMPUTED))
+
+
+def _condition(case: exp.Case, when: Scalar) -> Scalar:
+    if case.this is None:
+        return when
+    return exp.EQ(this=case.this.copy(), expression=when.copy())
+
+
+def _branches(
+    branches: Sequence[tuple[Scalar, Scalar]], default: Scalar | None, guards: tuple[Guard, ...]
+) -> Iterator[ColumnUse]:
+    for condition, value in branches:
+        for node in condition.find_all(exp.Column):
+            yield ColumnUse(node.table, node.name, ValueRole.CHOSEN, guards)
+        yield from uses(value, (*guards, (condition, True)))
+        guards = (*guards, (condition, False))
+    if default is not None:
+        yield from uses(default, guards)
+
+
+def has_window(scalar: Scalar) -> bool:
+    """Return True if a scalar reads the rows of a window."""
+    return scalar.find(exp.Window) is not None
+
+
+def is_choosing(call: Scalar) -> bool:
+    """Return True if the value of an aggregate is that of one row."""
+    return name_of(call) in CHOOSING
+
+
+def aggregate_uses(call: Scalar) -> Iterator[ColumnUse]:
+    """Yield the columns that an aggregate reads of its members; of a choosing one as if chosen."""
+    own = arguments(call)
+    if is_choosing(call) and own:
+        yield from uses(own[0])
+        for each in own[1:]:
+            yield from _as(ValueRole.CHOSEN, each)
+        others = [n for n in call.find_all(exp.Column) if not _is_within(n, own)]
+        for node in others:
+            yield ColumnUse(node.table, node.name, ValueRole.CHOSEN)
+        return
+    for each in own:
+        for use in uses(each):
+            yield replace(use, role=use.role.then(ValueRole.COMPUTED))
+    for node in call.find_all(exp.Column):
+        if not _is_within(node, own):
+            yield ColumnUse(node.table, node.name, ValueRole.CHOSEN)
+
+
+def _is_within(node: exp.Expr, scalars: Sequence[Scalar]) -> bool:
+    return any(node is each for scalar in scalars for each in scalar.walk())
+
+
+def _as(role: ValueRole, scalar: Scalar) -> Iterator[ColumnUse]:
+    for node in scalar.find_all(exp.Column):
+        yield ColumnUse(node.table, node.name, role)
+
+
+# -- the lineage of columns ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SourceColumn:
+    """A column of a relation, and its part in a column of the answer.
+
+    Parameters
+    ----------
+    kind
+        ``DIRECT``, a value of it is in the value; or ``INDIRECT``, it decides something.
+    subtype
+        OpenLineage's: IDENTITY, TRANSFORMATION and AGGREGATION; CONDITIONAL, JOIN, FILTER,
+        GROUP_BY, SORT and WINDOW.
+    """
+
+    relation: str
+    column: str
+    kind: str
+    subtype: str
+
+
+_SUBTYPES = {
+    ValueRole.COPIED: "IDENTITY",
+    ValueRole.COMPUTED: "TRANSFORMATION",
+    ValueRole.CHOSEN: "CONDITIONAL",
+}
+
+
+def column_lineage(root: Block, output: str) -> set[SourceColumn]:
+    """Return the columns that a column of the answer is a copy of, computed from, or chosen by."""
+    found: set[SourceColumn] = set()
+    _of_output(root, output, ValueRole.COPIED, False, found)
+    return found
+
+
+def _of_output(
+    block: Block, output: str, role: ValueRole, aggregated: bool, found: set[SourceColumn]
+) -> None:
+    for each in block.outputs:
+        if each.name == output:
+            for window in each.scalar.find_all(exp.Window):
+                for node in window.find_all(exp.Column):
+                    _of_column(block, node.table, node.name, ValueRole.COMPUTED, aggregated, found)
+            _of_uses(block, uses(each.scalar), role, aggregated, found)
+            return
+    for name, scalar in block.keys:
+        if name == output:
+            _of_uses(block, uses(scalar), role, aggregated, found)
+            return
+    if block.kind is not Kind.GROUP:
+        _of_column(block, MEMBER, output, role, aggregated, found)
+
+
+def _of_uses(
+    block: Block,
+    read: Iterator[ColumnUse],
+    role: ValueRole,
+    aggregated: bool,
+    found: set[SourceColumn],
+) -> None:
+    for use in read:
+        _of_column(block, use.alias, use.name, use.role.then(role), aggregated, found)
+
+
+def _of_column(
+    block: Block, alias: str, name: str, role: ValueRole, aggregated: bool, found: set[SourceColumn]
+) -> None:
+    """Add the columns behind a column that scalars of a block's tail read."""
+    if alias == GROUP:
+        _of_uses(block, group_uses(block, name), role, is_aggregated(block, name), found)
+    elif alias == UNION:
+        place = next(n for n, each in enumerate(block.branches[0].outputs) if each.name == name)
+        for branch in block.branches:
+            _of_output(branch, branch.outputs[place].name, role, aggregated, found)
+    elif alias == MEMBER and block.core is not None:
+        selected = dict(block.core.select)
+        if name in selected:
+            _of_core(block.core, uses(selected[name]), role, aggregated, found)
+    elif alias in block.lookups_by_alias:
+        _of_output(block.lookups_by_alias[alias].block, name, role, aggregated, found)
+    else:
+        for generator in block.generators:
+            if alias in generator.aliases:
+                _of_uses(
+                    block, _as(ValueRole.COMPUTED, generator.argument), role, aggregated, found
+                )
+
+
+def group_uses(block: Block, name: str) -> Iterator[ColumnUse]:
+    """Yield the columns of members that a key or an aggregate of a grouping reads."""
+    for key, scalar in block.keys:
+        if key == name:
+            yield from uses(scalar)
+    for key, call in block.aggregates:
+        if key == name:
+            yield from aggregate_uses(call)
+
+
+def is_aggregated(block: Block, name: str) -> bool:
+    """Return True if a column of a grouping is made of the values of many rows."""
+    return any(key == name and not is_choosing(call) for key, call in block.aggregates)
+
+
+def _of_core(
+    core: Core,
+    read: Iterator[ColumnUse],
+    role: ValueRole,
+    aggregated: bool,
+    found: set[SourceColumn],
+) -> None:
+    for use in read:
+        part = use.role.then(role)
+        for source in core.sources:
+            if source.alias != use.alias:
+                continue
+            match source:
+                case ScanSource():
+                    subtype = _SUBTYPES[part]
+                    if aggregated and part is not ValueRole.CHOSEN:
+                        subtype = "AGGREGATION"
+                    kind = "INDIRECT" if part is ValueRole.CHOSEN else "DIRECT"
+                    found.add(SourceColumn(source.relation, use.name, kind, subtype))
+                case UnionSource():
+                    names = [name for name, _ in source.branches[0].select]
+                    place = names.index(use.name)
+                    for branch in source.branches:
+                        scalar = branch.select[place][1]
+                        _of_core(branch, uses(scalar), part, aggregated, found)
+                case ValuesSource():
+                    for key, scalar in source.core.select:
+                        if key == use.name:
+                            _of_core(source.core, uses(scalar), part, aggregated, found)
+                case BlockSource():
+                    _of_output(source.block, use.name, part, aggregated, found)
+        for generator in core.generators:
+            if use.alias in generator.aliases:
+                argument = _as(ValueRole.COMPUTED, generator.argument)
+                _of_core(core, argument, part.then(ValueRole.COMPUTED), aggregated, found)
+
+
+def deciding_columns(root: Block) -> set[SourceColumn]:
+    """Return the columns that decide which rows an answer has, and which rows it is made from."""
+    found: set[SourceColumn] = set()
+    for block in topological(root):
+        columns: set[SourceColumn] = set()
+
+        def add(scalars: Iterator[Scalar], subtype: str, block: Block = block) -> None:
+            columns: set[SourceColumn] = set()
+            for scalar in scalars:
+                _of_uses(block, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns)
+            found.update(SourceColumn(c.relation, c.column, "INDIRECT", subtype) for c in columns)
+
+        if block.core is not None:
+            _of_deciding(block.core, found)
+        add(block.deciding_scalars(), "FILTER")
+        add((key for _, key in block.keys), "GROUP_BY" if block.kind is Kind.GROUP else "FILTER")
+        add(iter(block.having), "FILTER")
+        if block.limited:
+            add((key.scalar for key in block.order), "SORT")
+        for lookup in block.lookups:
+            for _, its in lookup.on:
+                _of_output(lookup.block, its, ValueRole.CHOSEN, False, columns)
+        for probe in block.probes:
+            for _, its in probe.pairs:
+                _of_output(probe.block, its, ValueRole.CHOSEN, False, columns)
+        found.update(SourceColumn(c.relation, c.column, "INDIRECT", "JOIN") for c in columns)
+    return found
+
+
+def _of_deciding(core: Core, found: set[SourceColumn]) -> None:
+    for scalar in (*core.deciding_scalars(), *(key.scalar for key in core.order)):
+        columns: set[SourceColumn] = set()
+        _of_core(core, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns)
+        aliases = {node.table for node in scalar.find_all(exp.Column)}
+        subtype = "JOIN" if len(aliases) > 1 else "FILTER"
+        found.update(SourceColumn(c.relation, c.column, "INDIRECT", subtype) for c in columns)
+    for source in core.sources:
+        if isinstance(source, UnionSource):
+            for branch in source.branches:
+                _of_deciding(branch, found)
+        elif isinstance(source, ValuesSource):
+            _of_deciding(source.core, found)
+            columns = set()
+            for _, scalar in source.core.select:
+                _of_core(
+                    source.core, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns
+                )
+            found.update(
+                SourceColumn(c.relation, c.column, "INDIRECT", "GROUP_BY") for c in columns
+            )
+    for semi in core.semis:
+        columns = set()
+        for _, its in semi.pairs:
+            _of_output(semi.block, its, ValueRole.CHOSEN, False, columns)
+        found.update(SourceColumn(c.relation, c.column, "INDIRECT", "JOIN") for c in columns)

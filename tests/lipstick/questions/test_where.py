@@ -1,0 +1,93 @@
+"""Cells behind cells: copied, computed, or chosen by others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lipstick.errors import CaptureError
+from lipstick.questions.where.origins import CellOrigins, cell_origins, lineage_of_columns
+from semiring.errors import CapabilityError
+from tests.oracle.cells import Held, database, queries
+from tests.oracle.written import written
+
+_ROWS = {
+    "r": [{"id": 0, "k": 1, "b": 5}, {"id": 1, "k": 1, "b": 9}, {"id": 2, "k": 2, "b": None}],
+    "s": [{"id": 1, "e": 100, "f": 2, "g": 1}, {"id": 2, "e": 200, "f": 9, "g": 1}],
+}
+
+
+def _where(sql: str, folder: Path, column: str = "c1", **row: int) -> CellOrigins:
+    data = database(_ROWS)
+    tables = {name: relation.data for name, relation in data.relations.items()}
+    return cell_origins(written(sql, data, folder), None, column, row, tables)
+
+
+def _cells(found: CellOrigins) -> dict[str, set[tuple[str, int]]]:
+    cells: dict[str, set[tuple[str, int]]] = {}
+    for name, table in found.cells.items():
+        for row in table.to_pylist():
+            cells.setdefault(row["_role"], set()).add((f"{name}.{row['_column']}", row["id"]))
+    return cells
+
+
+def test_perturbed_cells_change_what_cites_them() -> None:
+    held = Held()
+    for query in queries(2, 6):
+        held.hold(query)
+    assert held.cells["copied"] + held.cells["computed"] > 10
+
+
+def test_a_branch_that_was_not_taken_has_no_part(tmp_path: Path) -> None:
+    sql = "SELECT r.id, coalesce(b, e) AS v FROM r JOIN s ON r.k = s.id"
+    found = _where(sql, tmp_path, c0=2)
+    assert (found.kind, found.value) == ("copied", 200)
+    assert _cells(found) == {
+        "copied": {("s.e", 2)},
+        "chosen by": {("r.b", 2)},
+    }
+    assert str(found).splitlines()[1] == "- copied s.e where id = 2"
+
+
+def test_an_extreme_is_a_copy_of_one_cell_and_chosen_among_others(tmp_path: Path) -> None:
+    found = _where("SELECT k, max(b) AS m FROM r GROUP BY k", tmp_path, c0=1)
+    assert _cells(found) == {"copied": {("r.b", 1)}, "chosen by": {("r.b", 0)}}
+    assert {(d.column, d.subtype) for d in found.deciding} == {("k", "GROUP_BY")}
+
+
+def test_a_constant_has_no_cells(tmp_path: Path) -> None:
+    found = _where("SELECT id, 7 AS v FROM r", tmp_path, c0=1)
+    assert (found.kind, found.cells) == ("constant", {})
+
+
+@pytest.mark.parametrize(
+    ("sql", "error", "message"),
+    [
+        ("SELECT id, sum(b) OVER (ORDER BY id) AS v FROM r", CapabilityError, "a window function"),
+        ("SELECT k, b FROM r", CaptureError, "The answer has 2 rows with c0 = 1"),
+    ],
+)
+def test_what_is_not_followed(
+    sql: str, error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=message):
+        _where(sql, tmp_path, c0=1)
+
+
+def test_lineage_of_columns_has_the_kinds_of_openlineage(tmp_path: Path) -> None:
+    joined = "FROM r JOIN s ON r.k = s.id WHERE f > 1 GROUP BY s.id"
+    sql = f"SELECT s.id AS n, sum(b) AS v, max(e) AS m {joined}"
+    table = lineage_of_columns(written(sql, database(_ROWS), tmp_path))
+    direct = {
+        (row["column"], row["relation"], row["source"], row["subtype"])
+        for row in table.to_pylist()
+        if row["kind"] == "DIRECT"
+    }
+    assert direct == {
+        ("c0", "s", "id", "IDENTITY"),
+        ("c1", "r", "b", "AGGREGATION"),
+        ("c2", "s", "e", "IDENTITY"),
+    }
+    of_sum = [row for row in table.to_pylist() if row["column"] == "c1"]
+    assert {row["subtype"] for row in of_sum} == {"AGGREGATION", "GROUP_BY", "JOIN", "FILTER"}

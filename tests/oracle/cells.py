@@ -1,0 +1,162 @@
+"""Cells of answers held against perturbed databases: ``python -m tests.oracle.cells 0-500``.
+
+Each cell of a small database gets other values, one at a time, and DuckDB runs the query again. A
+cell that is cited as copied or computed changes the value for some of them; one that is not cited
+does not, unless its column decides which rows take part.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from lipstick.questions.where.origins import CellOrigins, cell_origins
+from semiring.errors import CapabilityError
+from tests.oracle.database import Database, Relation
+from tests.oracle.duck import create_table
+from tests.oracle.duck_sql import to_duckdb
+from tests.oracle.written import written
+
+_VALUES = ("b", "e", "coalesce(b, e)", "CASE WHEN f > 3 THEN b ELSE e END", "b + e", "2 * b", "7")
+_CALLS = ("sum({})", "max({})", "min({})", "max_by({}, r.id)", "avg({})", "count(b)")
+_SOURCES = ("r JOIN s ON r.k = s.id", "r LEFT JOIN s ON r.k = s.id AND s.g > 0")
+Cell = tuple[str, int, str]
+
+
+@dataclass(frozen=True)
+class CellQuery:
+    """A query whose rows are named by its first column, and a database."""
+
+    sql: str
+    rows: dict[str, list[dict[str, Any]]]
+
+
+def generate(seed: int) -> CellQuery:
+    """Return a random query over a random database."""
+    rng = random.Random(seed)
+    null = None if seed % 2 else 20
+    r = [
+        {"id": n, "k": rng.choice([1, 2, 3, None]), "b": rng.choice([null, 4 + n, 40 - n])}
+        for n in range(6)
+    ]
+    s = [
+        {"id": n, "e": 100 + 7 * n, "f": rng.choice([2, 5, None]), "g": rng.choice([0, 1])}
+        for n in range(1, 4)
+    ]
+    source, value = rng.choice(_SOURCES), rng.choice(_VALUES)
+    call = rng.choice(_CALLS).format(value)
+    texts = (
+        f"SELECT r.id AS n, {value} AS v FROM {source}",
+        f"SELECT r.k AS n, {call} AS v FROM {source} WHERE r.k IS NOT NULL GROUP BY r.k",
+        f"SELECT n, v FROM (SELECT r.k AS n, {call} AS v FROM {source} GROUP BY r.k) t WHERE n > 0",
+        f"SELECT r.id AS n, {value} AS v FROM {source} UNION ALL SELECT s.id + 50, e FROM s",
+        f"SELECT r.id AS n, b - (SELECT {call} FROM {source}) AS v FROM r",
+    )
+    return CellQuery(rng.choice(texts), {"r": r, "s": s})
+
+
+def database(rows: dict[str, list[dict[str, Any]]]) -> Database:
+    """Return rows as a database."""
+    relations = {}
+    for name, its in rows.items():
+        data = pa.Table.from_pylist(its, pa.schema([(c, pa.int64()) for c in its[0]]))
+        schema = ", ".join(f"{column} bigint" for column in its[0])
+        relations[name] = Relation(name, ("id",), schema, data)
+    return Database(relations)
+
+
+class Held:
+    """What has been held of queries.
+
+    Attributes
+    ----------
+    cells
+        The numbers of cited cells by role, and of perturbed others.
+    refused
+        The number of queries through which cells are not followed.
+    """
+
+    def __init__(self) -> None:
+        self.cells: Counter[str] = Counter()
+        self.refused = 0
+
+    def hold(self, query: CellQuery) -> None:
+        """Hold all cells of the second column of an answer."""
+        data = database(query.rows)
+        with tempfile.TemporaryDirectory(prefix="cells-") as folder:
+            memory = written(query.sql, data, Path(folder))
+            read = {token.relation for block in memory.blocks for token in block.tokens}
+            tables = {n: r.data for n, r in data.relations.items() if n in read}
+            tables |= {n: r.data.slice(0, 0) for n, r in data.relations.items() if n not in read}
+            origins = {}
+            for row in memory.answer().to_pylist():
+                try:
+                    found = cell_origins(memory, None, "c1", {"c0": row["c0"]}, tables)
+                except CapabilityError:
+                    self.refused += 1
+                    return
+                origins[row["c0"]] = found
+        self._perturb(query, origins)
+
+    def _perturb(self, query: CellQuery, origins: dict[Any, CellOrigins]) -> None:
+        text = to_duckdb(query.sql)
+        cited = {n: _cited(found) for n, found in origins.items()}
+        changing: dict[Any, set[Cell]] = {n: set() for n in origins}
+        with duckdb.connect(config={"threads": 1}) as connection:
+            for name, relation in database(query.rows).relations.items():
+                create_table(connection, name, relation.data)
+            before = dict(connection.execute(text).fetchall())
+            for name, rows in query.rows.items():
+                for row in rows:
+                    for column in row.keys() - {"id"}:
+                        for value in (None, 1, 3, 4, 1000, -1000):
+                            where = f"UPDATE {name} SET {column} = ? WHERE id = ?"
+                            connection.execute(where, [value, row["id"]])
+                            after = dict(connection.execute(text).fetchall())
+                            for n in origins:
+                                if after.get(n, "gone") != before[n]:
+                                    changing[n].add((name, row["id"], column))
+                        connection.execute(where, [row[column], row["id"]])
+        for n, found in origins.items():
+            deciding = {(each.relation, each.column) for each in found.deciding}
+            what = f"{n}\n{found}\n{query.sql}\n{query.rows}"
+            # NULL hides what the other operands of a function are.
+            hidden = before[n] is None or any(row["b"] is None for row in query.rows["r"])
+            values = {c for c, role in cited[n].items() if role != "chosen by" and not hidden}
+            silent = {cell for cell in values if cell[2] != "id"} - changing[n]
+            assert not silent, f"cited, and never changes the value: {silent} of {what}"
+            more = {c for c in changing[n] - cited[n].keys() if (c[0], c[2]) not in deciding}
+            assert not more, f"changes the value, and is not cited: {more} of {what}"
+            self.cells.update(cited[n].values())
+            self.cells["other"] += sum(len(r) * (len(r[0]) - 1) for r in query.rows.values())
+
+
+def _cited(found: CellOrigins) -> dict[Cell, str]:
+    return {
+        (name, row["id"], row["_column"]): row["_role"]
+        for name, table in found.cells.items()
+        for row in table.to_pylist()
+    }
+
+
+def queries(first: int, last: int) -> Iterator[CellQuery]:
+    """Yield random queries."""
+    for seed in range(first, last):
+        yield generate(seed)
+
+
+if __name__ == "__main__":
+    start, stop = map(int, sys.argv[1].split("-"))
+    held = Held()
+    for each in queries(start, stop):
+        held.hold(each)
+    print(f"{stop - start} queries, {held.refused} refused; cells: {dict(held.cells)}")
