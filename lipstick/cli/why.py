@@ -273,7 +273,7 @@ def difference(
             first = (then if old_tables else now).sql(_query(before))
             second = now.sql(_query(after or before))
             columns = None if key is None else [part.strip() for part in key.split(",")]
-            report = DifferenceReport.of(first, second, columns, column, _named(where))
+            report = DifferenceReport.of(first, second, columns, column, named_values(where))
         differs = not report.difference.is_empty
         shown = answer(format, output, limit, (TABLE, JSON))
         if shown.format == JSON:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +45,13 @@ from semiring.token import Token
 from semiring.value import Value
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from lipstick.capture.capture import Capture
     from lipstick.engines.protocol import Row
+    from lipstick.questions.diff.counterexample import Counterexample
+    from lipstick.questions.diff.difference import AnswerDifference
+    from lipstick.questions.where.origins import CellOrigins
 
 
 @checked
@@ -354,6 +359,125 @@ class Analyses(ABC):
         bounds, and their upper bounds are there.
         """
         return answer_rows(self._annotated(limit), "auto", responsibility, bounded_responsibility)
+
+    # -- differences and cells ---------------------------------------------------------------
+
+    def diff(
+        self,
+        other: Analyses,
+        key: Sequence[str] | None = None,
+        *,
+        sources: tuple[Mapping[str, pa.Table], Mapping[str, pa.Table]] | None = None,
+    ) -> AnswerDifference:
+        """Compare the answer with that of another run: other data, another text, or both.
+
+        Parameters
+        ----------
+        other
+            The later run: a frame, of this session or of one that tracks the later data, or a
+            capture. Where text and data both differ it is a frame, whose session runs this text.
+        key
+            The columns that identify a row in both answers; None: the GROUP BY columns where both
+            queries show theirs, else rows are compared as they are.
+        sources
+            Rows of relations, before and after, that are used in place of their sources.
+
+        Returns
+        -------
+        AnswerDifference
+            ``rows()`` are the rows added, removed and changed; ``parts(column, where)`` divides
+            the difference of a number among code and changed rows, exactly.
+
+        Raises
+        ------
+        CaptureError
+            For columns of the key that an answer does not have.
+        ArgumentError
+            When text and data differ, and the other run is a capture.
+
+        The rules by which parts add up stand in :mod:`lipstick.questions.diff`.
+        """
+        from lipstick.questions.diff.pipeline import compared_runs
+
+        return compared_runs(self, other, key, sources or ({}, {}))
+
+    def counterexample(
+        self, other: Analyses, *, budget: float | None = BUDGET
+    ) -> Counterexample | None:
+        """Return a small database on which this query and another one differ.
+
+        Parameters
+        ----------
+        other
+            Another text, of the same session, or one whose relations have the same rows.
+        budget
+            Seconds for leaving out rows; when they are spent, more than necessary remain.
+
+        Returns
+        -------
+        Counterexample or None
+            Rows of the relations, over which both queries were run; None: there is no difference
+            on this data, which does not mean that the queries are equal.
+
+        Raises
+        ------
+        CaptureError
+            For answers with different numbers of columns, and where only Spark computes what they
+            would be without some rows.
+        ArgumentError
+            For captures, which cannot be run, and for queries over other data.
+        """
+        from lipstick.questions.diff.pipeline import found_counterexample
+
+        return found_counterexample(self, other, budget)
+
+    def where(
+        self,
+        column: str,
+        where: Mapping[str, Any] | None = None,
+        *,
+        sources: Mapping[str, pa.Table] | None = None,
+        **values: Any,
+    ) -> CellOrigins:
+        """Return the cells of the relations that a cell of the answer comes from.
+
+        Parameters
+        ----------
+        column
+            The column of the cell.
+        where, values
+            The values of columns that name its row; not needed where the answer has one row.
+        sources
+            Rows of relations that are used in place of their sources.
+
+        Raises
+        ------
+        CaptureError
+            For columns that are not there, and where no row or several have these values.
+        CapabilityError
+            For values of windows, generators, and derived tables with DISTINCT in FROM.
+
+        The definition stands in :mod:`lipstick.questions.where`.
+        """
+        from lipstick.questions.where.origins import cell_origins
+
+        capture = self._captured
+        named = {**(where or {}), **values}
+        return cell_origins(capture.memory, capture.engine.spark, column, named, sources or {})
+
+    def column_lineage(self) -> pa.Table:
+        """Return the columns of relations behind each column of the answer.
+
+        Returns
+        -------
+        pa.Table
+            column, relation, source (a column of the relation), kind and subtype as OpenLineage
+            has them: DIRECT with IDENTITY, TRANSFORMATION or AGGREGATION; INDIRECT with
+            CONDITIONAL, JOIN, FILTER, GROUP_BY or SORT.
+        """
+        from lipstick.questions.where.origins import lineage_of_columns
+
+        return lineage_of_columns(self._captured.memory)
 
 
 def _made(annotation: Annotation) -> Callable[[], Annotation]:
