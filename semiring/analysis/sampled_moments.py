@@ -17,6 +17,7 @@ from semiring.analysis.presence import WORD, unpacked
 from semiring.analysis.probability import Weights, weights_of
 from semiring.analysis.sampling import hoeffding, random_words, words_needed
 from semiring.base import Array
+from semiring.budget import spent
 from semiring.errors import CapabilityError
 from semiring.expression import Expression
 from semiring.possible_worlds import PossibleWorlds
@@ -58,7 +59,8 @@ def sampled_moments(
         When none of the worlds has a value, or the evidence, and for formal values that are no
         tensors, whose range of values is not known.
 
-    Cost: a pass over the tensor's terms, whose operations are on arrays of worlds.
+    Cost: a pass over the tensor's terms, whose operations are on arrays of worlds. If a budget is
+    spent before (:func:`semiring.budget.within`), the worlds drawn so far are the answer.
     """
     known = evidence(given)
     tokens = tensor.tokens | known.tokens
@@ -79,8 +81,10 @@ def sampled_moments(
     random = np.random.default_rng(seed)
     values = []
     most_words = max(1, _HELD // (WORD * max(len(chances), 1)))
-    for start in range(0, words, most_words):
-        size = min(most_words, words - start)
+    drawn_words, size = 0, 1
+    while drawn_words < words and not (drawn_words and spent()):
+        size = min(2 * size, most_words, words - drawn_words)
+        drawn_words += size
         drawn = random_words(random, np.array(list(chances.values())), size)
         there = {token: unpacked(word) for token, word in zip(chances, drawn, strict=True)}
         worlds = PossibleWorlds(there, size * WORD)

@@ -31,6 +31,7 @@ from semiring import (
 from semiring.analysis import moments, sampled_moments
 from semiring.analysis.most import most
 from semiring.analysis.sums import sum_moments
+from semiring.budget import within
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
 from tests.semiring.test_analysis import TOKENS, WEIGHTS, chance, positive, worlds
@@ -74,6 +75,16 @@ def test_sampled_moments_are_within_their_error(monoid, terms):
     assert not result.exact
     assert abs(result.mean - enumerated(tensor)[0]) <= result.error + 1e-12
     assert result == sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+
+
+def test_samples_of_a_spent_budget_state_a_larger_error():
+    tensor = Tensor(SUM, [(Polynomial.token(Token("t", n)), n) for n in range(30)])
+    with within(0.0):
+        hasty = sampled_moments(tensor, 0.5, confidence=1 - 1e-9)
+    patient = sampled_moments(tensor, 0.5, confidence=1 - 1e-9)
+    assert 0 < hasty.samples < patient.samples
+    assert hasty.error > patient.error >= abs(patient.mean - 217.5)
+    assert abs(hasty.mean - 217.5) <= hasty.error
 
 
 def test_average_of_values_that_are_alike():
