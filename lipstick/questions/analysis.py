@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.asking import (
     BUDGET,
@@ -45,8 +47,6 @@ from semiring.token import Token
 from semiring.value import Value
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from lipstick.capture.capture import Capture
     from lipstick.engines.protocol import Row
     from lipstick.questions.diff.counterexample import Counterexample

@@ -47,20 +47,12 @@ def compare(op: str, a: Vector, b: Vector) -> Vector:
         return boolean(np.zeros(length, dtype=np.bool_), np.ones(length, dtype=np.bool_))
     null, failed = either(a.null, b.null), either(a.failed, b.failed)
     if is_number(a.type) and is_number(b.type):
-        return _shaped(_numbers(op, a, b), null, failed)
+        return boolean(_numbers(op, a, b).astype(np.bool_), null, failed)
     if pa.types.is_boolean(a.type) and pa.types.is_boolean(b.type):
-        return _shaped(_UFUNCS[op](a.values, b.values), null, failed)
+        return boolean(_UFUNCS[op](a.values, b.values).astype(np.bool_), null, failed)
     if isinstance(a.values, np.ndarray) or isinstance(b.values, np.ndarray):
         raise UninterpretableError(f"a comparison of {a.type} and {b.type}")
     return _others(op, a, b, failed)
-
-
-def _shaped(values: Array, null: Array | None, failed: Array | None) -> Vector:
-    if null is not None and len(null) != len(values):
-        null = np.repeat(null, len(values))
-    if failed is not None and len(failed) != len(values):
-        failed = np.repeat(failed, len(values))
-    return boolean(values.astype(np.bool_), null, failed)
 
 
 def _numbers(op: str, a: Vector, b: Vector) -> Array:
@@ -99,7 +91,7 @@ def _others(op: str, a: Vector, b: Vector, failed: Array | None) -> Vector:
     null = compared.is_null().to_numpy(zero_copy_only=False)
     null = either(null, a.null, b.null)
     values = compared.fill_null(False).to_numpy(zero_copy_only=False)
-    return _shaped(values, null, failed)
+    return boolean(values.astype(np.bool_), null, failed)
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

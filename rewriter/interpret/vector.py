@@ -53,6 +53,13 @@ class Vector:
     null: Array | None = None
     failed: Array | None = None
 
+    def __post_init__(self) -> None:
+        # NULL for all rows, of one value, beside the values of each.
+        for name in ("null", "failed"):
+            mask = getattr(self, name)
+            if mask is not None and len(mask) == 1 != len(self.values):
+                object.__setattr__(self, name, np.repeat(mask, len(self.values)))
+
     def __len__(self) -> int:
         return len(self.values)
 

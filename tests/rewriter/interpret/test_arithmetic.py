@@ -36,6 +36,12 @@ def test_product_of_decimals_keeps_every_digit() -> None:
     assert result.to_pylist() == [Decimal("855.9500"), None]
 
 
+def test_a_single_null_makes_all_rows_null() -> None:
+    values, null = _column(pa.int64(), 1, 2), _column(pa.int64(), None)
+    for operator in ("-", "<", "/"):
+        assert _evaluate(f"m.v {operator} m.n", v=values, n=null).to_pylist() == [None, None]
+
+
 def test_product_beyond_38_digits_gives_up_digits_of_the_fraction() -> None:
     wide = _column(pa.decimal128(30, 6), Decimal("1.000001"))
     result = _evaluate("m.a * m.a", a=wide)
