@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lipstick import display
 from lipstick.erasure.erased_values import values_to_search
 from lipstick.erasure.holders import check_holder
 from lipstick.erasure.search import ErasedValues
@@ -49,6 +51,16 @@ Steps = Callable[[str], None]
 
 def silent(step: str) -> None:
     """Report nothing."""
+
+
+@contextmanager
+def reported(on_step: Steps | None) -> Iterator[Steps]:
+    """Yield the function that is called with each step; None: a line shows them after 2 s."""
+    if on_step is not None:
+        yield on_step
+        return
+    with display.progress(after=2.0) as line:
+        yield line
 
 
 @checked
@@ -99,8 +111,13 @@ class ErasurePlan:
         """Write the document as JSON, readable by its owner alone."""
         return write_private(Path(path), json.dumps(self.document, indent=2) + "\n")
 
-    def apply(self, on_step: Steps = silent) -> None:
+    def apply(self, on_step: Steps | None = None) -> None:
         """Run the statements; what a stopped run has done already is found and not done again.
+
+        Parameters
+        ----------
+        on_step
+            Called with each step; by default a line shows them where the work takes seconds.
 
         Raises
         ------
@@ -109,13 +126,14 @@ class ErasurePlan:
         """
         from lipstick.erasure.execution import apply_plan
 
-        apply_plan(self, on_step)
+        with reported(on_step) as say:
+            apply_plan(self, say)
 
     def verify(
         self,
         key: str | os.PathLike[str],
         search: Sequence[str | os.PathLike[str]] = (),
-        on_step: Steps = silent,
+        on_step: Steps | None = None,
     ) -> ErasureReceipt:
         """Search for what should be gone, compute derived tables again, and sign what was found.
 
@@ -125,10 +143,13 @@ class ErasurePlan:
             A file with the secret that signs the receipt and hashes values.
         search
             Folders and files to search beside the tables and what the plan names.
+        on_step
+            Called with each step; by default a line shows them where the work takes seconds.
         """
         from lipstick.erasure.verification import verify_plan
 
-        return verify_plan(self._host, self.document, Path(key), list(map(str, search)), on_step)
+        with reported(on_step) as say:
+            return verify_plan(self._host, self.document, Path(key), list(map(str, search)), say)
 
     def computed(self, on_step: Steps = silent) -> tuple[ErasedTables, dict[str, Bags]]:
         """Return the tables, and by table what goes and comes; computed once."""

@@ -117,7 +117,7 @@ class Reenacting:
         in_place
             True: change the tables themselves. False: Iceberg on a branch, Delta in copies.
         on_step
-            Called with a line about each step.
+            Called with each step; by default a line shows them where the work takes seconds.
 
         Raises
         ------
@@ -127,20 +127,21 @@ class Reenacting:
         """
         session = cast("Session", self)
         session.check_open()
-        from lipstick.erasure.plan import make_plan, silent
+        from lipstick.erasure.plan import make_plan, reported
 
-        return make_plan(
-            session,
-            session.tracked,
-            delete,
-            derived or {},
-            key or {},
-            identify or {},
-            [str(path) for path in search],
-            [str(path) for path in drop],
-            in_place=in_place,
-            on_step=on_step or silent,
-        )
+        with reported(on_step) as say:
+            return make_plan(
+                session,
+                session.tracked,
+                delete,
+                derived or {},
+                key or {},
+                identify or {},
+                [str(path) for path in search],
+                [str(path) for path in drop],
+                in_place=in_place,
+                on_step=say,
+            )
 
     @property
     def history(self) -> TableHistory:
