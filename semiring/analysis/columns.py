@@ -98,7 +98,7 @@ class GateColumns:
             keys = keys[~tokens]
             edges, own = self.edges_of(keys & 0xFFFFFFFF)
             keys = ascending((np.repeat(keys >> 32, np.diff(own)) << 32) | self.child[edges])
-        pairs = ascending(np.concatenate(found))
+        pairs = ascending(np.concatenate([keys, *found]))
         return pairs >> 32, pairs & 0xFFFFFFFF
 
     def token_pairs(self, owner: Array, literal: Array) -> tuple[Array, Array]:

@@ -154,3 +154,9 @@ def test_parts_that_look_alike_are_compiled_once():
         Polynomial.token(Token("c", n // 10)) * Polynomial.token(Token("o", n)) for n in range(500)
     )
     assert not decompose(hierarchical).classes
+
+
+def test_conjunctions_that_are_equal_but_for_exponents_are_one(monkeypatch):
+    monkeypatch.setattr(COMPILATION, 0)
+    a, b = (Polynomial.token(Token("t", name)) for name in "ab")
+    assert probability(delta(a * b + a * a * b), 0.5).value == 0.25
