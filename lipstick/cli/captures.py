@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure, reported
-from lipstick.cli.output import JSON, TABLE, answer, answer_options, working
+from lipstick.cli.output import JSON, TABLE, answer, answer_options, counted, working
 from lipstick.cli.why import named_values
 
 if TYPE_CHECKING:
@@ -145,44 +145,55 @@ def _grouping(text: str, axes: list[dict[str, Any]]) -> dict[str, Any]:
     metavar="RELATION CONDITION",
     nargs=2,
     multiple=True,
-    required=True,
     help="The rows to leave out; may be repeated.",
+)
+@click.option(
+    "--change",
+    metavar="RELATION VALUES",
+    nargs=2,
+    multiple=True,
+    help="New values of a column of other rows; may be repeated.",
 )
 @answer_options((TABLE, JSON))
 def what_if(
     capture: Path,
     without: tuple[tuple[str, str], ...],
+    change: tuple[tuple[str, str], ...],
     format: str | None,
     output: Path | None,
     limit: int | None,
 ) -> None:
-    """Show the answer of a saved CAPTURE had some rows not been there.
+    """Show the answer of a saved CAPTURE had some rows not been there, or had other values.
 
     Conditions on other columns than keys are asked of the relation's source, where that is Parquet
     and unchanged: --without lineitem "l_shipmode in ('TRUCK', 'MAIL') and l_quantity > 20".
+    New values are of one column: --change lineitem "l_discount = 0 where l_suppkey = 7".
     """
     with reported():
+        if not without and not change:
+            raise Failure("Give --without or --change.")
         source = _source(capture)
         where: dict[str, str] = {}
         for relation, condition in without:
             where[relation] = (
                 f"({where[relation]}) or ({condition})" if relation in where else condition
             )
-        with working("leaving the rows out"):
-            found = source.scenarios.of({"where": where})
+        with working("answering"):
+            found = source.scenarios.of({"where": where, "update": dict(change)})
         shown = answer(format, output, limit, (TABLE, JSON))
-        counts, removed, unused = found.counts(), found.removed, found.unused
+        counts, changes = found.counts(), found.changes(shown.rows)
         if shown.format == JSON:
-            changes = found.changes(shown.rows)
-            document = {"counts": counts, "removed": removed, "unused": unused}
-            shown.send_json({**document, "rows": changes})
+            rows_by = {"removed": found.removed, "unused": found.unused, "updated": found.updated}
+            shown.send_json({"counts": counts, **rows_by, "rows": changes})
             return
         parts = [f"{counts[kind]:,} {kind}" for kind in _STYLES if counts[kind]]
-        shown.say(
-            f"Without {sum(removed.values()):,} rows, {sum(unused.values()):,} of them not in "
-            f"this query: {', '.join(parts) or 'no row differs'}."
-        )
-        changes = found.changes(shown.rows)
+        if change:
+            said = f"With new values of {counted(sum(found.updated.values()), 'row')}"
+        else:
+            unused = sum(found.unused.values())
+            said = f"Without {counted(sum(found.removed.values()), 'row')}"
+            said += f", {unused:,} of them not in this query" if unused else ""
+        shown.say(f"{said}: {', '.join(parts) or 'no row differs'}.")
         lines = [_line(change) for change in changes]
         styles = [_STYLES[change["change"]] for change in changes]
         shown.table(lines, len(found.differing), styles=styles)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -313,6 +314,100 @@ def read_condition(
     if reader.at < len(reader.tokens):
         raise reader.problem(f"{reader.tokens[reader.at][1]!r} is not expected")
     return found
+
+
+_CHANGE = re.compile(
+    r"\s*(?P<column>`[^`]+`|[^\s=`]+)\s*=\s*(?P<to>.+?)(\s+where\s+(?P<where>.+))?\s*", re.I | re.S
+)
+_SCALED = re.compile(r"(?P<column>\S+)\s*(?P<op>[-+*])\s*(?P<by>[\d.,]+)\s*(?P<percent>%?)")
+
+
+@dataclass(frozen=True, slots=True)
+class TypedChange:
+    """New values of a column as people type them: ``price = price * 0.9 where model = 'Civic'``.
+
+    Attributes
+    ----------
+    op
+        ``+``, ``-`` or ``*`` with the old value; empty where `value` is the new one.
+    condition
+        The rows that change; None: all.
+    """
+
+    column: str
+    op: str
+    value: str
+    condition: TypedCondition | None
+
+    def values(self, old: pa.Array) -> pa.Array:
+        """Return the new values, exact, rounded to the digits of the column.
+
+        Raises
+        ------
+        ExploreError
+            Where the value is none of the column's type.
+        """
+        if isinstance(old.type, pa.DictionaryType):
+            old = old.cast(old.type.value_type)
+        if not self.op and self.value.lower() == "null":
+            return pa.nulls(len(old), old.type)
+        if not self.op:
+            (literal,) = literals_of(self.column, old.type, old.type, (self.value,))
+            return pa.repeat(literal, len(old))
+        if kind(old.type) != "number":
+            raise ExploreError(
+                f"{self.column} is {sql_type(old.type)}: no number to calculate with."
+            )
+        operation = _OPERATIONS[self.op]
+        if pa.types.is_floating(old.type):
+            return operation(old, pa.scalar(float(self.value), old.type))
+        whole = pa.types.is_integer(old.type)
+        exact = old.cast(pa.decimal128(19, 0)) if whole else old
+        try:
+            found = operation(exact, pa.scalar(Decimal(self.value)))
+            digits = 0 if whole else old.type.scale
+            found = pc.round(found, ndigits=digits, round_mode="half_towards_infinity")
+            return found.cast(old.type)
+        except pa.ArrowException as error:
+            told = f"New values of {self.column} do not fit its type {sql_type(old.type)}."
+            raise ExploreError(told) from error
+
+
+_OPERATIONS = {"+": pc.add, "-": pc.subtract, "*": pc.multiply}
+
+
+def read_change(text: str, relation: str, columns: Collection[str]) -> TypedChange:
+    """Read new values of a column.
+
+    Raises
+    ------
+    ExploreError
+        Where they cannot be read; the message lists the forms that can.
+    """
+    match = _CHANGE.fullmatch(text)
+    known = {name.lower(): name for name in columns}
+    column = known.get(match["column"].strip("`").lower()) if match else None
+    if match is None or column is None:
+        raise ExploreError(
+            f"{text.strip()!r} changes no column of {relation}.\nWrite a column "
+            f"({', '.join(columns)}), = and a value, or a calculation such as price * 0.9 or "
+            "price + 10 %; then WHERE and a condition, or nothing for all rows."
+        )
+    where = match["where"]
+    condition = None if where is None else read_condition(where, relation, columns)
+    scaled = _SCALED.fullmatch(match["to"].strip())
+    if scaled is not None and scaled["column"].strip("`").lower() == column.lower():
+        op, by = scaled["op"], scaled["by"].replace(",", "")
+        if scaled["percent"]:
+            part = Decimal(by) / 100
+            op, by = "*", str(part if op == "*" else 1 + part if op == "+" else 1 - part)
+        return TypedChange(column, op, by, condition)
+    value = match["to"].strip()
+    if len(value) > 1 and value[0] == value[-1] == "'":
+        value = value[1:-1].replace("''", "'")
+    return TypedChange(
+        column, "", value.replace(",", "") if _GROUPED.fullmatch(value) else value, condition
+    )
 
 
 def column_mask(column: pa.Array, text: str, name: str) -> pa.Array:

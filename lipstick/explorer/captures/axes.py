@@ -27,6 +27,8 @@ UNITS = ("day", "month", "year")
 """Spans that times are grouped by."""
 
 _BINS = 20
+_LOADED = 20_000_000
+"""Values of a source that are read whole, where rows of it are shown."""
 
 
 class AxisRows(Protocol):
@@ -69,7 +71,17 @@ class Axis:
 
     def take(self, rows: Array) -> pa.Table:
         """Return some rows with all columns; all NULL for -1."""
-        table = self.table.take(rows[rows >= 0])
+        chosen = rows[rows >= 0]
+        source = self.table
+        if isinstance(source, SourceRows) and len(source) * len(source.schema) <= _LOADED:
+            # The next rows are there at once.
+            source.load(source.schema.names)
+            taken = [
+                decoded(source.column(name).take(pa.array(chosen))) for name in source.schema.names
+            ]
+            table = pa.table(taken, names=source.schema.names)
+        else:
+            table = source.take(chosen)
         if (rows >= 0).all():
             return table
         places = np.where(rows >= 0, np.cumsum(rows >= 0) - 1, -1)

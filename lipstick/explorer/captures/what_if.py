@@ -17,7 +17,7 @@ from lipstick.capture.manifest import RelationRecord
 from lipstick.explorer.budget import Budget
 from lipstick.explorer.captures.input_rows import source_columns, source_files, source_schema
 from lipstick.explorer.cells import cells, columns, parsed
-from lipstick.explorer.conditions import TypedCondition, read_condition
+from lipstick.explorer.conditions import TypedCondition, read_change, read_condition
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.params import Params
 from lipstick.explorer.table_windows import Windows
@@ -109,6 +109,8 @@ class Hypothetical:
         The tokens that are removed, per relation.
     unused
         Per relation the number of these that took no part in the query.
+    updated
+        The number of rows with new values, per relation.
     """
 
     def __init__(self, capture: Capture, scenario: Params) -> None:
@@ -119,9 +121,21 @@ class Hypothetical:
             ).num_rows
             for name, tokens in self.deleted.items()
         }
-        result = capture.memory.what_if(self.deleted)
+        updates = {n: str(t) for n, t in scenario.mapping("update").items() if str(t).strip()}
+        if updates and self.deleted:
+            raise ExploreError(
+                "A scenario removes rows or changes values.\nDo the other in a scenario beside it."
+            )
+        if updates:
+            new = {name: _updated(capture, name, text) for name, text in updates.items()}
+            self.updated = {name: table.num_rows for name, table in new.items()}
+            result = capture.memory.what_if_updated(new)
+            self.python = ""
+        else:
+            self.updated = {}
+            result = capture.memory.what_if(self.deleted)
+            self.python = copied(capture, self.deleted, scenario)
         self.method = result.method
-        self.python = copied(capture, self.deleted, scenario)
         self._changes = changes = result.changes
         self.kinds = changes.column("_change").combine_chunks()
         old, new = (pa.Table.from_struct_array(changes.column(side)) for side in ("old", "new"))
@@ -192,6 +206,7 @@ class Hypothetical:
             ],
             "method": self.method,
             "removed": self.removed,
+            "updated": self.updated,
             "unused": {name: count for name, count in self.unused.items() if count},
             "python": self.python,
         }
@@ -208,10 +223,10 @@ class ScenarioViews:
         return Hypothetical(self._capture, Params(json.loads(text)))
 
     def of(self, given: Any) -> Hypothetical:
-        """Return the answer in a scenario: ``delete``, keys, and ``where``, conditions."""
+        """Return the answer in a scenario: ``delete`` and ``where``, or ``update``."""
         if not isinstance(given, dict):
             raise ExploreError("A scenario has values by name.")
-        chosen = {name: given[name] for name in ("delete", "where") if given.get(name)}
+        chosen = {name: given[name] for name in ("delete", "where", "update") if given.get(name)}
         return self._of_text(json.dumps(chosen, sort_keys=True))
 
     def beside(self, params: Params, budget: Budget) -> dict[str, Any]:
@@ -221,7 +236,8 @@ class ScenarioViews:
         ----------
         params
             ``scenarios``: at most `BESIDE`, each with ``delete``: per relation a list of keys, and
-            ``where``: per relation a condition on its columns.
+            ``where``: per relation a condition on its columns; or with ``update``: per relation new
+            values of a column.
         """
         given = params.items("scenarios")
         if not 0 < len(given) <= BESIDE:
@@ -280,6 +296,26 @@ def _by_keys(schema: pa.Schema, name: str, keys: Any) -> pa.Table:
         )
     arrays = [parsed([key[i] for key in keys], field.type) for i, field in enumerate(schema)]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _updated(capture: Capture, name: str, text: str) -> pa.Table:
+    """Return the keys of a relation's rows that a change is of, and their new values."""
+    schema = _schema(capture._token_types(), name)
+    record = capture.manifest.relations[name]
+    change = read_change(text, name, dict.fromkeys([*record.token, *record.columns]))
+    if change.column in record.token:
+        raise ExploreError(f"{change.column} is of the key of {name}, which is not changed.")
+    condition = change.condition
+    wanted = dict.fromkeys(
+        [*record.token, change.column, *(condition.columns if condition else ())]
+    )
+    rows = source_columns(record, list(wanted)).combine_chunks()
+    if condition is not None:
+        mask = condition.mask(lambda column: rows.column(column).combine_chunks())
+        rows = rows.filter(pc.fill_null(mask, False)).combine_chunks()
+    keys = rows.select(list(record.token)).cast(schema)
+    old = rows.column(change.column).combine_chunks()
+    return keys.append_column(change.column, change.values(old))
 
 
 def _condition(record: RelationRecord, text: str) -> TypedCondition:

@@ -24,7 +24,7 @@ export class Value {
     this.element = h(
       "section",
       { class: "panel-section value" },
-      h("h3", null, this.name),
+      h("h2", null, this.name),
       button(icon("close"), () => app.place.go({ col: undefined, by: undefined, only: undefined }), { class: "plain icon-button in-section", "aria-label": "Close the value" }),
       this.place,
     );

@@ -10,12 +10,13 @@ import { pythonButton, tableButtons } from "./exporting.js";
 const LETTERS = "ABCDEF";
 
 // A scenario of an address, without what is none.
-function scenario({ name, delete: deleted, where }) {
+function scenario({ name, delete: deleted, where, update }) {
   const entries = (value, good) => Object.fromEntries(Object.entries(isMapping(value) ? value : {}).filter(([, items]) => good(items)));
   return {
     name: typeof name === "string" ? name : undefined,
     delete: entries(deleted, (keys) => Array.isArray(keys) && keys.every(Array.isArray)),
     where: entries(where, (text) => typeof text === "string"),
+    update: entries(update, (text) => typeof text === "string"),
   };
 }
 
@@ -43,12 +44,12 @@ export class Strikes {
   }
 
   isEmpty(each) {
-    return !this.count(each) && !Object.values(each.where).some((text) => text.trim());
+    return !this.count(each) && ![...Object.values(each.where), ...Object.values(each.update)].some((text) => text.trim());
   }
 
   // What is asked of a scenario: its name is no part of it.
   question(each) {
-    return { delete: each.delete, where: each.where };
+    return { delete: each.delete, where: each.where, ...(Object.keys(each.update).length ? { update: each.update } : {}) };
   }
 
   name(number) {
@@ -60,6 +61,8 @@ export class Strikes {
     const keys = Object.entries(each.delete).filter(([, keys]) => keys.length);
     const parts = keys.map(([relation, keys]) => (keys.length < 4 ? `${relation} ${keys.map((key) => key.map((part) => part ?? "NULL").join("|")).join(", ")}` : `${many(keys.length, "row")} of ${relation}`));
     for (const [relation, text] of Object.entries(each.where)) if (text.trim()) parts.push(`${relation} where ${text}`);
+    const changed = Object.entries(each.update).map(([relation, text]) => `${relation} with ${text}`);
+    if (changed.length) return [parts.length && `Without ${parts.join("; ")}`, `Were ${changed.join("; ")}`].filter(Boolean).join("; ");
     return parts.length ? `Without ${parts.join("; ")}` : "Nothing removed";
   }
 
@@ -108,6 +111,12 @@ export class Strikes {
     this.change({ ...this.now, where }, quiet);
   }
 
+  update(relation, text) {
+    const update = { ...this.now.update, [relation]: text };
+    if (!text.trim()) delete update[relation];
+    this.change({ ...this.now, update }, true);
+  }
+
   rename(name) {
     this.change({ ...this.now, name: name.trim() || undefined }, true);
   }
@@ -152,7 +161,8 @@ function summary(strike, each, answer) {
     .filter((word) => answer.counts[word])
     .map((word) => h("span", { class: `count ${word}` }, `${answer.counts[word].toLocaleString("en")} ${words[word]}`));
   const total = (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
-  const removed = total(answer.removed);
+  const updated = total(answer.updated);
+  const removed = total(answer.removed) + updated;
   const used = removed - total(answer.unused);
   let rows = many(removed, "row");
   if (!removed) rows = "no row of this query is meant";
@@ -238,13 +248,23 @@ export class WhatIf {
             "aria-label": `Remove rows of ${relation.name} where`,
             oninput: (event) => this.later(() => strike.where(relation.name, event.target.value)),
           });
-          this.inputs.set(relation.name, { input, chips });
+          const number = relation.columns.find((column) => !relation.key.includes(column)) ?? "column";
+          const change = h("input", {
+            type: "text",
+            class: "where",
+            autocomplete: "off",
+            placeholder: `${number} = … where …`,
+            "aria-label": `Change values of ${relation.name}`,
+            oninput: (event) => this.later(() => strike.update(relation.name, event.target.value)),
+          });
+          this.inputs.set(relation.name, { input, change, chips });
           return h(
             "div",
             { class: "choice" },
             h("span", { class: "swatch", style: { "--hue": this.app.colors(relation.name) } }),
             h("strong", null, relation.name),
             h("label", { class: "where-label" }, "without rows where ", input, list),
+            h("label", { class: "where-label" }, "or with ", change),
             chips,
           );
         }),
@@ -283,8 +303,9 @@ export class WhatIf {
     };
     set(this.nameInput, strike.now.name ?? "");
     this.nameInput.placeholder = strike.name(strike.number);
-    for (const [name, { input, chips }] of this.inputs) {
+    for (const [name, { input, change, chips }] of this.inputs) {
       set(input, strike.now.where[name] ?? "");
+      set(change, strike.now.update[name] ?? "");
       const keys = strike.now.delete[name] ?? [];
       replace(
         chips,
@@ -304,7 +325,7 @@ export class WhatIf {
     return [
       summaries,
       changes.scenarios.length > 1 ? this.matrix(changes) : changes.scenarios[0].differing > 0 && this.overlay(strike.now),
-      pythonButton(changes.scenarios[strike.number].python),
+      changes.scenarios[strike.number].python && pythonButton(changes.scenarios[strike.number].python),
     ];
   }
 

@@ -84,6 +84,7 @@ export class Why {
     this.about = about;
     this.valueOf = valueOf;
     this.latest = new Latest();
+    this.body = h("div");
     this.element = h("aside", { class: "panel", "aria-label": "Why this row", tabindex: "-1" });
     this.terms = undefined;
   }
@@ -117,12 +118,16 @@ export class Why {
     if (row !== this.row) this.terms = undefined;
     this.row = row;
     const params = this.terms ? { row, terms: this.terms } : { row };
-    load(this.element, this.latest, (signal) => this.ask("why", params, signal), (answer) => this.draw(answer));
+    // A value does not wait for the annotation of its row.
+    this.value?.stop();
+    const column = this.app.place.whole("col");
+    this.value = this.about.explained.includes(column) ? this.valueOf(row, column) : null;
+    replaceKeeping(this.element, [this.value?.element, this.body]);
+    load(this.body, this.latest, (signal) => this.ask("why", params, signal), (answer) => this.draw(answer));
   }
 
   draw(derivation) {
     const app = this.app;
-    const column = app.place.whole("col");
     const strike = app.strike;
     const options = {
       colors: app.colors,
@@ -134,11 +139,6 @@ export class Why {
       struck: (node) => strike.has(node.relation, this.key(derivation, node)),
     };
     this.table?.stop();
-    this.value?.stop();
-    this.value = null;
-    if (column !== undefined && this.about.explained.includes(column)) {
-      this.value = this.valueOf(this.row, column);
-    }
     return [
       h(
         "header",
@@ -154,7 +154,6 @@ export class Why {
           ]),
         ),
       ),
-      this.value?.element,
       section(
         "Annotation",
         "how it came about, in N[X]",

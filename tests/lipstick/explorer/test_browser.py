@@ -125,6 +125,10 @@ def test_scenarios_that_begin_by_typing_stand_side_by_side(
     first = next(row for row in changes if row["_change"] == "changed")
     line = screen.locator(".differences tbody tr", has_text=first["old"]["n_name"])
     expect(line).to_contain_text(separated(first["new"]["n"]))
+    # A third one changes values.
+    screen.get_by_role("button", name="Add beside").click()
+    screen.get_by_label("Change values of supplier").fill("s_acctbal = 0 where s_suppkey <= 20")
+    expect(screen.locator(".summary").last).to_contain_text("Were supplier with s_acctbal = 0")
     shot(page, "scenarios")
     # The saved view has the same scenarios, without the server.
     told = texts(screen, ".differences td")

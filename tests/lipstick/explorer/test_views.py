@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,31 @@ def test_rows_of_a_scenario_stand_beside_the_answers_own(capture: Open) -> None:
             new = change["new"] and [cell(value) for value in change["new"].values()]
             assert after["cells"] == new
     assert {row["_change"] for row in changes} >= {"deleted", "added"}
+
+
+def test_values_are_changed_as_the_capture_changes_them(
+    capture: Open, tpch: Callable[[float], Path]
+) -> None:
+    opened = capture("suppliers")
+    source = CaptureSource("suppliers", opened)
+    rows = pq.read_table(tpch(0.01) / "supplier.parquet").to_pylist()
+    for text, chosen, new in [
+        ("s_acctbal = s_acctbal + 10 % where s_suppkey <= 40", 41, lambda v: v * Decimal("1.1")),
+        ("s_acctbal = -1,000.5 where s_suppkey <= 7", 8, lambda _: Decimal("-1000.50")),
+        ("S_ACCTBAL = null", 10**9, lambda _: None),
+    ]:
+        keys = [row["s_suppkey"] for row in rows if row["s_suppkey"] < chosen]
+        values = [new(row["s_acctbal"]) for row in rows if row["s_suppkey"] < chosen]
+        cents = [v and v.quantize(Decimal("0.01"), ROUND_HALF_UP) for v in values]
+        table = pa.table({"s_suppkey": keys, "s_acctbal": pa.array(cents, pa.decimal128(15, 2))})
+        changes = opened.what_if_updated({"supplier": table}).changes.to_pylist()
+        (told,) = ask(source, "what_if", scenarios=[{"update": {"supplier": text}}])["scenarios"]
+        assert told["updated"] == {"supplier": len(keys)}
+        wanted = [row for row in changes if row["_change"] != "unchanged"]
+        assert told["differing"] == len(wanted) > 0
+        assert [row["new"] for row in told["rows"]] == [
+            [cell(value) for value in row["new"].values()] for row in wanted
+        ]
 
 
 def _keys(opened: Capture, relation: str, keys: list[list[str]]) -> list[Any]:
@@ -401,6 +427,22 @@ def test_predicates_on_other_columns_are_asked_of_the_source(
             "what_if",
             {"scenarios": [{"where": {"orders": "o_x = 1"}}]},
             "'o_x' is none of its columns",
+        ),
+        ("what_if", {"scenarios": [{"update": {"orders": "o_x = 1"}}]}, "changes no column of"),
+        ("what_if", {"scenarios": [{"update": {"orders": "o_orderkey = 1"}}]}, "of the key of"),
+        (
+            "what_if",
+            {"scenarios": [{"update": {"orders": "o_clerk = o_clerk * 2"}}]},
+            "o_clerk is STRING: no number to calculate with",
+        ),
+        (
+            "what_if",
+            {
+                "scenarios": [
+                    {"update": {"orders": "o_totalprice = 0"}, "delete": {"orders": [["1"]]}}
+                ]
+            },
+            "removes rows or changes values",
         ),
         ("evaluate", {"semiring": "x"}, "Choose a semiring"),
         ("rows", {"sort": 9}, "no column 9"),
