@@ -13,9 +13,12 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lipstick.explorer.errors import ExploreError
+from semiring.base import Array
 
 LONGEST = 400
 """Characters of a cell at most."""
@@ -151,3 +154,24 @@ def spelled(value: Any, *, separators: bool = True) -> str:
         text = f"{value:,.{2 if abs(size) >= 1000 else 4}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     return str(cell(value))
+
+
+def text_ranks(column: pa.ChunkedArray, text: str) -> Array:
+    """Return per value 0 if it is a text, 1 if it begins with it, 2 if it has it, else 9.
+
+    The text is in lower case; the case of values does not matter. Nested values have rank 9.
+    """
+    if isinstance(column.type, pa.DictionaryType):
+        column = column.cast(column.type.value_type)
+    if kind(column.type) == "other":
+        return np.full(len(column), 9, dtype=np.int64)
+    if kind(column.type) != "text":
+        column = column.cast(pa.string())
+    column = column.combine_chunks()
+    has = np.asarray(pc.fill_null(pc.match_substring(column, text, ignore_case=True), False))
+    ranks = np.where(has, 2, 9)
+    places = np.flatnonzero(has)
+    lowered = pc.utf8_lower(column.take(pa.array(places)))
+    ranks[places[np.asarray(pc.starts_with(lowered, text), dtype=np.bool_)]] = 1
+    ranks[places[np.asarray(pc.equal(lowered, text), dtype=np.bool_)]] = 0
+    return ranks

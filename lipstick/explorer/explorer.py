@@ -23,6 +23,12 @@ from semiring.errors import LipstickError
 LARGEST = 2_000_000
 """Bytes of an answer at most."""
 
+EVERYWHERE = ("search", "follow")
+"""Views that are asked of all sources at once, by ``everywhere`` in place of a source."""
+
+EACH = 5.0
+"""Seconds that one source may take for a question to all of them."""
+
 View = Callable[[Params, Budget], dict[str, Any]]
 
 
@@ -150,6 +156,8 @@ class Explorer:
         view = question.text("view", "sources")
         if view == "sources":
             return self.listing()
+        if view in EVERYWHERE and question.flag("everywhere"):
+            return self._everywhere(view, Params(question.mapping("params")), budget)
         number = question.integer("source", 0)
         if not 0 <= number < len(self.sources):
             raise ExploreError(f"There is no source {number}.")
@@ -164,6 +172,33 @@ class Explorer:
             return views[view](Params(question.mapping("params")), budget)
         finally:
             lock.release()
+
+    def _everywhere(self, view: str, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the answers of all sources that have a view, ``first`` before the others.
+
+        A source that is busy, or has no answer in time, is among ``unanswered``.
+        """
+        first = params.integer("first", 0, 0, len(self.sources) - 1)
+        answers, unanswered = [], []
+        for number in sorted(range(len(self.sources)), key=lambda number: number != first):
+            asked = self.sources[number].views.get(view)
+            if asked is None:
+                continue
+            lock = self._locks[number]
+            try:
+                if not lock.acquire(timeout=1.0):
+                    raise TooLongError("The source answers another question.")
+                try:
+                    budget.check()
+                    answers.append({"source": number, **asked(params, Budget(EACH))})
+                finally:
+                    lock.release()
+            except TooLongError as error:
+                budget.check()
+                unanswered.append({"source": number, "why": str(error)})
+            except LipstickError:
+                continue  # it reads no such relation, or cannot be opened
+        return {"answers": answers, "unanswered": unanswered}
 
     def ask_json(self, question: Any, budget: Budget | None = None) -> str:
         """The answer to a question as JSON text of at most `LARGEST` bytes."""

@@ -49,12 +49,15 @@ class Holding:
         self._room = room
         self._until = time.thread_time() + SECONDS
 
-    def hold(self, source: int, view: str, params: dict[str, Any], *, asked: bool = False) -> Any:
+    def hold(
+        self, source: int | None, view: str, params: dict[str, Any], *, asked: bool = False
+    ) -> Any:
         """Hold the answer to a question, and return it.
 
         None where there is no room for it, and no time, unless the page must have it: ``asked``.
         """
-        question = {"source": source, "view": view, "params": params}
+        asked_of = {"everywhere": True} if source is None else {"source": source}
+        question = {**asked_of, "view": view, "params": params}
         left = self._until - time.thread_time()
         try:
             if not asked and left <= 0:
@@ -117,12 +120,13 @@ def saved_page(
     if held.hold(0, "sources", {}, asked=True) is None:
         raise ExploreError("There are too many things to hold in one page.")
     for number, source in enumerate(explorer.sources):
-        if held.hold(number, "about", {}, asked=True) is None:
+        if held.hold(number, "about", {}, asked=True) is None and source.kind != "fault":
             raise ExploreError(f"{source.name} is too much for one page: serve it instead.")
     for question in questions:
         given = Params(question)
         params = given.mapping("params")
-        held.hold(given.integer("source", 0), given.text("view"), params, asked=True)
+        place_asked = None if given.flag("everywhere") else given.integer("source", 0)
+        held.hold(place_asked, given.text("view"), params, asked=True)
     for number, source in enumerate(explorer.sources):
         _hold(held, number, source, rows)
     page = assembled({"mode": "saved", "answers": held.answers, "place": place})

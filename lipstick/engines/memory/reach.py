@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -208,6 +208,54 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
         for name, record in engine.manifest.relations.items()
         if record.token
     }
+
+
+def dependents(engine: Engine, relation: str, keys: Sequence[pa.Array]) -> Array | None:
+    """The rows of the answer whose lineage has one of some tokens: the inverse of `lineage`.
+
+    Parameters
+    ----------
+    keys
+        The key columns of the tokens.
+
+    Returns
+    -------
+    Array or None
+        Positions, ascending; None where window functions decide the lineage. O(members).
+    """
+    root = engine.root.name
+    reached = reach(engine, np.unique(engine.base(root).ordered), scalars=True)
+    hits: dict[str, Array] = {}
+    for name in reversed(reached):
+        rows, of_block = engine.rows(name), reached[name]
+        if isinstance(rows, WindowRows):
+            return None
+        members = members_of(rows)
+        marked = np.zeros(len(of_block.members if members else of_block.positions), dtype=np.bool_)
+        for number, token in enumerate(of_block.block.tokens):
+            if token.relation == relation and members is not None:
+                marked |= np.isin(of_block.members, members.tokens.index(number).rows(keys))
+        by_number = rows.places(rows.context)[0] if isinstance(rows, UnionRows) else None
+        referred_blocks = _references(rows, of_block.positions, of_block.members, values=True)
+        for number, referred in enumerate(referred_blocks):
+            inner, there = reached.get(referred.block), referred.positions >= 0
+            if inner is None:
+                continue
+            flags = np.zeros(len(there), dtype=np.bool_)
+            flags[there] = hits[referred.block][inner.place(referred.positions[there])]
+            if by_number is None:
+                marked |= flags
+            else:
+                marked[by_number[of_block.positions] == number] |= flags
+        hit = marked
+        if members is not None:
+            hit = np.zeros(len(of_block.positions), dtype=np.bool_)
+            hit[of_block.owners[marked]] = True
+        if any(each.scalar and hits[each.block.name].any() for each in of_block.block.lookups):
+            hit[:] = True
+        hits[name] = hit
+    found: Array = reached[root].positions[hits[root]]
+    return found
 
 
 def tokens(engine: Engine, relation: str) -> pa.Table:

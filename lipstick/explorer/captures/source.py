@@ -11,7 +11,7 @@ import numpy as np
 from lipstick.capture.capture import Capture
 from lipstick.engines.memory.reach import reach
 from lipstick.explorer.budget import Budget
-from lipstick.explorer.captures import input_rows, query, why
+from lipstick.explorer.captures import input_rows, query, search, why
 from lipstick.explorer.captures.contributions import ContributionViews
 from lipstick.explorer.captures.valuations import Chosen, numeric_columns
 from lipstick.explorer.captures.what_if import ScenarioViews
@@ -130,6 +130,8 @@ class CaptureSource:
             "query": self.query,
             "evaluate": self.evaluate,
             "numbers": self.numbers,
+            "search": self.search,
+            "follow": self.follow,
         }
 
     @property
@@ -228,6 +230,16 @@ class CaptureSource:
         """The columns that tokens may be valued by, per relation."""
         del params, budget
         return {"columns": numeric_columns(self.capture)}
+
+    def search(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return findings in the answer and in the keys of its inputs."""
+        del budget
+        return search.search(self.capture, self.windows.table, params)
+
+    def follow(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return an input row, and the rows of the answer that rest on it."""
+        del budget
+        return search.follow(self.capture, self.windows.table, params)
 
     def evaluate(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The annotations of rows in a semiring."""

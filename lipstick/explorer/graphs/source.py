@@ -24,47 +24,13 @@ from lipstick.explorer.graphs.boxes import Focus, Marks
 from lipstick.explorer.graphs.node_values import columns_of_tuple, compared_rows, node_rows
 from lipstick.explorer.graphs.nodes import Marked, marked
 from lipstick.explorer.graphs.outline import NONE, Outline
+from lipstick.explorer.graphs.search import LISTED, GraphSearch
 from lipstick.explorer.params import Params
 from lipstick.systems import pages, resolve
 from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.store import Snapshot
-
-
-LISTED = 50
-"""Findings of each sort, and neighbours of a node, that are listed at most."""
-
-
-def search(outline: Outline, graph: Callable[[], ProvenanceGraph], text: str) -> dict[str, Any]:
-    """Modules, segments and nodes whose names have a text in them.
-
-    Parameters
-    ----------
-    graph
-        Gives the graph; called where a node may be meant.
-    """
-    lowered = text.lower()
-    groups = [name for name in outline.groups if lowered in name.lower()]
-    matches: list[dict[str, Any]] = []
-    for name in groups[:LISTED]:
-        module = name in outline.modules
-        focus: Focus = {"module": name} if module else {"relation": name}
-        matches.append({"sort": "module" if module else "input", "name": name, "focus": focus})
-    segments = [s for s in outline.segments if lowered in s.name.lower()] if lowered else []
-    for segment in segments[:LISTED]:
-        if segment.kind is Kind.INVOCATION and segment.module is not None:
-            focus = {"module": segment.module, "invocation": segment.invocation}
-        else:
-            focus = {"segment": segment.name}
-        matches.append({"sort": "segment", "name": cell(segment.name), "focus": focus})
-    if text:
-        try:
-            node = graph().node(text)
-            matches.insert(0, {"sort": "node", "name": cell(text), "focus": {"node": node}})
-        except GraphError:
-            pass  # no node is called exactly so
-    return {"found": matches, "total": len(groups) + len(segments)}
 
 
 _EXECUTIONS = 2_000
@@ -108,6 +74,7 @@ class GraphSource:
         self._failed: Exception | None = None
         self._thread = threading.Thread(target=self._make, args=(build,), daemon=True)
         self._started = False
+        self._search = GraphSearch(outline, lambda: self.graph(Budget()), snapshot)
         self._marked = lru_cache(maxsize=16)(self._mark)
 
     @property
@@ -156,6 +123,7 @@ class GraphSource:
             "node": self.node,
             "nodes": self.nodes,
             "marked": self.marked,
+            "follow": self.follow,
             "search": self.search,
             "compare": self.compare,
             "paths": self.paths,
@@ -271,6 +239,7 @@ class GraphSource:
             "id": node,
             "facts": {key: cell(value) for key, value in row.items() if value not in (None, "")},
             "tuple": {str(key): cell(value) for key, value in values.items()},
+            "row": _row_of(graph.segment(node), values),
             "made_of": self._named(graph, before.ids),
             "makes": self._named(graph, after.ids),
             "python": f"{self._opening}\ngraph.ancestors({name!r})"
@@ -335,9 +304,36 @@ class GraphSource:
         }
 
     def search(self, params: Params, budget: Budget) -> dict[str, Any]:
-        """Modules, segments and nodes whose names have a text in them."""
+        """Return findings in names and values; see :meth:`GraphSearch.find`."""
         text = params.text("text").strip()
-        return search(self.outline, lambda: self.graph(budget), text)
+        if not text:
+            return {"found": [], "total": 0}
+        self.graph(budget)
+        return self._search.find(text)
+
+    def follow(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the tokens of a row of a relation, and how many nodes are made of each.
+
+        Parameters
+        ----------
+        params
+            ``relation``, and ``key``, its key as cells.
+        """
+        relation, key = params.text("relation"), "|".join(map(str, params.items("key")))
+        segments = self.outline.segments
+        named = [s.name for s in segments if s.kind is Kind.TOKEN and s.relation == relation]
+        nodes = []
+        graph = self.graph(budget) if named else None
+        for name in named[:LISTED]:
+            budget.check()
+            assert graph is not None
+            try:
+                node = graph.node(f"{name}:{key}")
+            except GraphError:
+                continue  # this segment has no row with the key
+            made = len(graph.descendants([node]).ids)
+            nodes.append({"id": node, "name": cell(f"{name}:{key}"), "makes": made})
+        return {"nodes": nodes, "partial": len(named) > LISTED}
 
     # -- comparisons -----------------------------------------------------------------------------
 
@@ -368,6 +364,15 @@ class GraphSource:
             "paths": shown,
             "python": f"{self._opening}\ngraph.paths({names[0]!r}, {names[1]!r})",
         }
+
+
+def _row_of(segment: Segment, values: dict[str, Any]) -> list[str | None] | None:
+    """Return the relation and key of a token, by which other sources know its row."""
+    if segment.kind is not Kind.TOKEN or segment.relation is None or not segment.key:
+        return None
+    if not all(name in values for name in segment.key):
+        return None
+    return [segment.relation, *(cell(values[name]) for name in segment.key)]
 
 
 def open_graph(name: str, path: Path) -> ExplorerSource:

@@ -37,6 +37,8 @@ MODULES = (
     "live.js",
     "stream.js",
     "reduction.js",
+    "search.js",
+    "start.js",
     "app.js",
 )
 """The scripts in the order in which they are evaluated: each after its imports."""
@@ -66,8 +68,8 @@ def script() -> str:
 
 @cache
 def style() -> str:
-    """The style sheet."""
-    return _text("style.css")
+    """The style sheets."""
+    return _text("style.css") + _text("graphs.css")
 
 
 def assembled(given: dict[str, Any]) -> str:

@@ -12,6 +12,8 @@ import { ScriptView } from "./script.js";
 import { FederationView } from "./federation.js";
 import { StreamView } from "./stream.js";
 import { ReductionView } from "./reduction.js";
+import { RowCard, Search } from "./search.js";
+import { SORTS, StartPage } from "./start.js";
 
 // What cannot be opened: its first question is answered by the reason.
 class FaultView extends View {
@@ -22,14 +24,12 @@ class FaultView extends View {
 }
 
 const VIEWS = { fault: FaultView, capture: CaptureView, graph: GraphView, script: ScriptView, federation: FederationView, stream: StreamView, reduction: ReductionView };
-const SORTS = { fault: "damaged", capture: "capture", graph: "store", script: "script", federation: "federation", stream: "streams", reduction: "events" };
-
 const KEYS = [
   ["↑ ↓ ← →", "move in tables and pictures"],
   ["Enter", "opens a row, a number, a box"],
   ["Backspace", "goes back up in a graph"],
   ["Escape", "closes the value, then the row"],
-  ["/", "goes to the search or the first filter"],
+  ["/", "searches in all sources"],
   ["u", "undoes the last step, as Ctrl Z"],
   ["+ -", "zoom a picture"],
   ["?", "shows these"],
@@ -46,10 +46,14 @@ export class App {
     this.theme = button(icon("sun"), () => this.turn(), { class: "plain icon-button", "aria-label": "Dark or light", title: "Dark or light" });
     const save = address && asker.exported && button(icon("save"), () => this.save(save), { class: "plain icon-button", "aria-label": "Save this view as a page", title: "Save this view as a page, which answers all that was looked at" });
     const copyLink = address && button(icon("link"), () => this.copyLink(copyLink), { class: "plain icon-button", "aria-label": "Copy a link to this view", title: "Copy a link to this view" });
+    this.search = new Search(this);
+    this.card = new RowCard(this);
+    // All sources, where there are several.
+    this.home = button([mark(), "lipstick"], () => this.place.leave({}), { class: "wordmark", disabled: true, title: "All sources" });
     replace(
       root,
-      h("header", { class: "top" }, h("h1", { class: "wordmark" }, mark(), "lipstick"), this.nav, h("span", { class: "spacer" }), save, copyLink, this.theme),
-      this.main,
+      h("header", { class: "top" }, h("h1", null, this.home), this.nav, h("span", { class: "spacer" }), asker.still ? null : this.search.element, save, copyLink, this.theme),
+      h("div", { class: "middle" }, this.main, this.card.element),
       h("div", { class: "toast", role: "status", "aria-live": "polite" }),
     );
     let theme = null;
@@ -68,6 +72,7 @@ export class App {
   async start() {
     try {
       this.sources = (await this.asker.ask(0, "sources")).sources;
+      this.home.disabled = this.sources.length < 2;
       this.show();
     } catch (error) {
       replace(this.main, trouble(error, () => this.start()));
@@ -75,19 +80,29 @@ export class App {
   }
 
   show() {
-    const number = Math.min(this.place.whole("s", 0), this.sources.length - 1);
+    // Where nothing is chosen of several sources, these are listed.
+    const choosing = this.sources.length > 1 && Object.keys(this.place.values).length === 0;
+    const number = choosing ? -1 : Math.min(this.place.whole("s", 0), this.sources.length - 1);
+    this.card.show();
     replace(
       this.nav,
       this.sources.map((source, place) =>
-        button([h("span", { class: `sort ${source.kind}` }, SORTS[source.kind]), source.name], () => this.place.leave({ s: place || undefined }), {
+        button([h("span", { class: `sort ${source.kind}` }, SORTS[source.kind]), source.name], () => this.place.leave({ s: place }), {
           class: `source${place === number ? " on" : ""}`,
           "aria-current": place === number ? "true" : null,
         }),
       ),
     );
+    this.nav.querySelector(".on")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (number !== this.number) {
       this.number = number;
       this.view?.stop();
+      if (choosing) {
+        if (this.place.address) document.title = "lipstick";
+        this.view = new StartPage(this);
+        replace(this.main, this.view.element);
+        return;
+      }
       const source = this.sources[number];
       const View = VIEWS[source.kind];
       if (this.place.address) document.title = `${source.name} · lipstick`;
@@ -117,7 +132,7 @@ export class App {
     control.disabled = true;
     this.say("Saving …", 60_000);
     try {
-      const questions = [...this.asker.kept.keys()].reverse().map((key) => JSON.parse(key));
+      const questions = [...this.asker.kept.keys()].reverse().map((key) => JSON.parse(key)).filter((question) => question.view !== "search");
       const page = await this.asker.exported({ format: "page", questions, place: location.hash });
       offer(page, `${this.sources[this.number].name}.html`);
       this.say("Saved: the file opens in any browser, without a server.");
@@ -149,14 +164,18 @@ export class App {
     let done = false;
     if (event.key === "Escape" && !event.defaultPrevented) {
       if (typing && this.main.contains(event.target)) event.target.blur();
-      else done = this.view?.close?.() ?? false;
+      else if (!this.card.element.hidden) {
+        this.place.go({ token: undefined });
+        done = true;
+      } else done = this.view?.close?.() ?? false;
     } else if (typing || ((event.ctrlKey || event.metaKey || event.altKey) && !undone)) return;
     else if (undone || event.key === "u") done = this.place.undo();
     else if (event.key === "?") done = this.help();
     else if (event.key === "/") {
-      const search = [...this.main.querySelectorAll(".search input, .column-filter")].find((input) => input.offsetParent);
-      search?.focus();
-      done = Boolean(search);
+      const filter = this.asker.still && [...this.main.querySelectorAll(".column-filter")].find((input) => input.offsetParent);
+      if (!this.asker.still) this.search.focus();
+      else if (filter) filter.focus();
+      done = true;
     }
     if (done) event.preventDefault();
   }

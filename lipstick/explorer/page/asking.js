@@ -28,14 +28,22 @@ export class Asker {
   }
 
   // `fresh`: the answer may have become another since it was given last.
-  async ask(source, view, params = {}, signal = undefined, fresh = false) {
-    const question = { source, view, params };
+  ask(source, view, params = {}, signal = undefined, fresh = false) {
+    return this.answer({ source, view, params }, signal, fresh);
+  }
+
+  // Asks all sources at once; `first` is answered before the others.
+  askEverywhere(view, params, signal) {
+    return this.answer({ everywhere: true, view, params }, signal);
+  }
+
+  async answer(question, signal, fresh = false) {
     const key = canonical(question);
     if (!fresh && this.kept.has(key)) return this.kept.get(key);
     const started = performance.now();
     const reply = await this.send(question, key, signal);
     if (signal?.aborted) throw new DOMException("withdrawn", "AbortError");
-    this.times.push({ view, milliseconds: performance.now() - started });
+    this.times.push({ view: question.view, milliseconds: performance.now() - started });
     if (reply.error) throw new Refused(reply.error.kind, reply.error.message);
     this.kept.set(key, reply.answer);
     if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);

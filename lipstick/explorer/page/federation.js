@@ -1,6 +1,7 @@
 // A federation: its stores as a map with what crosses between them, and questions to all of them.
 
-import { h, s, replace, button, many } from "./dom.js";
+import { h, s, replace, button, freshId, many } from "./dom.js";
+import { Latest } from "./state.js";
 import { smooth } from "./picture.js";
 import { load, section } from "./why.js";
 import { plainTable } from "./table.js";
@@ -35,6 +36,27 @@ export class FederationView extends View {
     const ask = h("select", { "aria-label": "Question" }, QUESTIONS.map(([value, label]) => h("option", { value, selected: value === place.get("ask") }, label)));
     const nodes = h("input", { type: "text", class: "where", placeholder: "alias::node", "aria-label": "Nodes", value: place.list("nodes", []).join(", ") });
     const targets = h("input", { type: "text", class: "where", placeholder: "alias::node", "aria-label": "Targets", value: place.list("targets", []).join(", ") });
+    // Names are completed from the members whose graphs are open here.
+    const completed = (input) => {
+      const list = h("datalist", { id: freshId("names") });
+      input.setAttribute("list", list.id);
+      const latest = new Latest();
+      let timer;
+      input.addEventListener("input", () => {
+        clearTimeout(timer);
+        timer = setTimeout(async () => {
+          const text = input.value.split(/,\s+/).at(-1).trim();
+          const before = input.value.slice(0, input.value.length - text.length);
+          try {
+            const { names: found } = await this.ask("complete", { text }, latest.start());
+            replace(list, found.map((name) => h("option", { value: before + name })));
+          } catch {
+            replace(list); // names can be typed without it
+          }
+        }, 180);
+      });
+      return [input, list];
+    };
     const names = (input) => input.value.split(/,\s+/).map((name) => name.trim()).filter(Boolean);
     const go = (event) => {
       event.preventDefault();
@@ -56,7 +78,7 @@ export class FederationView extends View {
         { class: "panel", "aria-label": "Questions", tabindex: "-1" },
         h("header", { class: "panel-head" }, h("h2", null, this.app.sources[this.source].name)),
         this.chosen,
-        section("Ask all stores", "", h("form", { class: "controls", onsubmit: go }, nodes, ask, targets, h("button", { type: "submit", class: "plain" }, "Ask"))),
+        section("Ask all stores", "", h("form", { class: "controls", onsubmit: go }, completed(nodes), ask, completed(targets), h("button", { type: "submit", class: "plain" }, "Ask"))),
         this.result,
         section("Members", "what they disclose", this.members(about)),
         about.members.some((member) => member.absent) &&

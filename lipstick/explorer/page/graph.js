@@ -35,7 +35,7 @@ export class GraphView extends PictureView {
     this.about = about;
     const app = this.app;
     this.picture = new Picture({
-      onopen: (focus) => (focus.search === undefined ? app.place.go({ focus, node: focus.node }) : this.search.focus()),
+      onopen: (focus) => (focus.search === undefined ? app.place.go({ focus, node: focus.node }) : app.search.focus()),
       onpick: (box) => app.place.go({ node: box.node }),
       onup: () => this.up(),
     });
@@ -44,17 +44,6 @@ export class GraphView extends PictureView {
     this.tools = h("div", { class: "tools" });
     this.panel = h("aside", { class: "panel", "aria-label": "What is chosen", tabindex: "-1" });
     this.state = h("div", { class: "picture-state", role: "status" });
-    this.findings = h("ul", { class: "findings", hidden: true });
-    this.search = h("input", {
-      type: "search",
-      placeholder: "Search modules and nodes  /",
-      "aria-label": "Search modules and nodes",
-      oninput: () => this.find(),
-      onkeydown: (event) => {
-        if (event.key === "Escape") this.closeSearch();
-        if (event.key === "ArrowDown") this.findings.querySelector("button")?.focus();
-      },
-    });
     this.line = h("div", { class: "time-line" });
     const keepPicture = h("span", null, pictureButtons(() => this.picture.svg, "graph", () => this.picture.bounds()));
     queueMicrotask(() => this.show());
@@ -65,7 +54,6 @@ export class GraphView extends PictureView {
         h("nav", { "aria-label": "Where in the graph" }, this.crumbs),
         this.shown,
         h("span", { class: "spacer" }),
-        h("div", { class: "search" }, this.search, this.findings),
         keepPicture,
       ),
       h("div", { class: "answer" }, h("div", { class: "graph-main" }, this.tools, h("div", { class: "stage" }, this.picture.element, this.state, this.legend()), this.line), this.panel),
@@ -383,6 +371,7 @@ export class GraphView extends PictureView {
         { class: "actions" },
         MODES.filter(([mode]) => mode !== "delete" || this.about.deletable).map(([mode, label]) => toggle(mode, label)),
         this.path,
+        details.row && button("Follow this row", () => place.go({ token: details.row }), { class: "plain toggle", title: "What every open source makes of it" }),
         button("Around it", () => place.go({ focus: { node: details.id } }), { class: "plain toggle" }),
       ),
       h("dl", { class: "facts" }, Object.entries(facts).map(([key, value]) => [h("dt", null, key), h("dd", null, value)])),
@@ -403,41 +392,7 @@ export class GraphView extends PictureView {
     );
   }
 
-  // -- search and time ----------------------------------------------------------------------------
-
-  find() {
-    clearTimeout(this.timer);
-    const text = this.search.value.trim();
-    if (!text) {
-      this.closeSearch();
-      return;
-    }
-    this.timer = setTimeout(async () => {
-      const signal = this.latest.start();
-      try {
-        const matches = await this.ask("search", { text }, signal);
-        this.findings.hidden = false;
-        replace(
-          this.findings,
-          matches.found.slice(0, 40).map((match) => h("li", null, button([h("span", { class: "note" }, match.sort), " ", match.name], () => this.go(match.focus), { class: "more" }))),
-          !matches.found.length && h("li", { class: "note" }, `Nothing is called “${text}”.`),
-        );
-      } catch (error) {
-        if (error.name !== "AbortError") replace(this.findings, h("li", { class: "bad" }, error.message));
-        this.findings.hidden = false;
-      }
-    }, 180);
-  }
-
-  go(focus) {
-    this.closeSearch();
-    this.app.place.go({ focus, node: focus.node });
-  }
-
-  closeSearch() {
-    this.latest.stop();
-    this.findings.hidden = true;
-  }
+  // -- time ---------------------------------------------------------------------------------------
 
   timeLine() {
     const executions = this.about.executions;

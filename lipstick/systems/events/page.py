@@ -56,7 +56,12 @@ class ReductionSource:
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
         """The questions, by name; questions on the graph are about the commit it was opened at."""
-        views = {"progress": self.progress, "outputs": self.outputs, "trace": self.trace}
+        views = {
+            "progress": self.progress,
+            "outputs": self.outputs,
+            "trace": self.trace,
+            "search": self.search,
+        }
         if self._graph is None:
             return {"about": self.about, **views}
         return {**self._graph.views, "about": self.about, **views}
@@ -102,6 +107,15 @@ class ReductionSource:
         text = params.text("text", "").strip().lower()
         matched = sorted(name for name in names if text in name.lower())
         return {"names": [cell(name) for name in matched[:NAMED]], "total": len(matched)}
+
+    def search(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the outputs with a text in their names."""
+        outputs = self.outputs(params, budget)
+        found = [
+            {"sort": "output", "name": name, "place": {"entity": name}, "note": ""}
+            for name in outputs["names"]
+        ]
+        return {"found": found, "total": outputs["total"]}
 
     def trace(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The inputs that an entity came from, or with ``forwards`` the outputs that came of it.

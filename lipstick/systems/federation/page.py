@@ -24,6 +24,7 @@ from lipstick.explorer.graphs.source import open_graph
 from lipstick.explorer.params import Params
 
 _NAMED = 300
+_COMPLETED = 20
 _ASKED = ("ancestors", "descendants", "delete", "paths")
 
 
@@ -86,7 +87,7 @@ class FederationSource:
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
         """The questions, by name."""
-        return {"about": self.about, "crossing": self.crossing}
+        return {"about": self.about, "crossing": self.crossing, "complete": self.complete}
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The members, which of them answer, and the channels between them, drawn."""
@@ -127,6 +128,23 @@ class FederationSource:
             "height": placed.size[1],
             "python": self._opening,
         }
+
+    def complete(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return names of nodes, ``alias::node``, with a text; of members whose graphs are here.
+
+        Parameters
+        ----------
+        params
+            ``text``; what follows ``alias::`` is looked for in that member alone.
+        """
+        alias, separator, rest = params.text("text").strip().rpartition("::")
+        names: list[str] = []
+        for member in self.member_sources.values():
+            if not rest or (separator and member.name != alias):
+                continue
+            found = member.views["search"](Params({"text": rest}), budget)["found"]
+            names += [f"{member.name}::{each['name']}" for each in found if each["sort"] == "node"]
+        return {"names": names[:_COMPLETED]}
 
     def _crossing_names(self, alias: str) -> dict[str, list[str | None]]:
         """Return the names of the datasets that a member exports and imports."""

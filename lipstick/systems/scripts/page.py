@@ -17,6 +17,9 @@ from lipstick.systems.scripts import Line, ScriptProvenance, script_provenance
 LINES = 5_000
 """Lines of a file that are shown at most."""
 
+FOUND = 50
+"""Findings of a search at most."""
+
 
 class ScriptSource:
     """A script: the views of its graph, its text, and what its lines depend on.
@@ -49,7 +52,38 @@ class ScriptSource:
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
         """The questions, by name."""
-        return {**self._graph.views, "script": self.script, "depends": self.depends}
+        return {
+            **self._graph.views,
+            "script": self.script,
+            "depends": self.depends,
+            "search": self.search,
+        }
+
+    def search(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the variables, files and lines with a text."""
+        del budget
+        text, provenance = params.text("text").strip().lower(), self.provenance
+        named = [("file", name) for name in (*provenance.inputs, *provenance.outputs)]
+        named += [("variable", name) for name in provenance.variables]
+        found = [
+            {"sort": sort, "name": cell(name), "place": {"ask": name}, "note": ""}
+            for sort, name in named
+            if text and text in name.lower()
+        ]
+        files = provenance.script.files
+        for file in files:
+            for number, line in enumerate(file.text.splitlines()[:LINES], 1):
+                if text and text in line.lower():
+                    at = str(number) if len(files) == 1 else f"{file.name}:{number}"
+                    found.append(
+                        {
+                            "sort": "line",
+                            "name": cell(line.strip()),
+                            "place": {"ask": at},
+                            "note": at,
+                        }
+                    )
+        return {"found": found[:FOUND], "total": len(found)}
 
     def script(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The text of all files, and what the script reads, writes and leaves in variables."""

@@ -177,7 +177,7 @@ def test_keys_open_close_and_undo(page: Page, numbers: Numbers) -> None:
     screen = page.open(f"#s={numbers['suppliers']}")
     screen.wait_for_selector(".row .cell")
     screen.keyboard.press("/")
-    assert screen.evaluate("document.activeElement.getAttribute('aria-label')") == "Filter n_name"
+    expect(screen.get_by_label("Search in all sources")).to_be_focused()
     for key in ("Escape", "?"):
         screen.keyboard.press(key)
     expect(screen.locator("dialog dt").first).to_be_visible()
@@ -288,14 +288,34 @@ def test_a_deletion_is_what_the_graph_says(page: Page, stores: Path, numbers: Nu
     page.check()
 
 
+def test_a_source_is_chosen_searched_and_a_row_followed(page: Page, numbers: Numbers) -> None:
+    screen = page.open()
+    expect(screen.locator(".card")).to_have_count(len(numbers))
+    screen.get_by_label("Filter the sources").fill("deal")
+    screen.locator(".card").click()
+    screen.wait_for_selector(".box.module")
+    # By keys alone: search, and open the first finding.
+    screen.keyboard.press("/")
+    screen.keyboard.type("Cars:C2")
+    expect(screen.locator(".findings .more").first).to_contain_text("dealer1/Cars:C2")
+    screen.keyboard.press("Enter")
+    screen.get_by_role("button", name="Follow this row").click()
+    expect(screen.locator(".row-card .links li").first).to_contain_text("makes")
+    shot(page, "row-card")
+    accessible(page, always=True)
+    screen.keyboard.press("Escape")
+    expect(screen.locator(".row-card")).to_be_hidden()
+    page.check()
+
+
 def test_a_large_graph_is_shown_in_parts(page: Page, numbers: Numbers) -> None:
     screen = page.open(f'#s={numbers["generated"]}&focus={{"module":"module3"}}')
     screen.wait_for_selector(".box.bundle")
     assert "36 of 60 invocations shown" in screen.locator(".shown").inner_text()
     screen.locator(".box.bundle").last.click()
     screen.wait_for_selector('.box .label:has-text("#60")')
-    screen.get_by_label("Search modules and nodes").fill("module5#7")
-    screen.locator('.findings button:has-text("segment")').first.click()
+    screen.get_by_label("Search in all sources").fill("module5#7")
+    screen.locator('.findings button:has-text("group")').first.click()
     screen.wait_for_selector(".box.whole.invocation")
     screen.locator(".tick").nth(3).click()
     screen.wait_for_selector(".time-line .plain")

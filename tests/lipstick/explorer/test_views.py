@@ -68,6 +68,27 @@ def test_why_has_the_tokens_of_the_annotation(capture: Open, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_rows_that_rest_on_an_input_are_those_with_it_in_their_lineage(
+    capture: Open, name: str
+) -> None:
+    opened = capture(name)
+    source = CaptureSource(name, opened)
+    count = min(12, len(opened.memory.answer()))
+    made: dict[tuple[str, tuple[str | None, ...]], set[int]] = {}
+    for row in range(count):
+        mask = pa.array([number == row for number in range(len(opened.memory.answer()))])
+        for relation, keys in opened.memory.lineage(mask).items():
+            for key in cells(keys, None):
+                made.setdefault((relation, tuple(key)), set()).add(row)
+    for (relation, key), rows in list(made.items())[:40]:
+        followed = ask(source, "follow", relation=relation, key=list(key))
+        assert {place for place in followed["places"] if place < count} >= rows
+        if followed["total"] == len(followed["places"]):
+            assert {place for place in followed["places"] if place < count} == rows
+    assert ask(source, "search", text="")["found"] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_what_if_is_the_captures_own(capture: Open, name: str) -> None:
     opened = capture(name)
     source = CaptureSource(name, opened)

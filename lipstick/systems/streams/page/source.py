@@ -215,6 +215,7 @@ class RecordingSource:
             "picture": self.picture,
             "events": self.events,
             "path": self.path,
+            "search": self.search,
         }
 
     def recording(self, params: Params) -> tuple[Stored, Snapshot]:
@@ -232,6 +233,18 @@ class RecordingSource:
             known = Stored(snapshot, query)
             self._known[query] = snapshot.version, known
         return known, snapshot
+
+    def search(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Return the streams with a text in their names or operators."""
+        del budget
+        text = params.text("text").strip().lower()
+        graph = self.recording(Params({}))[0].graph
+        found = [
+            {"sort": "stream", "name": cell(sid), "place": {"stream": sid}, "note": described(node)}
+            for sid, node in graph.nodes.items()
+            if text and text in f"{sid} {described(node)}".lower()
+        ]
+        return {"found": found, "total": len(found)}
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the streams of a recording, their rates, and their lags behind the sources."""

@@ -423,8 +423,8 @@ def test_ten_million_nodes_are_looked_at(browser: Any, tmp_path: Path) -> None:
             screen.wait_for_selector(".box.whole.module")
             screen.get_by_role("button", name="All", exact=True).click()
             expect(screen.locator(".shown")).to_contain_text("36 of 1,000 invocations shown")
-            screen.get_by_label("Search modules and nodes").fill("module3#700")
-            screen.locator('.findings button:has-text("segment")').first.click()
+            screen.get_by_label("Search in all sources").fill("module3#700")
+            screen.locator('.findings button:has-text("group")').first.click()
             screen.wait_for_selector(".box.whole.invocation")
             shot(page, "ten-million-invocation")
             graph = ProvenanceGraph.build(
