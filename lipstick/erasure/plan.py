@@ -479,7 +479,9 @@ def _counts(spark: SparkSession, table: PlannedTable, bags: Bags) -> dict[str, A
         gone, came = (0 if v is None else spark.table(v).count() for v in (bags.gone, bags.came))
         return {"rows": real.count(), "removed": gone, "changed": 0, "added": came}
     keys = {view: spark.table(view).select(*aliased).toArrow() for view in sides}
-    concerned = pa.concat_tables(keys.values()).group_by(names).aggregate([])
+    concerned = (
+        pa.concat_tables(keys.values(), promote_options="default").group_by(names).aggregate([])
+    )
     hit = spark.createDataFrame(concerned).withColumn("hit", F.lit(True))
     found = real.select(*aliased).join(F.broadcast(hit), names, "left")
     counted = found.agg(F.count(F.lit(1)), F.count("hit")).head()

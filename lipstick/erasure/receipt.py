@@ -151,7 +151,7 @@ _FINDING_COLUMNS = ("state", "holder", "path", "place", "column", "count")
 _STYLE = (
     "body{font:16px/1.5 sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem}"
     "table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;"
-    "border-bottom:1px solid #bbb;overflow-wrap:anywhere;vertical-align:top}"
+    "border-bottom:1px solid #bbb;vertical-align:top}.path,.reason{overflow-wrap:anywhere}"
 )
 
 
@@ -160,7 +160,9 @@ def _table(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
         return f"<h2>{title}</h2><p>None.</p>"
     head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(str(row.get(c, '')))}</td>" for c in columns) + "</tr>"
+        "<tr>"
+        + "".join(f'<td class="{c}">{html.escape(str(row.get(c, "")))}</td>' for c in columns)
+        + "</tr>"
         for row in rows
     )
     return f"<h2>{title}</h2><table><tr>{head}</tr>{body}</table>"
