@@ -62,18 +62,36 @@ class Monoid:
         copies
             Pairs (n, v); None values and n = 0 count for nothing. Copies taken away are negative.
         """
+        return self.finished(*self.summed(copies))
+
+    def summed(self, copies: Iterable[tuple[int, Any]]) -> tuple[int, Any]:
+        """Return the element of M for `n` copies of each value: their number, and their sum or
+        extreme; None where there is none."""
         present = [(n, v) for n, v in copies if n and v is not None]
         count = sum(n for n, _ in present)
+        if self.name == "COUNT" or not present:
+            return count, None
+        if self.idempotent:
+            return count, self._extreme([v for _, v in present])
+        return count, exact_sum(exact_scale(n, v) for n, v in present)
+
+    def added(self, sums: Iterable[tuple[int, Any]]) -> tuple[int, Any]:
+        """Return the sum of elements of M as `summed` has them."""
+        counts, totals = zip(*sums, strict=True)
+        known = [total for total in totals if total is not None]
+        if not known:
+            return sum(counts), None
+        return sum(counts), self._extreme(known) if self.idempotent else exact_sum(known)
+
+    def finished(self, count: int, total: Any) -> Any:
+        """Return the SQL value of an element of M as `summed` has it."""
         if self.name == "COUNT":
             return count
-        if self.name in ("MIN", "MAX"):
-            return self._extreme([v for _, v in present]) if present else None
+        if self.idempotent:
+            return total
         if count == 0:
             return None
-        total = exact_sum(exact_scale(n, v) for n, v in present)
-        if self.name == "SUM":
-            return total
-        return (self.finisher or average)(total, count)
+        return total if self.name == "SUM" else (self.finisher or average)(total, count)
 
     def _extreme(self, values: list[Any]) -> Any:
         op = "<" if self.name == "MIN" else ">"

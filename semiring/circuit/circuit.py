@@ -135,7 +135,7 @@ class AnnotationCircuit:
         """The products of segments of gates that are neither 0 nor 1."""
         owners = np.repeat(np.arange(len(sizes)), sizes)
         owners, child, exponent = self._flattened(owners, gates, PRODUCT)
-        owners, child, exponent = merged_edges(owners, child, exponent)
+        owners, child, exponent = _merged(owners, child, exponent)
         exponent = np.where(self.gates.has(child, TRUTH), 1, exponent)
         result, chosen, offsets = self._split(owners, child, exponent, len(sizes))
         if not len(chosen):
@@ -164,29 +164,17 @@ class AnnotationCircuit:
             contents[sums] = reduce_segments(np.minimum, self.gates.label[edges], offsets, 1)
         return contents
 
-    def sum(self, gates: Array, offsets: Array, *, nested: bool = False) -> Array:
-        """The sums of CSR segments of gates.
-
-        Parameters
-        ----------
-        nested
-            Sums among them stay gates of their own, so that others share them.
-        """
+    def sum(self, gates: Array, offsets: Array) -> Array:
+        """The sums of CSR segments of gates."""
+        count = len(offsets) - 1
+        owners = owners_of(offsets)
         there = gates != ZERO
-        owners, gates = owners_of(offsets)[there], gates[there]
-        if nested:
-            child, times = gates.astype(np.int32), np.ones(len(gates), dtype=np.int64)
-        else:
-            owners, child, times = self._flattened(owners, gates, SUM)
-        return self.sums(owners, child, times, len(offsets) - 1)
-
-    def sums(self, owners: Array, child: Array, times: Array, count: int) -> Array:
-        """The sums of multiples of gates by their owners, which are sorted."""
+        owners, child, times = self._flattened(owners[there], gates[there], SUM)
         constant = np.flatnonzero((self.gates.kind[child] == CONSTANT) & (child != ONE))
         if len(constant):
             times[constant] *= self.gates.payload[child[constant]]
             child[constant] = ONE
-        owners, child, times = merged_edges(owners, child, times)
+        owners, child, times = _merged(owners, child, times)
         result, chosen, own = self._split(owners, child, times, count)
         if not len(chosen):
             return result
@@ -203,9 +191,6 @@ class AnnotationCircuit:
             child, times = child[edges], times[edges]
         none = np.zeros(len(chosen), dtype=np.int64)
         flags = self.common_flags(child, own)
-        # A sum of sums is not canonical.
-        flat = ~reduce_segments(np.logical_or, self.gates.kind[child] == SUM, own, False)
-        flags = np.where(flat, flags, flags & ~np.uint8(CANONICAL))
         result[chosen] = self.add(SUM, none, own, child, times, flags)
         return result
 
@@ -327,7 +312,7 @@ class AnnotationCircuit:
         there = (gates != ZERO) & known
         places = np.flatnonzero(there)
         owners, gates = owners_of(offsets)[places], gates[places]
-        number, labels = self.labels(monoid, values, places)
+        number, labels = self._labels(monoid, values, places)
         order = np.lexsort((labels, owners))
         owners, labels, gates = owners[order], labels[order], gates[order]
         heads = np.ones(len(order), dtype=np.bool_)
@@ -344,7 +329,7 @@ class AnnotationCircuit:
             flags &= ~np.uint8(CANONICAL)
         return self.add(TENSOR, payload, own, totals, labels[first], flags)
 
-    def labels(
+    def _labels(
         self, monoid: Monoid, values: pa.Array | list[Any], places: Array
     ) -> tuple[int, Array]:
         """The number of the scalars that some values are among, and their labels."""
@@ -454,7 +439,7 @@ class AnnotationCircuit:
         return common
 
 
-def merged_edges(owners: Array, child: Array, label: Array) -> tuple[Array, Array, Array]:
+def _merged(owners: Array, child: Array, label: Array) -> tuple[Array, Array, Array]:
     """Edges by owner and end, ascending and each once, with the sums of their labels."""
     keys = owners.astype(np.int64) << 32 | child
     if bool((keys[1:] > keys[:-1]).all()):

@@ -136,6 +136,8 @@ class _Evaluation(Generic[V]):
         formal = below[store.kind[below] >= TENSOR]
         # By gate the plain value of an operand.
         self.operands: Array = np.empty(len(store) if len(formal) else 0, dtype=object)
+        # Of tensors, which others are sums of: see `Monoid.summed`.
+        self._sums: dict[int, tuple[int, Any]] = {}
         for kind, layer in store.layers(below):
             if kind >= TENSOR:
                 self.operands[layer] = objects(self._operands(kind, layer))
@@ -346,20 +348,31 @@ class _Evaluation(Generic[V]):
         """Return the values of tensors under a semiring that counts."""
         store, circuit = self._circuit.gates, self._circuit
         edges, offsets = store.edges_of(tensors)
-        copies = self._copies(store.child[edges])
-        labels, numbers = store.label[edges], store.payload[tensors].tolist()
-        for number in set(numbers):
+        child, labels, numbers = store.child[edges], store.label[edges], store.payload[tensors]
+        own = [circuit.scalars[number] for number in numbers.tolist()]
+        for number in ascending(np.sort(numbers)).tolist():
             self._semiring.require(circuit.scalars[number].monoid.name)
-        if all(circuit.scalars[number].monoid == COUNT for number in set(numbers)):
-            counted: list[Any] = sum_segments(copies, offsets).tolist()
-            return counted
-        copies = copies.tolist()
-        aggregates = []
-        for (start, stop), number in zip(pairwise(offsets.tolist()), numbers, strict=True):
-            scalars = circuit.scalars[number]
-            terms = zip(copies[start:stop], scalars.values(labels[start:stop]), strict=True)
-            aggregates.append(scalars.monoid.aggregate(terms))
-        return aggregates
+        inner = store.kind[child] == TENSOR
+        if not inner.any() and all(scalars.monoid == COUNT for scalars in own):
+            counts: list[Any] = sum_segments(self._copies(child), offsets).tolist()
+            for gate, count in zip(tensors.tolist(), counts, strict=True):
+                self._sums[gate] = (count, None)
+            return counts
+        copies = np.zeros(len(child), dtype=object)
+        copies[~inner] = self._copies(child[~inner])
+        values = []
+        for gate, scalars, (start, stop) in zip(
+            tensors.tolist(), own, pairwise(offsets.tolist()), strict=True
+        ):
+            if inner[start:stop].any():
+                sums = [self._sums[part] for part in child[start:stop].tolist()]
+                made = scalars.monoid.added(sums)
+            else:
+                terms = zip(copies[start:stop], scalars.values(labels[start:stop]), strict=True)
+                made = scalars.monoid.summed(terms)
+            self._sums[gate] = made
+            values.append(scalars.monoid.finished(*made))
+        return values
 
 
 _COUNTING = Counting()

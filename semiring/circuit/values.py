@@ -17,7 +17,7 @@ from semiring.circuit.gates import (
     TENSOR,
     WINDOWED,
 )
-from semiring.circuit.prefixes import flat_tensor
+from semiring.circuit.ranges import flat_tensor
 from semiring.monoid import Monoid
 from semiring.render import REPR_TERMS, join_terms, left_out
 from semiring.tensor import Tensor, simple_tensors, simple_text

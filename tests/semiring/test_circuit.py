@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semiring import COUNT, MAX, SUM, Expression, Polynomial, Tensor, Token, compare
-from semiring.analysis import probability
+from semiring import AVG, COUNT, MAX, MIN, SUM, Expression, Polynomial, Tensor, Token, compare
+from semiring.analysis import sampled_probability
 from semiring.base import Semiring
 from semiring.circuit import AnnotationCircuit, CircuitReading, evaluate
 from semiring.circuit.evaluation import ArrayValues, operand_values
 from semiring.circuit.gates import CANONICAL
-from semiring.circuit.prefixes import prefix_counts
+from semiring.circuit.ranges import range_tensors
 from semiring.columns import Columns, Source, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.errors import LipstickError
 from semiring.expression import condition, simplify
+from semiring.monoid import Monoid
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
 from semiring.semirings.expressions import Expressions
@@ -265,8 +266,9 @@ def test_an_edge_takes_at_most_sixteen_bytes() -> None:
     assert store.child.itemsize + store.label.itemsize <= 16
 
 
-def test_counts_of_first_rows_share_the_sums_of_blocks() -> None:
-    """Rows that are in no world, that come twice, and that are sums, among many tokens."""
+@pytest.mark.parametrize("monoid", [COUNT, SUM, AVG, MIN, MAX], ids=str)
+def test_aggregates_of_ranges_share_those_of_blocks(monoid: Monoid) -> None:
+    """Of rows that are in no world, that come twice, and that are sums; of values that are NULL."""
     named = [Token("t", number) for number in range(300)]
     circuit = AnnotationCircuit(300)
     reading = CircuitReading(circuit, lambda numbers: [named[n] for n in numbers])
@@ -274,28 +276,32 @@ def test_counts_of_first_rows_share_the_sums_of_blocks() -> None:
     rows = circuit.tokens(random.integers(0, 300, 1_000))
     rows[random.random(1_000) < 0.1] = 0
     rows[random.random(1_000) < 0.1] = 1
-    for of_rows in (
-        rows,
-        np.where(random.random(1_000) < 0.1, circuit.plus(rows, rows[::-1]), rows),
-    ):
-        counts = np.sort(random.integers(0, 1_001, 40))
-        before = len(circuit.gates), circuit.gates.edges
-        gates, sizes = prefix_counts(circuit, of_rows, counts)
-        assert circuit.gates.edges - before[1] < 40 * 32 + 4_000
-        there = random.integers(0, 3, 300)
-        values = operand_values(circuit, gates, ArrayValues(Counting(), there))
-        of_each = evaluate(circuit, Counting(), of_rows, ArrayValues(Counting(), there))[1]
-        assert values == [int(of_each[:count].sum()) for count in counts]
-        for count, tensor, size in zip(counts.tolist(), reading.tensors(gates), sizes, strict=True):
-            flat = Tensor(COUNT, ((k, 1) for k in reading.annotations(of_rows[:count])))
+    rows = np.where(random.random(1_000) < 0.1, circuit.plus(rows, rows[::-1]), rows)
+    numbers = random.integers(-3, 4, 1_000).tolist()
+    values = [1 if monoid == COUNT else number or None for number in numbers]
+    start, stop = np.sort(random.integers(0, 1_001, (60, 2)), axis=1).T
+    start[:20] = 0
+    before = circuit.gates.edges
+    gates = range_tensors(circuit, monoid, rows, pa.array(values, pa.int64()), start, stop)
+    assert circuit.gates.edges - before < 8_000 < (stop - start).sum()
+    listed = range_tensors(circuit, monoid, rows, values, start, stop)
+    there = ArrayValues(Counting(), (random.random(300) < 0.05).astype(np.int64))
+    found = operand_values(circuit, gates, there)
+    assert operand_values(circuit, listed, there) == found
+    copies = evaluate(circuit, Counting(), rows, there)[1].tolist()
+    ranges = list(zip(start.tolist(), stop.tolist(), strict=True))
+    pairs = list(zip(copies, values, strict=True))
+    assert found == [monoid.aggregate(pairs[a:b]) for a, b in ranges]
+    for of_gates in (gates, listed):
+        for (a, b), tensor in zip(ranges[::6], reading.tensors(of_gates[::6]), strict=True):
+            flat = Tensor(monoid, zip(reading.annotations(rows[a:b]), values[a:b], strict=True))
             assert tensor == flat
             assert tensor.truncated(5) == flat.truncated(5)
-            assert size == tensor.size == flat.size
-    chosen = gates[(counts > 64) & (counts < 200)][:1]
-    (few,) = reading.annotations(circuit.compare("<", chosen, [100]))
-    assert float(probability(few, 0.5)) == pytest.approx(
-        float(probability(Expression.of(few).evaluate(ALGEBRA, None), 0.5))
-    )
+            assert tensor.size == flat.size
+    (few,) = reading.annotations(circuit.compare("<", gates[stop - start > 64][:1], [2]))
+    rebuilt = Expression.of(few).evaluate(ALGEBRA, None)
+    draws = (sampled_probability(part, 0.1) for part in (few, rebuilt))
+    assert len({float(chance) for chance in draws}) == 1
 
 
 def _named_values(semiring: Semiring[Any], draw: st.DataObject) -> dict[Token, Any]:

@@ -300,11 +300,13 @@ class WindowRows(MemberRows):
             return None
         return _COUNT if call.function in _COUNTED else call.aggregate
 
-    def seen(self, name: str, positions: Array, rows: Array) -> tuple[Array, Array]:
-        """The members that an aggregate over a window sees at some positions, and their owners.
+    def frames(self, name: str, positions: Array, rows: Array) -> tuple[Array, Ranges]:
+        """The rows that an aggregate over a window is over, in order, and its frames among them.
 
         Parameters
         ----------
+        positions
+            The positions of the rows that the frames are of.
         rows
             The positions, sorted, of the rows that the window is over.
 
@@ -323,11 +325,24 @@ class WindowRows(MemberRows):
             # Rows that tie are not counted, but for the row itself: it is the last of the range.
             first = placement.peers()[1]
             ranges = Ranges(ranges.start, first + 1)
-        places, offsets = Ranges(ranges.start[at], ranges.stop[at]).expanded()
-        seen = rows[placement.rows[places]]
-        if call.function == "rank":
+        return rows[placement.rows], Ranges(ranges.start[at], ranges.stop[at])
+
+    def seen(self, name: str, positions: Array, rows: Array) -> tuple[Array, Array]:
+        """The members that an aggregate over a window sees at some positions, and their owners.
+
+        Parameters and errors as of `frames`.
+        """
+        ordered, ranges = self.frames(name, positions, rows)
+        places, offsets = ranges.expanded()
+        seen = ordered[places]
+        if self.is_rank(name):
             seen[offsets[1:] - 1] = positions
         return seen, np.repeat(np.arange(len(positions)), np.diff(offsets))
+
+    def is_rank(self, name: str) -> bool:
+        """Return True if an output is a rank: its frames end with the row itself, not its ties."""
+        call = self._only_call(name)
+        return call is not None and call.function == "rank"
 
     def follows_deletions(self, name: str) -> bool:
         """Return True if a deletion is known to only take members from the frames of an aggregate.

@@ -18,6 +18,7 @@ from lipstick.engines.memory.store import every
 from lipstick.engines.memory.window_rows import WindowRows
 from rewriter.interpret import AggregateCall
 from semiring.base import Array
+from semiring.circuit.ranges import FLAT, range_tensors
 from semiring.monoid import Monoid, divide_decimal
 from semiring.value import Operand, Value
 
@@ -60,6 +61,21 @@ class Aggregates:
         if isinstance(rows, WindowRows):
             call = rows.aggregated(aggregate)
             assert call is not None
+            ordered, frames = rows.frames(aggregate, positions, every(rows.members.count))
+            kind = rows.type(aggregate)
+            if frames.sizes.sum() > FLAT * len(positions) and _is_shared(rows, aggregate, call):
+                terms = self._terms(rows, call, ordered, None)
+                values, width = _column(terms), len(terms.gates) // len(ordered)
+                if values is not None:
+                    of_frames = range_tensors(
+                        self._formal.circuit,
+                        _monoid(call, kind),
+                        terms.gates,
+                        values,
+                        frames.start * width,
+                        frames.stop * width,
+                    )
+                    return list(self._formal.reading.tensors(of_frames))
             members, owners = rows.seen(aggregate, positions, every(rows.members.count))
         else:
             assert isinstance(rows, GroupRows)
@@ -115,6 +131,13 @@ class Aggregates:
             for parts in columns
         ]
         return _Terms(interleaved, listed, types)
+
+
+def _is_shared(rows: WindowRows, aggregate: str, call: AggregateCall) -> bool:
+    """Return True if the aggregates of frames may be sums of aggregates of blocks."""
+    kind = rows.type(aggregate)
+    doubles = call.function in ("SUM", "AVG") and (kind is None or pa.types.is_floating(kind))
+    return not (call.function is None or call.distinct or doubles or rows.is_rank(aggregate))
 
 
 class _Terms(NamedTuple):

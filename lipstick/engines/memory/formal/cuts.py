@@ -20,7 +20,7 @@ from rewriter.analysis.conditional import conditional
 from rewriter.blocks import Block
 from semiring.base import Array
 from semiring.circuit import CircuitReading
-from semiring.circuit.prefixes import prefix_counts
+from semiring.circuit.ranges import range_tensors, row_count
 from semiring.circuit.values import CircuitTensor
 from semiring.monoid import COUNT
 from semiring.render import REPR_TERMS
@@ -79,7 +79,7 @@ class RowsBefore(Tensor):
         return (RowsBefore, (self.terms, self._sort_keys))
 
     def called(self, limit: int | None = REPR_TERMS) -> str:
-        return _called(self, self._sort_keys, limit)
+        return _called(self, self._sort_keys, limit, self.size)
 
 
 class CircuitRowsBefore(CircuitTensor):
@@ -87,37 +87,34 @@ class CircuitRowsBefore(CircuitTensor):
 
     Parameters
     ----------
-    size
-        The number of simple tensors.
+    counts
+        The numbers of rows in tensors that are known, by gate.
     """
 
-    __slots__ = ("_size", "_sort_keys")
-    _size: int
+    __slots__ = ("_counts", "_sort_keys")
+    _counts: dict[int, int]
     _sort_keys: tuple[Operand, ...]
 
     def __init__(
-        self, reading: CircuitReading, keys: Sequence[Operand], size: int, gate: int
+        self, reading: CircuitReading, keys: Sequence[Operand], counts: dict[int, int], gate: int
     ) -> None:
         super().__init__(reading, gate)
         object.__setattr__(self, "_sort_keys", tuple(keys))
-        object.__setattr__(self, "_size", size)
+        object.__setattr__(self, "_counts", counts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (RowsBefore, (self.terms, self._sort_keys))
 
-    @property
-    def size(self) -> int:
-        return self._size
-
     def called(self, limit: int | None = REPR_TERMS) -> str:
-        return _called(self, self._sort_keys, limit)
+        count = row_count(self._reading.circuit, self.gate, self._counts)
+        return _called(self, self._sort_keys, limit, count)
 
 
-def _called(rows: Tensor, keys: Sequence[Operand], limit: int | None) -> str:
-    if limit is None or rows.size <= _NAMED:
+def _called(rows: Tensor, keys: Sequence[Operand], limit: int | None, count: int) -> str:
+    if limit is None or count <= _NAMED:
         return Tensor.called(rows, limit)
     named = ", ".join(called(key, _NAMED) for key in keys)
-    return f"rows before ({named}) among {rows.size:,}"
+    return f"rows before ({named}) among {count:,}"
 
 
 class _Sorted:
@@ -125,6 +122,7 @@ class _Sorted:
 
     def __init__(self, formal: Formal, name: str) -> None:
         self._formal = formal
+        self._counts: dict[int, int] = {}
         self._block: Block = formal.engine.blocks[name]
         size = formal.domains.size(name)
         if size > _KEPT:
@@ -178,24 +176,23 @@ class _Sorted:
                 stop = start + len(earlier)
                 gates, offsets = np.concatenate(earlier), bounds(np.array([*map(len, earlier)]))
                 before = circuit.tensors(COUNT, gates, pa.repeat(1, len(gates)), offsets)
-                sizes = [tensor.size for tensor in self._formal.reading.tensors(before)]
-                factors[chosen[start:stop]] = self._factors(places[start:stop], before, sizes)
+                factors[chosen[start:stop]] = self._factors(places[start:stop], before)
                 start = stop
         elif len(chosen):
             ranks = self._place[positions[chosen]]
             first = self._order[: int(ranks.max())]
             rows = self._formal.tuples.uncut(self._block.name, first)
-            before, sizes = prefix_counts(circuit, rows, ranks)
-            factors[chosen] = self._factors(positions[chosen].tolist(), before, sizes)
+            ones, none = pa.repeat(1, len(rows)), np.zeros(len(ranks), dtype=np.int64)
+            before = range_tensors(circuit, COUNT, rows, ones, none, ranks)
+            factors[chosen] = self._factors(positions[chosen].tolist(), before)
         return factors
 
-    def _factors(self, positions: list[int], before: Array, sizes: Sequence[int]) -> Array:
-        """The factors of tuples, given the COUNTs of the rows that are there and come before, and
-        the sizes of these."""
+    def _factors(self, positions: list[int], before: Array) -> Array:
+        """The factors of tuples, given the COUNTs of the rows that are there and come before."""
         circuit, reading = self._formal.circuit, self._formal.reading
-        for position, gate, size in zip(positions, before.tolist(), sizes, strict=True):
+        for position, gate in zip(positions, before.tolist(), strict=True):
             keys = [column[position] for column in self._columns[: len(self._block.order)]]
-            reading.shown_as[gate] = partial(CircuitRowsBefore, reading, keys, size)
+            reading.shown_as[gate] = partial(CircuitRowsBefore, reading, keys, self._counts)
         factors, offset, limit = circuit.ones(len(positions)), self._block.offset, self._block.limit
         if limit is not None:
             cut = np.flatnonzero(circuit.most(before) >= offset + limit)

@@ -16,6 +16,7 @@ from lipstick.engines.memory.formal.checked import InconsistentError
 from lipstick.engines.memory.formal.conditions import Conditions
 from lipstick.engines.memory.formal.possible import possible
 from semiring.circuit import AnnotationCircuit, CircuitReading
+from semiring.circuit.gates import TENSOR
 from semiring.errors import ExactnessError
 from semiring.monoid import AVG, COUNT, MIN, SUM, Monoid
 from semiring.tensor import Tensor
@@ -119,6 +120,30 @@ def test_the_switch_finds_wrong_values(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(formal.columns, "column", lambda *_: [77] * len(positions))
     with pytest.raises(InconsistentError, match=r"A value is .* and said to be 77"):
         checked.check(formal, positions, annotations)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id FROM (SELECT id, sum(x) OVER (ORDER BY x, id) AS s FROM t) WHERE s > 2700",
+        "SELECT id FROM (SELECT id, max(x) OVER (ORDER BY id) AS m FROM t) WHERE m > 9 AND id > 99",
+        "SELECT id, count(*) OVER (ORDER BY x DESC) AS n FROM t ORDER BY x, id LIMIT 9 OFFSET 90",
+        "SELECT sum(x) AS s, count(*) AS n FROM (SELECT x FROM t ORDER BY x, id LIMIT 70)",
+    ],
+)
+def test_frames_and_rows_before_of_many_rows_are_those_of_the_tail(
+    sql: str, tmp_path: Path
+) -> None:
+    rows = [(number, number * 7 % 50) for number in range(120)]
+    memory = written(sql, Database({"t": small("t", "id int, x int", rows)}), tmp_path)
+    formal = memory._formal
+    positions = memory._engine.base(memory._engine.root.name).ordered
+    checked.check(formal, positions, formal.shown(positions))
+    store = formal.circuit.gates
+    (tensors,) = np.nonzero(store.kind == TENSOR)
+    inner = store.child[store.edges_of(tensors)[0]]
+    # Some tensors are sums of others.
+    assert not len(tensors) or (store.kind[inner] == TENSOR).any()
 
 
 def test_what_limit_cuts_has_a_short_text_and_all_of_its_rows(tmp_path: Path) -> None:
