@@ -186,10 +186,12 @@ class InputGroups:
             return [None] * len(chosen)
         return [self._condition(value) for value in self.values.take(pa.array(chosen)).to_pylist()]
 
-    def _condition(self, value: Any) -> str:
+    def _condition(self, value: Any) -> str | None:
         name = self.column if self.column.isidentifier() else f"`{self.column}`"
         if value is None:
             return f"{name} is null"
+        if self.step is not None and not np.isfinite(value):
+            return None
         if self.step is not None:
             return f"{name} >= {_plain(value)} and {name} < {_plain(value + self.step)}"
         if self.unit in UNITS and kind(self.axis.table.schema.field(self.column).type) == "time":
@@ -221,13 +223,24 @@ def _dense(codes: Array) -> tuple[Array, Array]:
 
 def _binned(array: pa.Array, rows: Array) -> tuple[pa.Array, float]:
     """Return the lower bound of each value's range, and the width: 1, 2 or 5 times 10^n."""
-    values = array.cast(pa.float64(), safe=False)
-    inside = values.take(pa.array(rows[rows >= 0]))
-    spread = pc.min_max(inside).as_py()
-    width = ((spread["max"] or 0) - (spread["min"] or 0)) / _BINS or 1.0
+    values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    finite = np.isfinite(values)
+    inside = np.zeros(len(values), dtype=np.bool_)
+    inside[rows[rows >= 0]] = True
+    least, most = (
+        f(values[inside & finite], initial=i) for f, i in ((np.min, np.inf), (np.max, -np.inf))
+    )
+    if least > most:
+        least = most = 0.0
+    width = (most - least) / _BINS or 1.0
     power = 10.0 ** np.floor(np.log10(width))
     step = float(next(n * power for n in (1, 2, 5, 10) if n * power >= width * 0.999))
-    return pc.multiply(pc.floor(pc.divide(values, step)), step), step
+    # The bounds are the numbers that their texts are, which conditions compare with.
+    bounds = np.arange(np.floor(least / step) - 1, np.floor(most / step) + 3)
+    bounds = np.array([float(_plain(bound * step)) for bound in bounds])
+    places = np.searchsorted(bounds, values, side="right") - 1
+    found = np.where(finite, bounds[np.clip(places, 0, len(bounds) - 1)], np.nan)
+    return pa.array(found, mask=np.asarray(array.is_null())), step
 
 
 def row_labels(axis: Axis, rows: Array) -> list[str | None]:

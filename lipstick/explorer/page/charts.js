@@ -10,7 +10,7 @@ function shortened(text, length) {
 }
 
 // Bars from a common line, the largest first; `kind` of a bar colours it.
-export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.value), onpick, names = 150 }) {
+export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.value), names = 150 }) {
   const left = names;
   const room = WIDTH - left - 84;
   const values = items.map((item) => item.value ?? 0);
@@ -23,24 +23,9 @@ export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.v
     const value = item.value ?? 0;
     const from = Math.min(x(0), x(value));
     const length = Math.max(1.5, Math.abs(x(value) - x(0)));
-    const pick = onpick && item.pick;
     return s(
       "g",
-      {
-        class: `bar ${item.kind ?? ""}${pick ? " pickable" : ""}`,
-        role: pick ? "button" : null,
-        tabindex: pick ? "0" : null,
-        "aria-label": pick ? `${item.label}: ${format(item)}` : null,
-        onclick: pick ? () => onpick(item) : null,
-        onkeydown: pick
-          ? (event) => {
-              if (event.key === "Enter" || event.key === " ") {
-                event.preventDefault();
-                onpick(item);
-              }
-            }
-          : null,
-      },
+      { class: `bar ${item.kind ?? ""}` },
       s("title", null, `${item.label}\n${format(item)}`),
       s("rect", { class: "bar-row", x: 0, y: y - 4, width: WIDTH, height: LINE }),
       s("text", { class: "bar-name", x: left - 10, y: y + 13, "text-anchor": "end" }, shortened(item.label, Math.floor(left / 7))),
@@ -53,7 +38,7 @@ export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.v
     {
       class: "chart",
       viewBox: `0 0 ${WIDTH} ${items.length * LINE + 6}`,
-      role: onpick ? "group" : "img",
+      role: "img",
       "aria-label": label,
     },
     low < 0 && s("line", { class: "axis", x1: x(0), x2: x(0), y1: 0, y2: items.length * LINE }),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -9,8 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from lipstick.capture.manifest import RelationRecord
 from lipstick.explorer.captures.axes import Axis
 from lipstick.explorer.captures.measures import Inputs, measured, ranked
+from lipstick.explorer.conditions import read_condition
+from lipstick.questions.why.sources import SourceRows
 
 FUNCTIONS = ["SUM", "COUNT", "AVG", "MIN", "MAX", "COUNT DISTINCT", "SUM DISTINCT"]
 
@@ -79,13 +84,39 @@ def test_measures_are_those_of_single_inputs(function: str) -> None:
 
 
 def test_groups_of_times_and_ranges_have_conditions_that_select_them() -> None:
-    days = pa.array(["1995-01-31", "1995-02-01", None, "1996-12-31"]).cast(pa.date32())
-    numbers = pa.array([0.5, 10.0, 12.0, None])
-    table = pa.table({"day": days, "n": numbers})
-    axis = Axis(0, "t", "t", ("n", "day"), Rows(table), np.array([0, 1, 2, 3, 3]))
-    months = axis.groups("day", "month")
-    assert months.ordered
-    labels = months.labels(np.arange(months.count))
-    assert set(labels) == {"1995-01", "1995-02", None, "1996-12"}
-    ranges = axis.groups("n", "range")
-    assert {label for label in ranges.labels(np.arange(ranges.count)) if label} >= {"10 to 11"}
+    """Also where a bound is no number of binary fractions, and with NaN and NULL."""
+    random = np.random.default_rng(3)
+    cents = [Decimal(int(n)) / 100 for n in random.integers(-40, 90, 60)]
+    days = [
+        None,
+        *(dt.date(1995, 1, 1) + dt.timedelta(int(n)) for n in random.integers(0, 900, 59)),
+    ]
+    table = pa.table(
+        {
+            "k": np.arange(60),
+            "exact": pa.array([None, *cents[1:]], pa.decimal128(10, 2)),
+            "real": [float("nan"), *(float(n) for n in cents[1:])],
+            "day": pa.array(days, pa.date32()),
+        }
+    )
+    record = RelationRecord("t", "view", "key", ("k",), tuple(table.column_names), True, "t")
+    source = SourceRows.of_table(record, table, whole=True)
+    axis = Axis(0, "t", "t", ("k",), source, np.arange(60))
+    for column, unit in [
+        ("exact", "range"),
+        ("real", "range"),
+        ("day", "month"),
+        ("day", "year"),
+        ("day", "day"),
+        ("exact", ""),
+    ]:
+        groups = axis.groups(column, unit)
+        assert groups.ordered == bool(unit)
+        for group, condition in enumerate(groups.conditions(np.arange(groups.count))):
+            members = np.flatnonzero(groups.codes == group).tolist()
+            if condition is None:
+                assert (column, members) == ("real", [0])
+                continue
+            read = read_condition(condition, "t", table.column_names)
+            mask = read.mask(lambda name: table.column(name).combine_chunks()).to_pylist()
+            assert [at for at, holds in enumerate(mask) if holds] == members, condition
