@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -75,7 +76,10 @@ class SourceEntry:
             listed["group"] = cell(self.group)
         if self.path is not None:
             files = [self.path] if self.path.is_file() else list(_files(self.path))
-            states = [file.stat() for file in files if file.exists()]
+            states = []
+            for file in files:
+                with suppress(FileNotFoundError):  # stores are compacted while they are read
+                    states.append(file.stat())
             listed["bytes"] = sum(state.st_size for state in states)
             listed["changed"] = round(1000 * max((s.st_mtime for s in states), default=0))
         return listed
@@ -176,7 +180,7 @@ class Explorer:
     def _everywhere(self, view: str, params: Params, budget: Budget) -> dict[str, Any]:
         """Return the answers of all sources that have a view, ``first`` before the others.
 
-        A source that is busy, or has no answer in time, is among ``unanswered``.
+        A source that is busy, damaged, or has no answer in time is among ``unanswered``.
         """
         first = params.integer("first", 0, 0, len(self.sources) - 1)
         answers, unanswered = [], []
@@ -193,11 +197,13 @@ class Explorer:
                     answers.append({"source": number, **asked(params, Budget(EACH))})
                 finally:
                     lock.release()
-            except TooLongError as error:
+            except ExploreError as error:
                 budget.check()
-                unanswered.append({"source": number, "why": str(error)})
-            except LipstickError:
-                continue  # it reads no such relation, or cannot be opened
+                # A source that does not read a relation has nothing made of its rows.
+                if view == "search" or isinstance(error, TooLongError):
+                    unanswered.append({"source": number, "why": cell(str(error))})
+            except (LipstickError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+                unanswered.append({"source": number, "why": cell(f"{error}")})
         return {"answers": answers, "unanswered": unanswered}
 
     def ask_json(self, question: Any, budget: Budget | None = None) -> str:

@@ -92,7 +92,7 @@ export class Search {
       reply.answers
         .filter((answer) => answer.searched !== undefined)
         .map((answer) => h("p", { class: "note" }, `${this.app.sources[answer.source].name}: ${answer.searched.toLocaleString("en")} of ${answer.nodes.toLocaleString("en")} nodes were searched in time; name a group, such as Cars:C2, to search in it alone.`)),
-      reply.unanswered.map((each) => h("p", { class: "note" }, `${this.app.sources[each.source].name} gave no answer in time.`)),
+      reply.unanswered.map((each) => h("p", { class: "bad" }, `${this.app.sources[each.source].name} gave no answer: ${each.why}`)),
     ];
   }
 
@@ -144,7 +144,7 @@ export class RowCard {
       shown,
       !shown.length && h("p", { class: "note" }, "No open source has anything made of this row."),
       without.length > 0 && h("p", { class: "note" }, `No row of these answers rests on it: ${without.join(", ")}.`),
-      unanswered.map((each) => h("p", { class: "note" }, `${this.app.sources[each.source].name} gave no answer in time.`)),
+      unanswered.map((each) => h("p", { class: "bad" }, `${this.app.sources[each.source].name} gave no answer: ${each.why}`)),
     ];
   }
 

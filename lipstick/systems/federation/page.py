@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from lipstick.explorer.graphs.boxes import counted
 from lipstick.explorer.graphs.layout import Box, layout
 from lipstick.explorer.graphs.source import open_graph
 from lipstick.explorer.params import Params
+from semiring.errors import LipstickError
 
 _NAMED = 300
 _COMPLETED = 20
@@ -76,7 +78,12 @@ class FederationSource:
             for alias, member in members.items()
             if member.disclosure is Disclosure.NODES and alias in federation.directory.heads
         }
-        graphs = {at: open_graph(alias, at) for alias, at in folders.items() if at.is_dir()}
+        graphs = {}
+        for alias, at in folders.items():
+            # A member without provenance is asked all the same: only its graph is not shown.
+            with suppress(LipstickError):
+                if at.is_dir():
+                    graphs[at] = open_graph(alias, at)
         return cls(name, federation, opening, disclosed, graphs)
 
     @classmethod
