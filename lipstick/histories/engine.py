@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lipstick.tracking.formats.delta import VersionedDelta
 from lipstick.tracking.views import column_of
 from rewriter.statements import TableColumn, TableShape, signed_difference
 
@@ -26,7 +27,8 @@ _PLAIN = re.compile(r"[^\\'\x00-\x1f]*")
 """Texts that are literals of SQL as they are, in any setting of escapes."""
 
 _DEFAULT = "CURRENT_DEFAULT"
-_COMPUTED = ("GENERATION_EXPRESSION", "delta.generationExpression", "delta.identity.start")
+_GENERATED = ("GENERATION_EXPRESSION", "delta.generationExpression")
+_IDENTITY = "delta.identity.start"
 
 
 class SparkReplayEngine:
@@ -132,16 +134,27 @@ def _literals(column: pa.ChunkedArray) -> list[str | None] | None:
     return None
 
 
-def shape_of(schema: StructType) -> TableShape:
-    """Return the columns of a schema, as statements know them."""
+def shape_of(schema: StructType, table: object = None, version: int = 0) -> TableShape:
+    """Return the columns of a schema, as statements know them.
+
+    Parameters
+    ----------
+    table, version
+        The version of a table of Delta that has the schema: its log knows more of columns.
+    """
+    delta = table if isinstance(table, VersionedDelta) else None
+    logged = {} if delta is None else delta.metadata(version)
+    metadata = {field.name: field.metadata | logged.get(field.name, {}) for field in schema}
     return TableShape(
         tuple(
             TableColumn(
                 field.name,
                 field.dataType.simpleString(),
-                field.metadata.get(_DEFAULT),
-                any(key in field.metadata for key in _COMPUTED),
+                metadata[field.name].get(_DEFAULT),
+                _IDENTITY in metadata[field.name],
+                next((m for key in _GENERATED if (m := metadata[field.name].get(key))), None),
             )
             for field in schema
-        )
+        ),
+        () if delta is None else delta.partitions,
     )

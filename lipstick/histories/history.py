@@ -147,7 +147,8 @@ class TableHistory(RowQuestions):
         self._keys[name] = "*" if tracked.naming is Naming.VALUES else tracked.token
         self._relations[name] = tracked.name
         self._chains[name] = Chain(
-            {pinned.version: self.engine.named(frame)}, {pinned.version: shape_of(frame.schema)}
+            {pinned.version: self.engine.named(frame)},
+            {pinned.version: shape_of(frame.schema, source, pinned.version)},
         )
         self._first[name] = partial(self._track, name, source.table, pinned.version)
         self._versions[tracked.view] = pinned.version
@@ -169,7 +170,7 @@ class TableHistory(RowQuestions):
         chain = self._chains[name]
         self._chains[name] = Chain(
             {**chain.versions, version: self.engine.named(frame)},
-            {**chain.shapes, version: shape_of(frame.schema)},
+            {**chain.shapes, version: shape_of(frame.schema, table, version)},
             changed_rows(self.engine, table),
         )
         self._versions[after.view] = version

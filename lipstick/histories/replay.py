@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lipstick.errors import StatementError
+from lipstick.errors import StatementError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
 from rewriter.statements import (
     Bags,
@@ -405,6 +405,14 @@ class Replay:
         shape = chain.shapes[step.version if replaces else chain.before_step(step)]
         if relations.source is not None:
             source = self._engine.shape(rows_of(relations.source))
+        dynamic = step.dynamic and isinstance(statement, Insert) and statement.overwrites
+        if dynamic and not shape.partitions:
+            raise UnsupportedError(
+                f"INSERT OVERWRITE replaced the partitions of its rows in {step.table}, whose "
+                "partition columns are not known",
+                "Set spark.sql.sources.partitionOverwriteMode to static where the table has none.",
+                statement.text,
+            )
         return reenact(statement, shape, over or relations, source, dynamic=step.dynamic)
 
     def _check_unambiguous(self, step: HistoryStep, written: Reenactment) -> None:

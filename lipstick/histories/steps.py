@@ -154,7 +154,7 @@ def chain_of(
     if not frames:
         raise TrackingError(f"{name!r} has no versions.\nGive that before its first statement too.")
     views = {number: engine.named(frame) for number, frame in frames.items()}
-    shapes = {number: shape_of(frame.schema) for number, frame in frames.items()}
+    shapes = {n: shape_of(frame.schema, versions, n) for n, frame in frames.items()}
     return Chain(views, shapes, changed_rows(engine, versions))
 
 

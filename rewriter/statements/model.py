@@ -23,13 +23,17 @@ class TableColumn:
     default
         The text of its DEFAULT; None: it has none, and is filled with NULL.
     computed
-        The table computes its values (GENERATED ALWAYS AS, identity).
+        The table numbers its rows (identity).
+    generated
+        The expression over other columns that is always its value (GENERATED ALWAYS AS); None: it
+        is no generated column.
     """
 
     name: str
     type: str
     default: str | None = None
     computed: bool = False
+    generated: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

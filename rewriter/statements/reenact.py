@@ -16,14 +16,17 @@ Values are cast to the types of their columns, as Spark's store assignment does 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
+from rewriter.dialect import emit, parse
 from rewriter.statements.merge import MergeWriter
 from rewriter.statements.model import (
     Assignment,
     Delete,
     Insert,
+    Matching,
     MergeInto,
     Replace,
     Statement,
@@ -65,10 +68,30 @@ def reenact(
     Raises
     ------
     UnsupportedError
-        For forms without a rule: fields of structs assigned one by one, columns that the table
-        computes, subqueries in conditions of MERGE.
+        For forms without a rule: fields of structs assigned one by one, subqueries in conditions
+        of MERGE, rows that are inserted into a table with an identity column.
     """
-    return _Reenacting(statement, shape, relations, source, dynamic).reenactment()
+    written = _Reenacting(statement, shape, relations, source, dynamic).reenactment()
+    if isinstance(statement, Delete | Truncate):
+        return written
+    return replace(written, rows=_with_generated(written.rows, shape))
+
+
+def _with_generated(rows: str, shape: TableShape) -> str:
+    """Return rows of a table with the values of its generated columns."""
+    if all(column.generated is None for column in shape.columns):
+        return rows
+    values = [
+        exp.column(exp.to_identifier(column.name, quoted=True))
+        if column.generated is None
+        else exp.alias_(
+            parse(f"SELECT CAST(({column.generated}) AS {column.type})").expressions[0].copy(),
+            column.name,
+            quoted=True,
+        )
+        for column in shape.columns
+    ]
+    return emit(exp.select(*values).from_(parse(rows).subquery("_lipstick_rows")))
 
 
 class _Reenacting(StatementWriter):
@@ -76,10 +99,13 @@ class _Reenacting(StatementWriter):
 
     def reenactment(self) -> Reenactment:
         computed = [column.name for column in self._shape.columns if column.computed]
-        if computed:
+        inserts = isinstance(self._statement, Insert | Replace) or (
+            isinstance(self._statement, MergeInto) and self._statement.of(Matching.BY_TARGET)
+        )
+        if computed and inserts:
             raise self._unsupported(
-                f"the table computes the column {computed[0]!r}",
-                "Statements over tables without generated and identity columns are reenacted.",
+                f"the table numbers its rows in the column {computed[0]!r}",
+                "Statements that insert no rows are reenacted over tables with identity columns.",
             )
         if (drawn := drawn_by(self._statement)) is not None:
             raise self._unsupported(

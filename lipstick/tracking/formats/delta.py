@@ -47,6 +47,8 @@ class VersionedDelta:
     table: str
     identity: str
     location: str
+    partitions: tuple[str, ...] = ()
+    """The partition columns."""
 
     format = "delta"
     row_id = "_metadata.row_id"
@@ -103,6 +105,21 @@ class VersionedDelta:
             f"Version {version} of the Delta table {self.table}",
             f"DESCRIBE HISTORY {self.table} has its versions.",
         )
+
+    def metadata(self, version: int) -> dict[str, dict[str, Any]]:
+        """Return what the log notes of columns, such as how they are generated, by name.
+
+        A session over Spark Connect cannot ask for it.
+        """
+        frame = self.read(version)
+        if not hasattr(frame, "_jdf"):
+            return {}
+        leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+        index = _index(leaves.apply(0)) if leaves.size() == 1 else None
+        if index is None:
+            return {}
+        fields = json.loads(index.snapshotAtAnalysis().metadata().schemaString())["fields"]
+        return {field["name"]: field.get("metadata", {}) for field in fields}
 
     def schema(self, version: int | None) -> StructType:
         """Return the columns of a version."""
@@ -185,7 +202,8 @@ def delta_of_name(spark: SparkSession, table: str) -> VersionedDelta:
             "extension and the catalog of Delta (docs/tables.md)."
         ) from error
     assert detail is not None
-    return VersionedDelta(spark, table, detail["id"], detail["location"])
+    partitions = tuple(detail["partitionColumns"])
+    return VersionedDelta(spark, table, detail["id"], detail["location"], partitions)
 
 
 def delta_path(source: str) -> str | None:

@@ -26,20 +26,23 @@ TYPES = {"k": "INT", "a": "INT", "c": "STRING", "op": "STRING"}
 ORDERS = TableShape(
     (TableColumn("k", "INT"), TableColumn("a", "INT", "7"), TableColumn("c", "STRING")), ("a",)
 )
-COMPUTED = TableShape((*ORDERS.columns, TableColumn("g", "INT", computed=True)))
+SHAPES = {
+    "numbered": TableShape((*ORDERS.columns, TableColumn("g", "INT", computed=True))),
+    "generated": TableShape((*ORDERS.columns, TableColumn("g", "INT", generated="k + a"))),
+}
 VIEWS = {"db.news": "news_view", "news": "news_view", "orders": "orders_before"}
 
 
 def outcome(sql: str) -> dict[str, str]:
     """Return the outcome by the section that holds it.
 
-    The table ``generated`` computes a column; statements over ``dynamic`` replace partitions.
+    Statements over ``dynamic`` replace partitions.
     """
     try:
         statement = parse_statement(sql)
         query = source_query(statement, VIEWS)
         name = statement.table[-1]
-        shape = COMPUTED if name == "generated" else ORDERS
+        shape = SHAPES.get(name, ORDERS)
         written = reenact(
             statement,
             shape,

@@ -112,11 +112,40 @@ UPDATE orders SET z = 1
 UnsupportedError: the table has no column 'z'
 Its columns are k, a, c.
 
--- title: a table that computes a column
-UPDATE generated SET a = 1
+-- title: a table that numbers its rows
+UPDATE numbered SET a = 1
+-- expected
+SELECT
+  `numbered`.`k` AS `k`,
+  CAST(1 AS INT) AS `a`,
+  `numbered`.`c` AS `c`,
+  `numbered`.`g` AS `g`
+FROM `before` AS `numbered`
+
+-- title: a row of a table that numbers its rows
+INSERT INTO numbered (k) VALUES (1)
 -- error
-UnsupportedError: the table computes the column 'g'
-Statements over tables without generated and identity columns are reenacted.
+UnsupportedError: the table numbers its rows in the column 'g'
+Statements that insert no rows are reenacted over tables with identity columns.
+
+-- title: a generated column
+UPDATE generated SET a = 1
+-- expected
+SELECT
+  `k`,
+  `a`,
+  `c`,
+  CAST((
+    k + a
+  ) AS INT) AS `g`
+FROM (
+  SELECT
+    `generated`.`k` AS `k`,
+    CAST(1 AS INT) AS `a`,
+    `generated`.`c` AS `c`,
+    `generated`.`g` AS `g`
+  FROM `before` AS `generated`
+) AS _lipstick_rows
 
 -- title: an update without SET
 UPDATE orders WHERE a = 1
