@@ -303,7 +303,7 @@ class HasMembers(Protocol):
 
 
 class FaultySource:
-    """A source that cannot be opened: its only view raises the reason."""
+    """A source that cannot be opened: its views raise the reason."""
 
     kind = "fault"
 
@@ -313,8 +313,8 @@ class FaultySource:
 
     @property
     def views(self) -> dict[str, View]:
-        """The question that a page begins with."""
-        return {"about": self.about}
+        """The questions, by name."""
+        return {"about": self.about, "search": self.about}
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Raise the reason."""

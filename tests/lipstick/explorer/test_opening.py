@@ -111,6 +111,9 @@ def test_a_folder_is_opened_with_what_it_has(stores: Path, tmp_path: Path) -> No
     assert listed[0]["changed"] > 1_600_000_000_000
     refused = Explorer(entries).ask({"source": 2, "view": "about"})
     assert "manifest" in refused["error"]["message"]
+    search = {"everywhere": True, "view": "search", "params": {"text": "Civic"}}
+    (unanswered,) = Explorer(entries).ask(search)["answer"]["unanswered"]
+    assert unanswered["source"] == 2
     (tmp_path / "empty").mkdir()
     with pytest.raises(ExploreError, match="neither a capture nor a store, and has none in it"):
         open_sources(tmp_path / "empty")
