@@ -202,7 +202,6 @@ def test_leftovers_are_found_and_what_cannot_be_erased_is_refused(
     lake: SparkSession,
     ls: lipstick.Session,
     fresh: Callable[[str], str],
-    format: str,
     tmp_path: Path,
 ) -> None:
     people, totals = fresh("delta"), fresh("delta")
