@@ -107,6 +107,11 @@ class Query:
     pattern: tuple[tuple[str, int], ...] = ()
 
     @property
+    def aliases(self) -> set[str]:
+        """The relations that the pattern is about."""
+        return {column.split(".")[0] for column, _ in self.pattern}
+
+    @property
     def text(self) -> str:
         shown = ", ".join(f"{column} AS {_name(column)}" for column in self.shown)
         parts = []
@@ -131,6 +136,38 @@ class Query:
         return sql
 
 
+@dataclass(frozen=True)
+class SetOperation:
+    """UNION, UNION ALL, EXCEPT or INTERSECT of two queries with as many columns."""
+
+    left: Query
+    right: Query
+    word: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.left.text} {self.word} {self.right.text}"
+
+    @property
+    def pattern(self) -> tuple[tuple[str, int], ...]:
+        return self.left.pattern
+
+    @property
+    def aliases(self) -> set[str]:
+        """The relations whose rows become rows of the answer, and that the pattern is about."""
+        parts = self.left.pattern
+        if self.word.startswith("UNION"):
+            parts += self.right.pattern
+        return {column.split(".")[0] for column, _ in parts}
+
+    def expected(self, rows: dict[str, list[Row]]) -> set[Expected]:
+        """Return where candidates of both sides are lost, or of the left one."""
+        right = Evaluation(self.right, rows)
+        if self.word.startswith("UNION"):
+            return Evaluation(self.left, rows).expected() | right.expected()
+        return Evaluation(self.left, rows, (self.word, right.answer())).expected()
+
+
 def _name(column: str) -> str:
     return column.replace(".", "_")
 
@@ -138,8 +175,8 @@ def _name(column: str) -> str:
 # -- drawing -----------------------------------------------------------------------------------
 
 
-def draw(seed: int) -> tuple[Query, dict[str, list[Row]]]:
-    """Return a query and the rows of its tables."""
+def draw(seed: int) -> tuple[Query | SetOperation, dict[str, list[Row]]]:
+    """Return a query and the rows of its tables; every third is a set operation."""
     chance = random.Random(seed)
     rows = {
         name: [
@@ -148,9 +185,25 @@ def draw(seed: int) -> tuple[Query, dict[str, list[Row]]]:
         ]
         for name, columns in TABLES.items()
     }
+    left = _drawn(chance, rows, "xyz")
+    if seed % 3:
+        return left, rows
+    right = _drawn(chance, rows, "uvw")
+    count = min(len(left.shown), len(right.shown))
+    pattern = tuple(part for part in left.pattern if part[0] in left.shown[:count])
+    others = tuple((right.shown[left.shown.index(name)], value) for name, value in pattern)
+    left, right = (
+        replace(query, shown=query.shown[:count], limit=None, pattern=own)
+        for query, own in ((left, pattern), (right, others))
+    )
+    word = chance.choice(["UNION", "UNION ALL", "EXCEPT", "INTERSECT"])
+    return SetOperation(left, right, word), rows
+
+
+def _drawn(chance: random.Random, rows: dict[str, list[Row]], aliases: str) -> Query:
     sources: list[Source] = []
     for place in range(chance.choice([1, 2, 2, 3])):
-        alias, table = "xyz"[place], chance.choice(list(TABLES))
+        alias, table = aliases[place], chance.choice(list(TABLES))
         kind = chance.choice([",", "JOIN", "JOIN", "LEFT JOIN"]) if place else ""
         if any(source.kind == "LEFT JOIN" for source in sources) and kind == ",":
             kind = "JOIN"  # a comma binds less
@@ -196,9 +249,7 @@ def draw(seed: int) -> tuple[Query, dict[str, list[Row]]]:
     )
     if len(pattern) > 1 and chance.random() < 0.5:
         pattern = pattern[:1]
-    return Query(
-        tuple(sources), tuple(where), tuple(memberships), shown, having, limit, pattern
-    ), rows
+    return Query(tuple(sources), tuple(where), tuple(memberships), shown, having, limit, pattern)
 
 
 def _having(chance: random.Random, source: Source) -> tuple[str, str, int]:
@@ -250,11 +301,18 @@ class Ambiguous(Exception):  # noqa: N818 - not an error
 class Evaluation:
     """Follows candidates through a query by nested loops.
 
-    A condition of WHERE and of an inner join's ON stands as low as inner joins let it.
+    A condition of WHERE and of an inner join's ON stands as low as inner joins let it. `other` is
+    EXCEPT or INTERSECT, with the rows of the query on its right.
     """
 
-    def __init__(self, query: Query, rows: dict[str, list[Row]]) -> None:
+    def __init__(
+        self,
+        query: Query,
+        rows: dict[str, list[Row]],
+        other: tuple[str, list[tuple[Any, ...]]] | None = None,
+    ) -> None:
         self._query = query
+        self._other = other
         self._tables = rows
         count = len(query.sources)
         self._own: list[list[Comparison]] = [[] for _ in range(count)]
@@ -368,8 +426,18 @@ class Evaluation:
         flow, end = self._grouped(flow)
         if end:
             return end
+        return self._last(flow)
+
+    def _last(self, flow: list[Row]) -> tuple[str, str]:
+        """Return what becomes of rows of the answer in a set operation, and by LIMIT."""
+        query = self._query
+        if self._other is not None:
+            word, others = self._other
+            negated = word == "EXCEPT"
+            if all((_key(query, row) in others) == negated for row in flow):
+                return "NOT IN, NOT EXISTS or EXCEPT" if negated else "IN or EXISTS", ""
         if query.limit is not None:
-            answer = self._answer()
+            answer = self.answer()
             keys = [_key(query, row) for row in flow]
             first = min(answer.index(key) for key in keys)
             if any(answer.index(k) < query.limit < answer.index(k) + answer.count(k) for k in keys):
@@ -449,7 +517,7 @@ class Evaluation:
             groups.setdefault(_key(self._query, row), []).append(row)
         return groups
 
-    def _answer(self) -> list[tuple[Any, ...]]:
+    def answer(self) -> list[tuple[Any, ...]]:
         """Return the rows of the answer before LIMIT, in order; NULL comes first."""
         if self._query.having is None:
             keys = [_key(self._query, row) for row in self._members_of_answer()]
@@ -553,7 +621,7 @@ def difference(seed: int) -> str | None:
     """Return how the reasons of a random question differ from its independent evaluation."""
     query, rows = draw(seed)
     try:
-        expected = Evaluation(query, rows).expected()
+        expected = _expected(query, rows)
     except Ambiguous:
         return None
     schemas = {
@@ -563,18 +631,25 @@ def difference(seed: int) -> str | None:
     equal = {_name(column): value for column, value in query.pattern}
     question = DuckQuestion(query.text, tables, equal)
     reasons = question.reasons()
-    aliases = {column.split(".")[0] for column, _ in query.pattern}
     found = {
         Expected(r.relation, r.operator, _condition(r), r.rows)
         for r in reasons
-        if r.relation in aliases
+        if r.relation in query.aliases
     }
     if found == expected:
         return _unchanged(question, query, seed)
     return f"{seed}: {query.text}\n  {query.pattern}\n  expected {expected}\n  found {found}"
 
 
-def _unchanged(question: DuckQuestion, query: Query, seed: int) -> str | None:
+def _expected(query: Query | SetOperation, rows: dict[str, list[Row]]) -> set[Expected]:
+    return (
+        query.expected(rows)
+        if isinstance(query, SetOperation)
+        else Evaluation(query, rows).expected()
+    )
+
+
+def _unchanged(question: DuckQuestion, query: Query | SetOperation, seed: int) -> str | None:
     """Return a change, if there is one, whose reasons over the changed data are not "it is there".
 
     Nothing brings a row that is there already.
@@ -599,7 +674,7 @@ def main() -> None:
     for seed in range(first, last):
         query, rows = draw(seed)
         try:
-            for each in Evaluation(query, rows).expected():
+            for each in _expected(query, rows):
                 kinds[each.operator] = kinds.get(each.operator, 0) + 1
         except Ambiguous:
             continue
