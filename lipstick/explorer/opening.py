@@ -10,7 +10,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lipstick.display.objects import answer_html
 from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import (
     Explorer,
@@ -150,6 +149,7 @@ def explore(
 def _still(subjects: Sequence[Any]) -> str:
     """Return what is explored as HTML: answers with their first rows, and graphs as drawings."""
     from lipstick.capture.capture import Capture
+    from lipstick.display.objects import answer_html
 
     parts = []
     for subject in subjects:

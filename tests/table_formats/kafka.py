@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyspark
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.systems.streaming.runs import StreamRun
 from tests.local_spark import local_spark
 
 TOPIC = "readings"
@@ -88,7 +88,7 @@ def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     raise AssertionError(f"The broker did not start:\n{log.read_text()[-4000:]}")
 
 
-def start(session: lipstick.Session, address: str, folder: Path) -> StreamRun:
+def start(session: lipstick.Session, address: str, folder: Path) -> Any:
     """Start the query, or start it again: readings of a topic, counted and summed by window."""
     stream = session.spark.readStream.format("kafka").options(
         **{"kafka.bootstrap.servers": address, "subscribe": TOPIC},
@@ -104,10 +104,9 @@ def start(session: lipstick.Session, address: str, folder: Path) -> StreamRun:
         "GROUP BY window(at, '10 minutes'), sensor"
     )
     writer = sums.writeStream.format("parquet").outputMode("append")
-    started: StreamRun = writer.option("checkpointLocation", str(folder / "checkpoint")).start(
+    return writer.option("checkpointLocation", str(folder / "checkpoint")).start(
         str(folder / "sink")
     )
-    return started
 
 
 def run_and_kill(jars: Path, address: str, folder: Path, batches: int) -> None:
