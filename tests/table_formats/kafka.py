@@ -93,7 +93,7 @@ def start(session: lipstick.Session, address: str, folder: Path) -> Any:
     stream = session.spark.readStream.format("kafka").options(
         **{"kafka.bootstrap.servers": address, "subscribe": TOPIC},
         startingOffsets="earliest",
-        maxOffsetsPerTrigger="24",
+        maxOffsetsPerTrigger="40",
     )
     event = "from_json(CAST(value AS STRING), 'at TIMESTAMP, sensor STRING, v INT') AS event"
     columns = ["topic", "partition", "offset", "event.*"]
