@@ -28,7 +28,6 @@ from lipstick.explorer.errors import ExploreError
 from lipstick.explorer.explorer import Explorer
 from lipstick.explorer.page import assembled, policy
 from lipstick.explorer.params import Params
-from lipstick.explorer.saved import saved_page
 from semiring.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -61,6 +60,8 @@ def export(explorer: Explorer, question: Any) -> bytes:
         format = question_params.text("format")
         if format == "page":
             questions, place = question_params.items("questions"), question_params.text("place")
+            from lipstick.explorer.saved import saved_page
+
             return saved_page(explorer, questions=questions, place=place)
         if format not in FORMATS:
             raise ExploreError(f"Tables are exported as {' or '.join(FORMATS)}, not {format!r}.")
