@@ -146,7 +146,7 @@ class SessionWatch:
         self._store = store
         self._writes: list[WatchedWrite] = []
         self._session: Session | None = None
-        self._relations: dict[tuple[str, frozenset[str]], _Relation] = {}
+        self._relations: list[_Relation] = []
         self._names: set[str] = set()
         self._checksums: dict[int, RowChecksum] = {}
         self._closed = False
@@ -176,7 +176,7 @@ class SessionWatch:
     @property
     def sources(self) -> dict[str, str]:
         """By tracked source that a question has met, the reason why it goes no further back."""
-        return {r.name: r.reason for r in self._relations.values() if r.reason is not None}
+        return {r.tracked.name: r.reason for r in self._relations if r.reason is not None}
 
     def query(self, target: str | os.PathLike[str] | DataFrame) -> AnnotatedFrame:
         """Annotate the rows of a table or frame, in terms of the files that they began with.
@@ -283,8 +283,8 @@ class SessionWatch:
         spark = self.session.spark
         rows = frame_of(spark, leaf)
         roots = _roots(leaf)
-        key = (str(roots), frozenset(rows.inputFiles()))
-        known = self._relations.get(key) if roots else None
+        files = frozenset(rows.inputFiles())
+        known = next((r for r in self._relations if r.is_of(leaf, files)), None)
         if known is None:
             called = table_name(leaf) or ", ".join(roots) or "rows"
             name = self._free_name(called)
@@ -294,14 +294,15 @@ class SessionWatch:
                 _check_there(spark, rows, called)
                 copies = self.session.store / "copies" / name
                 tracked = track_leaf(self.session, leaf, name, called, copies)
-                known = _Relation(name, tracked, None, reason)
+                known = _Relation(leaf, files, tracked, None, reason)
             else:
-                known = _Relation(name, stand_in(spark, name, rows, called), text, None)
+                known = _Relation(leaf, files, stand_in(spark, name, rows, called), text, None)
                 self.session.add_view(rows, name)
-            self._relations[key if roots else (name, frozenset())] = known
+            self._relations.append(known)
         if known.text is not None:
             columns = tuple(known.tracked.columns)
-            self.session.version_views[known.name] = View(known.name, known.text, columns)
+            name = known.tracked.name
+            self.session.version_views[name] = View(name, known.text, columns)
         return known
 
     def _made_by(
@@ -354,10 +355,15 @@ class SessionWatch:
 class _Relation:
     """The relation of a leaf: a source, with the reason why it is one, or a view with its text."""
 
-    name: str
+    leaf: Plan
+    files: frozenset[str]
     tracked: Tracked
     text: str | None
     reason: str | None
+
+    def is_of(self, leaf: Plan, files: frozenset[str]) -> bool:
+        """Return True if a leaf reads the same rows: of the same files, in the same way."""
+        return files == self.files and bool(leaf.sameResult(self.leaf))
 
 
 def _check_there(spark: SparkSession, rows: DataFrame, called: str) -> None:
