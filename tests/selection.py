@@ -12,18 +12,18 @@ import pytest
 QUICK: Final = 20
 """`--quick` takes every so many of the tests without Spark, beside those marked `quick`."""
 
-SHARES: Final = 8
-SHARES_WITH_SPARK: Final = 32
+SHARES: Final = 10
+SHARES_WITH_SPARK: Final = 40
 SHARES_OVER_CONNECT: Final = 64
-"""An ordinary run takes every eighth case of a test marked `many`, every 32nd with Spark and every
+"""An ordinary run takes every tenth case of a test marked `many`, every 40th with Spark and every
 64th over Connect, there the ones after.
 
 `many(48)` says another number, of tests whose cases take long.
 """
 
-CASES_OVER_CONNECT: Final = 5
+CASES_OVER_CONNECT: Final = 8
 """Of the cases of all other tests of a file, which all run on a classic session, an ordinary run
-takes every fifth one over Connect.
+takes every eighth one over Connect.
 """
 
 ENGINES: Final = ("memory", "spark")

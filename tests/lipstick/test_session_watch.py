@@ -24,8 +24,6 @@ PEOPLE = [(n, f"r{n % 2}" if n else None) for n in range(7)]
 @pytest.fixture(scope="module")
 def watched(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A watch over a session that has run the pipeline, and the folder of it."""
-    if not hasattr(spark, "_jsparkSession"):
-        pytest.skip("sessions of Spark Connect are not watched")
     folder = tmp_path_factory.mktemp("watched")
     _inputs(spark, folder, ORDERS, PEOPLE)
     with lipstick.watch(spark) as watch:
@@ -67,6 +65,7 @@ def _rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     return sorted((tuple(r) for r in frame.select(*columns).collect()), key=repr)
 
 
+@pytest.mark.classic
 def test_deletions_are_the_pipeline_run_again(
     watched: tuple[Watch, Path], spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -83,6 +82,7 @@ def test_deletions_are_the_pipeline_run_again(
     assert _rows(q.what_if(delete=deleted).df) == expected
 
 
+@pytest.mark.classic
 def test_lineage_ends_at_the_files_that_nobody_wrote(watched: tuple[Watch, Path]) -> None:
     watch, folder = watched
     q = watch.query(watch.spark.read.parquet(f"{folder}/regional").where("region IS NULL"))
@@ -91,6 +91,7 @@ def test_lineage_ends_at_the_files_that_nobody_wrote(watched: tuple[Watch, Path]
     assert ids == {n for n, person, amount, _ in ORDERS if amount == 1 and person == 0}
 
 
+@pytest.mark.classic
 def test_names_of_the_watched_session_stay_as_they_are(watched: tuple[Watch, Path]) -> None:
     watch, _ = watched
     watch.query("watched_daily").df.count()
@@ -98,6 +99,7 @@ def test_names_of_the_watched_session_stay_as_they_are(watched: tuple[Watch, Pat
     assert not shown & {"orders", "watched_daily", "clean", "people"}
 
 
+@pytest.mark.classic
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -131,6 +133,7 @@ def test_a_table_that_its_query_does_not_make_is_a_source(
         assert reason in watch.sources[source]
 
 
+@pytest.mark.classic
 def test_a_table_that_reads_itself(watched: tuple[Watch, Path], tmp_path: Path) -> None:
     spark, target = watched[0].spark, f"{tmp_path}/grows"
     spark.range(3).write.option("header", True).csv(f"{tmp_path}/seeds")
@@ -145,6 +148,7 @@ def test_a_table_that_reads_itself(watched: tuple[Watch, Path], tmp_path: Path) 
         assert _rows(q.df) == [(0,), (1,), (10,), (11,), (12,), (2,)]
 
 
+@pytest.mark.classic
 def test_what_was_not_written_is_refused(watched: tuple[Watch, Path], tmp_path: Path) -> None:
     watch, _ = watched
     with pytest.raises(SourceError, match="no path that was written while"):
@@ -159,7 +163,5 @@ def test_what_was_not_written_is_refused(watched: tuple[Watch, Path], tmp_path: 
 
 @pytest.mark.connect
 def test_spark_connect_is_refused(spark: SparkSession) -> None:
-    if hasattr(spark, "_jsparkSession"):
-        pytest.skip("a classic session")
     with pytest.raises(LipstickError, match="Sessions of Spark Connect cannot be watched"):
         lipstick.watch(spark)

@@ -1,6 +1,7 @@
 """A streaming query over a real broker: killed, started again, and asked."""
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -86,6 +87,17 @@ def test_a_query_over_a_broker_is_killed_and_started_again_and_asked(
     admin.deleteRecords({kafka.common.TopicPartition(TOPIC, 0): _before(lake, 5)}).all().get()
     with pytest.raises(Py4JJavaError, match="may have been lost"):
         query.results().df.collect()
+    _wait_for_tasks(lake)
+
+
+def _wait_for_tasks(lake: SparkSession) -> None:
+    """Wait for the other tasks of a failed job: without a broker they would wait a minute."""
+    tracker = lake.sparkContext._jsc.sc().statusTracker()
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        if not any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()):
+            return
+        time.sleep(0.1)
 
 
 def _before(lake: SparkSession, offset: int) -> Any:
