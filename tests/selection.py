@@ -13,17 +13,17 @@ QUICK: Final = 20
 """`--quick` takes every so many of the tests without Spark, beside those marked `quick`."""
 
 SHARES: Final = 10
-SHARES_WITH_SPARK: Final = 40
+SHARES_WITH_SPARK: Final = 64
 SHARES_OVER_CONNECT: Final = 64
-"""An ordinary run takes every tenth case of a test marked `many`, every 40th with Spark and every
-64th over Connect, there the ones after.
+"""An ordinary run takes every tenth case of a test marked `many`, every 64th with Spark and over
+Connect, there the ones after.
 
 `many(48)` says another number, of tests whose cases take long.
 """
 
-CASES_OVER_CONNECT: Final = 8
+CASES_OVER_CONNECT: Final = 16
 """Of the cases of all other tests of a file, which all run on a classic session, an ordinary run
-takes every eighth one over Connect.
+takes every 16th one over Connect.
 """
 
 ENGINES: Final = ("memory", "spark")
