@@ -13,10 +13,10 @@ QUICK: Final = 20
 """`--quick` takes every so many of the tests without Spark, beside those marked `quick`."""
 
 SHARES: Final = 10
-SHARES_WITH_SPARK: Final = 64
+SHARES_WITH_SPARK: Final = 80
 SHARES_OVER_CONNECT: Final = 64
-"""An ordinary run takes every tenth case of a test marked `many`, every 64th with Spark and over
-Connect, there the ones after.
+"""An ordinary run takes every tenth case of a test marked `many`, every 80th with Spark and every
+64th over Connect, there the ones after.
 
 `many(48)` says another number, of tests whose cases take long.
 """

@@ -159,7 +159,7 @@ def test_an_alarm_is_followed_to_its_readings(page: Page, paths: dict[str, Path]
     labels = [text for text in texts(screen, ".box.node .label") if text.startswith("readings")]
     assert sorted(labels) == sorted(f"readings {number}" for number in numbers)
     celsius = [str(value) for value in behind.content("readings").column("celsius").to_pylist()]
-    assert texts(screen, ".panel tbody td:nth-child(3)") == celsius
+    expect(screen.locator(".panel tbody td:nth-child(3)")).to_have_text(celsius)
     shot(page, "event")
     accessible(page, always=True)
     # By keys: to a reading, and to the alarms that it is in.
