@@ -10,6 +10,7 @@ only if it still has these rows; otherwise it is a source itself, and
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -153,6 +154,8 @@ class SessionWatch:
         ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
         self._listener = _Listener(spark, self._writes)
         self._listeners().register(self._listener)
+        # Before Python ends: Spark would complain that the listener is gone.
+        atexit.register(self.close)
 
     @property
     def writes(self) -> tuple[WatchedWrite, ...]:
@@ -170,6 +173,7 @@ class SessionWatch:
         self._check_open()
         if self._session is None:
             copy = self.spark._jsparkSession.cloneSession()
+            copy.listenerManager().unregister(self._listener)
             self._session = Session(SparkSession(self.spark.sparkContext, copy), self._store)
         return self._session
 
@@ -211,6 +215,9 @@ class SessionWatch:
         if self._closed:
             return
         self._closed = True
+        atexit.unregister(self.close)
+        if self.spark.sparkContext._jsc is None:  # Spark was stopped
+            return
         self._listeners().unregister(self._listener)
         if self._session is not None:
             self._session.close()
