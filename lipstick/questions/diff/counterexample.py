@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +39,15 @@ _TRIED = 6
 _WHOLE = 10
 """The number of tuples up to which all parts are tried."""
 
+Minimal: TypeAlias = Literal["of parts", "of rows"] | None
+"""The parts of some rows that are known not to suffice: all, all but one row, or none."""
+
+_KNOWN: Mapping[Minimal, str] = {
+    "of parts": "no part of them suffices",
+    "of rows": "none of them can be left out alone",
+    None: "fewer of them may suffice, for the budget was spent",
+}
+
 
 @checked
 class Counterexample:
@@ -51,10 +60,11 @@ class Counterexample:
     answers
         The answers of both queries over them, as they were run.
     minimal
-        True if no part of the rows suffices; False: no single row can be left out.
+        "of parts": no part of the rows suffices; "of rows": no single row can be left out; None:
+        the budget was spent before that was known.
     """
 
-    def __init__(self, tables: Tables, answers: Sequence[pa.Table], *, minimal: bool) -> None:
+    def __init__(self, tables: Tables, answers: Sequence[pa.Table], minimal: Minimal) -> None:
         self.tables = dict(tables)
         self.answers = tuple(answers)
         self.minimal = minimal
@@ -68,8 +78,7 @@ class Counterexample:
     def sentence(self) -> str:
         """The size, and what is known of it."""
         number = "1 row" if self.size == 1 else f"{self.size:,} rows"
-        known = "no part of them suffices" if self.minimal else "none of them can be left out alone"
-        return f"The answers differ on {number}; {known}."
+        return f"The answers differ on {number}; {_KNOWN[self.minimal]}."
 
     def markdown(self) -> str:
         """Return the rows and both answers as Markdown."""
@@ -106,7 +115,7 @@ def _line(values: Sequence[Any]) -> str:
 
 @dataclass(frozen=True)
 class NumberedTuples:
-    """NumberedTuples of the relations of two queries, numbered one relation after the other."""
+    """The tuples of the relations of two queries, numbered one relation after the other."""
 
     tokens: Tables
 
@@ -222,8 +231,10 @@ def _rounded(column: pa.Array) -> pa.Array:
     return pa.array(rounded, mask=column.is_null().to_numpy(zero_copy_only=False))
 
 
-def differing_tuples(memories: Sequence[Memory], pairs: RowPairs, changed: Array) -> Tables | None:
-    """Return tuples on which two queries differ, as few as were found; None: they do not differ.
+def differing_tuples(
+    memories: Sequence[Memory], pairs: RowPairs, changed: Array
+) -> tuple[Tables, Minimal] | None:
+    """Return tuples on which two queries differ, and how few they are; None: they do not differ.
 
     Parameters
     ----------
@@ -250,7 +261,8 @@ def differing_tuples(memories: Sequence[Memory], pairs: RowPairs, changed: Array
             break
     else:
         gone = np.zeros(len(tuples), dtype=np.bool_)
-    return tuples.part(np.flatnonzero(~_smallest(worlds, gone)))
+    gone, minimal = _smallest(worlds, gone)
+    return tuples.part(np.flatnonzero(~gone)), minimal
 
 
 def _all_tokens(memories: Sequence[Memory]) -> dict[str, pa.Table]:
@@ -285,10 +297,10 @@ def _behind(
     return np.unique(np.concatenate(found))
 
 
-def _smallest(worlds: DifferingWorlds, gone: Array) -> Array:
-    """Return a larger set of tuples without which the answers differ; no single one can be added.
+def _smallest(worlds: DifferingWorlds, gone: Array) -> tuple[Array, Minimal]:
+    """Return a larger set of tuples without which the answers differ, and what is known of it.
 
-    Of few tuples all parts are tried.
+    Of few tuples all parts are tried; otherwise no single tuple can be left out.
     """
     known = np.flatnonzero(~gone)
 
@@ -298,22 +310,23 @@ def _smallest(worlds: DifferingWorlds, gone: Array) -> Array:
         return worlds.differ(whole)
 
     chosen = np.zeros(len(known), dtype=np.bool_)
-    while True:
+    minimal: Minimal = None
+    while not spent():
         longer = extended_set(chosen, differ)
-        if (longer == chosen).all() or spent():
+        if (longer == chosen).all() and not spent():
+            minimal = "of rows"
             break
         chosen = longer
-    chosen = _of_all_parts(chosen, differ)
+    if minimal and len(known) - chosen.sum() <= _WHOLE:
+        chosen, minimal = _of_all_parts(chosen, differ), "of parts"
     gone = gone.copy()
     gone[known] = chosen
-    return gone
+    return gone, minimal
 
 
 def _of_all_parts(gone: Array, differ: Callable[[Array], Array]) -> Array:
     """Return the set whose rest is the smallest part of a rest of few tuples."""
     rest = np.flatnonzero(~gone)
-    if len(rest) > _WHOLE or spent():
-        return gone
     parts = np.arange(1 << len(rest))[:, None] >> np.arange(len(rest)) & 1 == 1
     worlds = np.repeat(gone[None, :], len(parts), axis=0)
     worlds[:, rest] = ~parts
@@ -325,7 +338,7 @@ def _of_all_parts(gone: Array, differ: Callable[[Array], Array]) -> Array:
     return best if held.any() else gone
 
 
-def prove(tables: Tables, runs: Runs) -> Counterexample:
+def prove(tables: Tables, minimal: Minimal, runs: Runs) -> Counterexample:
     """Return rows on which two queries differ, once both were run over them.
 
     Raises
@@ -343,5 +356,4 @@ def prove(tables: Tables, runs: Runs) -> Counterexample:
             "The answers over the rows that were found do not differ when both queries are run.\n"
             "This is an error of lipstick: please report it with both queries."
         )
-    size = sum(table.num_rows for table in tables.values())
-    return Counterexample(tables, answers, minimal=size <= _WHOLE)
+    return Counterexample(tables, answers, minimal)

@@ -210,16 +210,17 @@ def small_difference(before: Version, after: Version, runs: Runs) -> Counterexam
     for own, other in zip(answers[0].columns, answers[1].columns, strict=True):
         old, new = own.combine_chunks().take(was), other.combine_chunks().take(now)
         changed[both] |= differing(old, new)
-    tokens = differing_tuples([before.memory, after.memory], pairs, changed)
-    if tokens is None:
+    found = differing_tuples([before.memory, after.memory], pairs, changed)
+    if found is None:
         return None
+    tokens, minimal = found
     tables = {}
     read = [read_sources(v.engine, v.spark, v.sources or {}) for v in (before, after)]
     for name, chosen in tokens.items():
         source = next(sources[name] for sources in read if name in sources)
         rows = source.find(chosen)
         tables[name] = source.take(np.sort(rows[rows >= 0]))
-    return prove(tables, runs)
+    return prove(tables, minimal, runs)
 
 
 class _Runs:

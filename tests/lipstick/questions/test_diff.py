@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import CaptureError, TrackingError
+from lipstick.questions.diff import counterexample
 from lipstick.questions.diff.changes import changed_rows
 from lipstick.questions.diff.difference import AnswerDifference
 from lipstick.questions.why.sources import SourceRows
@@ -154,3 +155,14 @@ def test_a_small_database_shows_that_a_refactoring_is_wrong(place: int) -> None:
         assert example.size <= 10
         assert example.minimal
         assert example.markdown().startswith(f"The answers differ on {example.size} row")
+
+
+def test_a_budget_that_is_spent_leaves_nothing_known_of_fewer_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(counterexample, "spent", lambda: True)
+    refactoring = next(each for each in refactorings() if not each.equal)
+    example = found(refactoring)
+    assert example is not None
+    assert example.minimal is None
+    assert "fewer of them may suffice" in example.sentence
