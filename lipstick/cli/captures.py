@@ -152,7 +152,7 @@ def _grouping(text: str, axes: list[dict[str, Any]]) -> dict[str, Any]:
     metavar="RELATION VALUES",
     nargs=2,
     multiple=True,
-    help="New values of a column of other rows; may be repeated.",
+    help="New values of a column; may be repeated, for other relations.",
 )
 @answer_options((TABLE, JSON))
 def what_if(
@@ -172,6 +172,9 @@ def what_if(
     with reported():
         if not without and not change:
             raise Failure("Give --without or --change.")
+        changed = [relation for relation, _ in change]
+        if len({*changed}) < len(changed):
+            raise Failure("--change takes the new values of one column of a relation, once each.")
         source = _source(capture)
         where: dict[str, str] = {}
         for relation, condition in without:

@@ -83,6 +83,11 @@ def test_what_if_shows_old_and_new(capture: Path) -> None:
     )
 
 
+def test_two_changes_of_one_relation_are_refused(capture: Path) -> None:
+    twice = [("--change", "cars", f"price = {price} where car = C4") for price in (0, 9)]
+    assert "once each" in run("what-if", str(capture), *twice[0], *twice[1], code=2)
+
+
 def test_captures_are_compared(capture: Path, tmp_path: Path) -> None:
     write_capture(SQL, cars([10, 20, 30, 40, 50, 60, 70, 5]), tmp_path / "later")
     text = run("diff", str(capture), str(tmp_path / "later"))
