@@ -75,7 +75,7 @@ class GraphSearch:
         -------
         dict
             ``found``: per finding its ``sort``, ``name``, ``place`` and ``note``; ``total``, which
-            are all that were found; where the time was over, ``searched`` nodes of ``nodes``.
+            are all that were found; where not all were read, ``searched`` nodes of ``nodes``.
         """
         lowered = text.lower()
         outline = self._outline
@@ -112,8 +112,9 @@ class GraphSearch:
             found.append(_finding("group", segment.name, {"focus": focus}))
         answer = {"found": found, "total": total}
         if searched is not None:
-            count = sum(int(outline.stored[each].sum()) for each in self._files.values())
-            answer |= {"searched": searched, "nodes": count}
+            stored = sum(int(outline.stored[each].sum()) for each in self._files.values())
+            nodes_there = len(self._graph().ids) if self._snapshot is None else stored
+            answer |= {"searched": searched, "nodes": nodes_there}
         return answer
 
     def _node(self, text: str) -> int | None:
@@ -146,13 +147,14 @@ class GraphSearch:
                 ended = time.monotonic() > until
                 if ended:
                     break
+        unread = searched if ended else None
         if self._snapshot is None:
             ids = self._graph().ids[:_BATCH]
+            unread = len(ids) if len(ids) < len(self._graph().ids) else None
             if self._in_memory is None:
                 self._in_memory = pa.chunked_array([self._graph().names(ids)], pa.string())
             ranks = text_ranks(self._in_memory, text)
             ranked.append((ids[ranks < 9], ranks[ranks < 9]))
-        unread = searched if ended else None
         if not ranked:
             return np.empty(0, np.int64), unread
         ids = np.concatenate([nodes for nodes, _ in ranked])

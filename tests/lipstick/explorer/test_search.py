@@ -64,6 +64,10 @@ def test_a_search_that_ends_early_says_so(store: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(search, "SECONDS", -1.0)
     answer = ask(open_source(store), "search", text="civ")
     assert 0 < answer["searched"] < answer["nodes"]
+    graph = open_source(store).graph(Budget())  # type: ignore[attr-defined]
+    monkeypatch.setattr(search, "_BATCH", 5)
+    answer = ask(graph_source("memory", graph), "search", text="civ")
+    assert (answer["searched"], answer["nodes"]) == (5, len(graph.ids))
 
 
 def test_all_sources_are_asked_at_once(store: Path, tmp_path: Path) -> None:
