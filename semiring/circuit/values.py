@@ -34,7 +34,7 @@ SMALL = 16
 
 
 class _InCircuit:
-    """The common part of values that are gates."""
+    """The common part of values and tensors that are gates."""
 
     __slots__ = ()
     _made: Any
@@ -45,6 +45,20 @@ class _InCircuit:
         object.__setattr__(self, "_reading", reading)
         object.__setattr__(self, "gate", gate)
         object.__setattr__(self, "_made", None)
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._reading.tokens(np.array([self.gate]))
+
+    @property
+    def has_tokens(self) -> bool:
+        return bool(self._reading.circuit.gates.flags[self.gate] & OPEN)
+
+
+class _OfOperands(_InCircuit):
+    """The common part of values whose edges are annotations and operands."""
+
+    __slots__ = ()
 
     def _children(self) -> Array:
         store = self._reading.circuit.gates
@@ -76,20 +90,12 @@ class _InCircuit:
     def size(self) -> int:
         return len(self._children()) // self._width()
 
-    @property
-    def tokens(self) -> frozenset[Token]:
-        return self._reading.tokens(np.array([self.gate]))
-
-    @property
-    def has_tokens(self) -> bool:
-        return bool(self._reading.circuit.gates.flags[self.gate] & OPEN)
-
     def _function(self) -> Any:
         circuit = self._reading.circuit
         return circuit.operands.functions[int(circuit.gates.payload[self.gate])]
 
 
-class CircuitApplied(_InCircuit, Applied):
+class CircuitApplied(_OfOperands, Applied):
     """A function of operands in a circuit."""
 
     __slots__ = ("_made", "_reading", "gate")
@@ -106,7 +112,7 @@ class CircuitApplied(_InCircuit, Applied):
         return self._reading.operands(self._children()[:limit])
 
 
-class CircuitAggregated(_InCircuit, Aggregated):
+class CircuitAggregated(_OfOperands, Aggregated):
     """An aggregate of rows in a circuit."""
 
     __slots__ = ("_made", "_reading", "gate")
@@ -120,7 +126,7 @@ class CircuitAggregated(_InCircuit, Aggregated):
         return self._all()
 
 
-class CircuitChoice(_InCircuit, Choice):
+class CircuitChoice(_OfOperands, Choice):
     """A choice of alternatives in a circuit."""
 
     __slots__ = ("_made", "_reading", "gate")
@@ -142,7 +148,7 @@ class CircuitChoice(_InCircuit, Choice):
         return self._children()[0::2]
 
 
-class CircuitRows(_InCircuit, WindowRows):
+class CircuitRows(_OfOperands, WindowRows):
     """The rows that a window function is over, in a circuit."""
 
     __slots__ = ("_made", "_reading", "gate")
@@ -173,18 +179,13 @@ class CircuitWindowed(Windowed):
         object.__setattr__(self, "gate", gate)
 
 
-class CircuitTensor(Tensor):
+class CircuitTensor(_InCircuit, Tensor):
     """A tensor in a circuit, whose terms are made when they are looked at."""
 
     __slots__ = ("_made", "_reading", "gate")
-    _made: Any
-    _reading: CircuitReading
-    gate: int
 
     def __init__(self, reading: CircuitReading, gate: int) -> None:
-        object.__setattr__(self, "_reading", reading)
-        object.__setattr__(self, "gate", gate)
-        object.__setattr__(self, "_made", None)
+        self._hold(reading, gate)
 
     def _scalars(self) -> Any:
         circuit = self._reading.circuit
@@ -216,14 +217,6 @@ class CircuitTensor(Tensor):
             terms = zip(self._reading.annotations(gates), values, strict=True)
             object.__setattr__(self, "_made", tuple((k, v) for k, v in terms if not k.is_zero))
         return self._made
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        return self._reading.tokens(np.array([self.gate]))
-
-    @property
-    def has_tokens(self) -> bool:
-        return bool(self._reading.circuit.gates.flags[self.gate] & OPEN)
 
     @property
     def is_zero(self) -> bool:
