@@ -35,6 +35,7 @@ from lipstick.sessions import Session
 from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import fingerprint
 from lipstick.tracking.tracker import Tracked
+from lipstick.tracking.views import quoted_name
 from rewriter import View
 from semiring.door import checked
 
@@ -324,7 +325,7 @@ class SessionWatch:
         if any(write.mode == "part" for write in earlier):
             return None, "partitions of it were written by name"
         line(f"comparing {earlier[-1].name} with the query that wrote it")
-        columns = ", ".join(f"`{name.replace('`', '``')}`" for name in rows.columns)
+        columns = ", ".join(quoted_name([name]) for name in rows.columns)
         there, made = RowChecksum.of(rows, rounded=True), RowChecksum()
         texts = []
         for write in earlier:

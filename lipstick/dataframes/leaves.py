@@ -14,6 +14,7 @@ from lipstick.tracking.formats.probe import versioned_leaf
 from lipstick.tracking.naming import ROW_BITS
 from lipstick.tracking.source import Source, fingerprint
 from lipstick.tracking.tracker import ROW_COLUMN, Naming, Tracked, name_rows
+from lipstick.tracking.views import column_of
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
@@ -129,7 +130,7 @@ def _copied(
     row_number = F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(
         (F.row_number().over(window) - 1).cast("bigint")
     )
-    columns = [F.col(f"`{name}`") for name in source.columns]
+    columns = [column_of(name) for name in source.columns]
     target = str(directory)
     marked.select(*columns, row_number.alias(ROW_COLUMN)).write.parquet(target)
     return source.sparkSession.read.parquet(target), (ROW_COLUMN,), files

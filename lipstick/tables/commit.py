@@ -53,6 +53,7 @@ from lipstick.tables.derived_rows import (
 from lipstick.tables.target import FILLED, Key, Target, check_provider, filling, named_key
 from lipstick.tracking.source import Source, check_unchanged
 from lipstick.tracking.tracker import Naming, Tracked, verify_key
+from lipstick.tracking.views import column_of
 from semiring.document import file_checksum
 
 if TYPE_CHECKING:
@@ -434,7 +435,7 @@ def check_kept(spark: SparkSession, derivation: Derivation, table: DataFrame) ->
     expected, actual = schema_of(derivation), table.schema
     if _types(expected) != _types(actual):
         raise _other(derivation, f"its columns are {_shown(actual)} in place of {_shown(expected)}")
-    columns = [F.col(f"`{field.name}`") for field in expected]
+    columns = [column_of(field.name) for field in expected]
     before, after = (
         RowChecksum.of(frame.select(*columns))
         for frame in (relation_rows(spark, derivation), table)

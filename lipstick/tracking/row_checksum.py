@@ -12,6 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DoubleType, MapType, StructType, VariantType
 
+from lipstick.tracking.views import column_of
+
 _ROWS, _SUM = "_lipstick_rows", "_lipstick_checksum"
 
 
@@ -43,7 +45,7 @@ class RowChecksum:
         """
         values, missing = [], []
         for field in frame.schema:
-            column = F.col(f"`{field.name}`")
+            column = column_of(field.name)
             values.append(_hashable(column, field.dataType, rounded))
             missing.append(column.isNull())  # a hash passes over NULL
         hashed = F.xxhash64(*values, *missing) if values else F.lit(0)
