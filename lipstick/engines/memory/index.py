@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -80,10 +81,7 @@ class TokenIndex:
 
     @cached_property
     def _packable(self) -> bool:
-        total = 1
-        for part in self._parts:
-            total *= part.width
-        return total < _LARGEST
+        return math.prod(part.width for part in self._parts) < _LARGEST
 
     @cached_property
     def packed(self) -> Array:
@@ -155,6 +153,21 @@ class TokenIndex:
             known, codes = known[order], codes[order]
         positions, owners = self._index.rows(codes)
         return positions, known[owners]
+
+    def owners(self, tokens: Sequence[pa.Array]) -> Array:
+        """Return the place of each member's token among distinct tokens; -1: it is not there."""
+        packed = self.packed
+        owners = np.full(len(packed), -1, dtype=np.int64)
+        width = math.prod(part.width for part in self._parts)
+        if not self._packable or width > 8 * (len(packed) + len(tokens[0])):
+            positions, places = self.pairs(tokens)
+            owners[positions] = places
+            return owners
+        codes = self._codes(tokens)
+        at = np.full(width + 1, -1, dtype=np.int32)
+        at[codes] = np.arange(len(codes), dtype=np.int32)
+        at[-1] = -1  # Tokens of no member, and members without a token, have the code -1.
+        return at[packed].astype(np.int64)
 
     def _codes(self, tokens: Sequence[pa.Array]) -> Array:
         """The packed codes of tokens; -1: no member has it."""

@@ -83,7 +83,7 @@ class Memory:
     ) -> None:
         contents = contents or manifest.contents(directory)
         self._engine = Engine(StoredDatasets(contents), manifest, lookup)
-        self._formal = Formal(self._engine)
+        self._formal: Formal | None = None
         self._asking = threading.RLock()
 
     @property
@@ -100,11 +100,12 @@ class Memory:
         with self._asking:
             try:
                 with _uncollected():
+                    self._formal = self._formal or Formal(self._engine)
                     return ask(self._formal)
             except LipstickError:
                 raise
             except BaseException:
-                self._formal = Formal(self._engine)
+                self._formal = None
                 raise
 
     @property

@@ -13,6 +13,9 @@ from semiring.base import Array
 
 _CHUNK = 256
 
+_LARGE = 1 << 16
+"""Members of a group that is added up whole where it loses one of 1024."""
+
 
 class ChunkedSums:
     """The sums of a column by group.
@@ -30,14 +33,18 @@ class ChunkedSums:
     """
 
     def __init__(self, values: Array, codes: Array, count: int) -> None:
-        order = argsort(codes)
-        order = order[int((codes < 0).sum()) :]
-        self._rank = np.full(len(codes), -1, dtype=np.int64)
-        self._rank[order] = np.arange(len(order))
-        self._values = values[order]
-        lengths = np.bincount(codes[order], minlength=count)
+        self._rank: Array | None = None
+        self._values = values
+        inside = codes
+        if len(codes) and (codes[0] < 0 or bool((codes[1:] < codes[:-1]).any())):
+            order = argsort(codes)[int((codes < 0).sum()) :]
+            self._rank = np.full(len(codes), -1, dtype=np.int64)
+            self._rank[order] = np.arange(len(order))
+            self._values, inside = values[order], codes[order]
+        lengths = np.bincount(inside, minlength=count)
         chunks = -(-lengths // _CHUNK)
         self._first = np.concatenate([[0], np.cumsum(chunks)]).astype(np.int64)
+        self._lengths = lengths
         ends = np.cumsum(lengths)
         number, owners = spread(np.zeros(count, dtype=np.int64), chunks)
         self._starts = (ends - lengths)[owners] + number * _CHUNK
@@ -54,12 +61,40 @@ class ChunkedSums:
         owners, lost
             The members lost, and the place of each one's group in `groups`: by place, each once.
         """
+        if len(owners) > 1 and bool((owners[1:] < owners[:-1]).any()):
+            order = argsort(owners)
+            owners, lost = owners[order], lost[order]
+        sums = np.zeros(len(groups))
+        ends = np.searchsorted(owners, np.arange(len(groups) + 1))
+        heavy = np.diff(ends) > np.maximum(self._lengths[groups], _LARGE) // 1024
+        for place in np.flatnonzero(heavy).tolist():
+            sums[place] = self._rest(groups[place], lost[ends[place] : ends[place + 1]])
+        others = ~heavy[owners]
+        places = np.cumsum(~heavy) - 1
+        sums[~heavy] = self._few(groups[~heavy], places[owners[others]], lost[others])
+        return sums
+
+    def _rest(self, group: int, lost: Array) -> float:
+        """Return the sum of a group without many of its members: all chunks are added up anew."""
+        first, stop = self._first[group], self._first[group + 1]
+        start = self._starts[first]
+        kept = self._values[start : self._stops[stop - 1]].copy()
+        kept[self._ranks(lost) - start] = 0.0
+        sums = _reduced(kept, self._starts[first:stop] - start)
+        return float(_reduced(sums, np.zeros(1, dtype=np.int64))[0])
+
+    def _ranks(self, members: Array) -> Array:
+        """Return the places of members among the values by group."""
+        return members if self._rank is None else self._rank[members]
+
+    def _few(self, groups: Array, owners: Array, lost: Array) -> Array:
+        """Return the sums of groups without few members: their chunks are added up anew."""
         first = self._first[groups]
         chunks, where = spread(first, self._first[groups + 1])
         partial = self._partial[chunks]
         starts = np.searchsorted(where, np.arange(len(groups)))
         # Where the chunk of each lost member stands in `partial`.
-        ranks = self._rank[lost]
+        ranks = self._ranks(lost)
         chunk = np.searchsorted(self._starts, ranks, side="right") - 1
         stands = starts[owners] + chunk - first[owners]
         touched = np.unique(stands)

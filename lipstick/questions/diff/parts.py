@@ -20,7 +20,6 @@ from lipstick.questions.diff.shares import DividedChange
 from lipstick.questions.why.answer import shown_number
 from lipstick.questions.why.columns import RelationColumns
 from lipstick.questions.why.deletions import (
-    RowSample,
     SearchEffects,
     Without,
     counts_of,
@@ -267,14 +266,13 @@ class DifferenceParts:
         name = changed.name
         parts = changed.spread(numbers, self._by_row[name][numbers])
         few = SourceRows.of_table(changed.new.record, changed.take(numbers), whole=True)
-        sample = _PartEffects(parts).sample(_SAMPLE)
-        columns = RelationColumns(changed.subset(numbers, sample.rows, wanted), [], wanted)
+        samples = {sign: _PartEffects(parts * sign).sampled(_SAMPLE) for sign in (1, -1)}
+        columns = RelationColumns(changed.subset(numbers, samples[1][0], wanted), [], wanted)
         found = []
-        for sign in (1, -1):
+        for sign, (_, effects) in samples.items():
             measure = _Difference(
                 self._engine, "", None, None, "high", total=float(parts.sum()) * sign
             )
-            effects = _PartEffects(parts * sign).restricted(sample)
             search = PredicateSearch(measure, columns, effects, conditions, lambda _: None)
             for candidate in choose(search.run(), {name: search}, limit):
                 predicate = candidate.predicate
@@ -336,19 +334,14 @@ class _PartEffects(SearchEffects):
         self._before = float(parts.sum())
         self.total = len(parts)
 
-    def sample(self, most: int) -> RowSample:
-        if len(self._parts) <= most:
-            return RowSample(np.arange(len(self._parts)))
-        share = np.abs(self._parts) / max(float(np.abs(self._parts).sum()), 1e-300)
-        return drawn(np.arange(len(self._parts)), share, most)
-
-    def restricted(self, sample: RowSample) -> SearchEffects:
+    def sampled(self, most: int) -> tuple[Array, SearchEffects]:
+        sizes = np.abs(self._parts)
+        if len(sizes) <= most:
+            return np.arange(len(sizes)), self
         few = copy(self)
-        few._weights = sample.weights
-        few._parts = self._parts[sample.rows]
-        if sample.weights is not None:
-            few._parts = few._parts * sample.weights
-        return few
+        rows, few._weights = drawn(sizes / max(float(sizes.sum()), 1e-300), most)
+        few._parts = self._parts[rows] * few._weights
+        return rows, few
 
     def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         numbers, counts = self._sums(codes, count, rows)

@@ -46,36 +46,17 @@ class Without:
     last: Array
 
 
-@dataclass(frozen=True, slots=True)
-class RowSample:
-    """Rows of a relation that others are represented by.
-
-    Attributes
-    ----------
-    rows
-        Their sorted positions.
-    weights
-        The number of rows that each stands for; None: they are all the rows.
-    groups
-        Of failing groups, those whose rows are in the sample; None: all.
-    """
-
-    rows: Array
-    weights: Array | None = None
-    groups: Array | None = None
-
-
-def drawn(rows: Array, shares: Array, most: int) -> RowSample:
-    """Return a sample of about so many rows, drawn with chances by their shares of the effect.
+def drawn(shares: Array, most: int) -> tuple[Array, Array]:
+    """Draw about so many places with chances by their shares of the effect; return their weights.
 
     The estimate of a sum by the weights 1/p is unbiased (Horvitz, Thompson, *A Generalization of
-    Sampling Without Replacement from a Finite Universe*, JASA 47, 1952); rows that move much are
-    drawn for certain, and a part is drawn evenly, so that the numbers of rows are known too.
+    Sampling Without Replacement from a Finite Universe*, JASA 47, 1952); what moves much is drawn
+    for certain, and a part is drawn evenly, so that numbers of rows are known too.
     """
-    even = _EVEN / len(rows)
-    chances = np.minimum(most * np.maximum(even, (1 - _EVEN) * shares), 1.0)
-    drawn = np.random.default_rng(0).random(len(rows)) < chances
-    return RowSample(rows[drawn], 1.0 / chances[drawn])
+    chances = np.maximum(_EVEN / len(shares), (1 - _EVEN) * shares)
+    chances = np.minimum(most * chances, 1.0)
+    chosen = np.flatnonzero(np.random.default_rng(0).random(len(shares)) < chances)
+    return chosen, 1.0 / chances[chosen]
 
 
 class SearchEffects(ABC):
@@ -90,12 +71,14 @@ class SearchEffects(ABC):
     total: float
 
     @abstractmethod
-    def sample(self, most: int) -> RowSample:
-        """Return the rows that conditions choose among; a sample where these are more."""
+    def sampled(self, most: int) -> tuple[Array, SearchEffects]:
+        """Return the rows that conditions choose among, a sample where these are more than `most`.
 
-    @abstractmethod
-    def restricted(self, sample: RowSample) -> SearchEffects:
-        """Return the effects of deleting rows of a sample, which have their places in it."""
+        Returns
+        -------
+        tuple
+            Their sorted positions, and the effects of deleting rows by their places among them.
+        """
 
     @abstractmethod
     def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:

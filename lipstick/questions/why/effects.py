@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,6 @@ from lipstick.engines.memory.reach import lineage, tokens
 from lipstick.engines.memory.scenarios import Deleted
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.why.deletions import (
-    RowSample,
     SearchEffects,
     Without,
     aggregate,
@@ -36,7 +36,7 @@ from lipstick.questions.why.partials import (
     PartialAggregate,
     Partials,
     PartialSum,
-    Rest,
+    Sample,
 )
 from lipstick.questions.why.sources import SourceRows
 from rewriter.blocks import GROUP
@@ -72,14 +72,17 @@ class _GroupValues(SearchEffects):
     def __init__(self, measure: Measure, source: SourceRows, rows: GroupRows, scan: int) -> None:
         self._measure = measure
         self._rows = rows
+        self._source = source
+        self._scan = scan
         assert measure.positions is not None
         self._groups = len(measure.positions)
         members, owners = rows.grouping.members_of(measure.positions)
         if rows.members.base_alive is not None:
             there = rows.members.base_alive[members]
             members, owners = members[there], owners[there]
-        self._owner = owners
-        self._source_row = source.rows_of(rows.members, scan)[members]
+        self._members, self._owner = members, owners
+        self._source_row: Array | None = None
+        self._item: Array | None = None
         self._weights: Array | None = None
         self.total = len(members)
         self._formulas = formulas(measure, rows)
@@ -93,59 +96,69 @@ class _GroupValues(SearchEffects):
             n: each.of_groups(owners, self._groups) for n, each in self._aggregates.items()
         }
         self._keys = {name: rows.base.take(name, measure.positions) for name in names} | {}
-        self._length = len(source)
-        self._item = _places(self._source_row, self._length)
         check = self._of(self._partials(np.zeros(0, np.int64), np.zeros(0, np.int64), 1).singles())
         close = np.isclose(check[0], measure.before, rtol=1e-6, equal_nan=True)
         if not (close or measure.sides is not None):
             raise UninterpretableError(str(measure.column))
 
-    def sample(self, most: int) -> RowSample:
-        known = self._source_row >= 0
-        inside = np.zeros(self._length, dtype=np.bool_)
-        inside[self._source_row[known]] = True
-        rows = np.flatnonzero(inside)
+    def sampled(self, most: int) -> tuple[Array, SearchEffects]:
+        items, weights = np.arange(len(self._owner)), None
         named = [each for name, each in self._aggregates.items() if name]
         shares = [each.influence(self._owner) for each in named]
         moved = [share for share in shares if share is not None]
-        if len(rows) <= most or not moved or len(moved) < len(shares):
-            return RowSample(rows)
-        share: Array = np.mean(moved, axis=0)
-        by_row = np.bincount(self._source_row[known], share[known], minlength=self._length)
-        return drawn(rows, by_row[rows], most)
-
-    def restricted(self, sample: RowSample) -> SearchEffects:
-        places = np.full(self._length, -1, dtype=np.int64)
-        places[sample.rows] = np.arange(len(sample.rows))
-        of_sample = np.where(self._source_row >= 0, places[self._source_row], -1)
-        items = np.flatnonzero(of_sample >= 0)
-        others = np.flatnonzero(of_sample < 0)
-        rest = Rest(others, self._owner[others], self._groups)
+        if len(items) > most and moved and len(moved) == len(shares):
+            items, weights = drawn(np.add.reduce(moved) / len(moved), most)
+        found = self._rows_of(items)
+        known = found >= 0
+        if not known.all():
+            items, found = items[known], found[known]
+            weights = None if weights is None else weights[known]
+        inside = np.zeros(len(self._source), dtype=np.bool_)
+        inside[found] = True
+        rows = np.flatnonzero(inside)
         few = copy(self)
-        few._length = len(sample.rows)
-        few._owner = self._owner[items]
-        few._source_row = of_sample[items]
-        few._weights = None if sample.weights is None else sample.weights[few._source_row]
-        few._aggregates = {
-            name: each.sampled(items, few._weights, rest) for name, each in self._aggregates.items()
-        }
-        few._item = _places(few._source_row, few._length)
-        return few
+        few._source_row = np.searchsorted(rows, found)
+        few._item = _places(few._source_row, len(rows))
+        few._owner, few._weights = self._owner[items], weights
+        sample = Sample(items, weights, self._owner, self._groups)
+        few._aggregates = {name: each.sampled(sample) for name, each in self._aggregates.items()}
+        return rows, few
+
+    def _rows_of(self, items: Array) -> Array:
+        """Return the source's row of some members; -1: none."""
+        members, tokens = self._rows.members, self._rows.block.tokens[self._scan]
+        if len(items) == len(self._members):
+            return self._source.rows_of(members, self._scan)[self._members]
+        assert members.dataset is not None
+        columns = [members.dataset.take(name, self._members[items]) for name in tokens.columns]
+        return self._source.find(pa.table(columns, list(self._source.record.token)))
+
+    @cached_property
+    def _places_of_members(self) -> Array:
+        places = np.full(self._rows.members.count, -1, dtype=np.int64)
+        places[self._members] = np.arange(len(self._members))
+        return places
 
     def _items(self, codes: Array, rows: Array | None) -> tuple[Array, Array]:
         """Return the members of coded rows, and their codes."""
-        if rows is not None and self._item is not None:
+        if self._source_row is None:
+            tokens = (
+                self._source.tokens if rows is None else self._source.tokens.take(pa.array(rows))
+            )
+            index = self._rows.members.tokens.index(self._scan)
+            found, owners = index.pairs([column.combine_chunks() for column in tokens.columns])
+            items, codes = self._places_of_members[found], codes[owners]
+        elif rows is not None and self._item is not None:
             items = self._item[rows]
-            chosen = (items >= 0) & (codes >= 0)
-            return items[chosen], codes[chosen]
-        if rows is not None:
-            whole = np.full(int(self._source_row.max(initial=0)) + 1, -1, dtype=np.int64)
-            fits = rows < len(whole)
-            whole[rows[fits]] = codes[fits]
-            codes = whole
-        of_items = np.where(self._source_row >= 0, codes[self._source_row], -1)
-        items = np.flatnonzero(of_items >= 0)
-        return items, of_items[items]
+        else:
+            if rows is not None:
+                whole = np.full(int(self._source_row.max(initial=0)) + 1, -1, dtype=np.int64)
+                fits = rows < len(whole)
+                whole[rows[fits]] = codes[fits]
+                codes = whole
+            items, codes = np.arange(len(self._source_row)), codes[self._source_row]
+        chosen = (items >= 0) & (codes >= 0)
+        return items[chosen], codes[chosen]
 
     def _partials(self, items: Array, codes: Array, count: int) -> Partials:
         return Partials(self._aggregates, self._owner, self._groups, items, codes, count)
@@ -209,10 +222,9 @@ class _GroupValues(SearchEffects):
 
 def _places(rows: Array, length: int) -> Array | None:
     """Return the member of each row; None where some row is in several."""
-    known = rows[rows >= 0]
     places = np.full(length, -1, dtype=np.int64)
-    places[known] = np.flatnonzero(rows >= 0)
-    return places if int((places >= 0).sum()) == len(known) else None
+    places[rows] = np.arange(len(rows))
+    return places if int((places >= 0).sum()) == len(rows) else None
 
 
 # -- numbers of rows -----------------------------------------------------------------------------
@@ -243,12 +255,6 @@ class _Checked(SearchEffects):
             weights = weights[rows]
         return counts_of(codes, weights, count)
 
-    def _sample(self, failing: Array, most: int) -> RowSample:
-        """Return a sample that has, of rows with an effect, a Boolean per row, all or half."""
-        rows = np.arange(len(failing))
-        share = failing / max(int(failing.sum()), 1)
-        return RowSample(rows) if len(rows) <= most else drawn(rows, share, most)
-
     def runs(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         first, last = pairs_of(count)
         counts = self._counted(codes, count, rows)
@@ -266,16 +272,14 @@ class _CheckedRows(_Checked):
         of_member = source.rows_of(rows.members, scan)[self._positions]
         self._weights = np.bincount(of_member[of_member >= 0], minlength=len(source)).astype(float)
 
-    def sample(self, most: int) -> RowSample:
-        return self._sample(self._weights > 0, most)
-
-    def restricted(self, sample: RowSample) -> SearchEffects:
+    def sampled(self, most: int) -> tuple[Array, SearchEffects]:
+        if len(self._weights) <= most:
+            return np.arange(len(self._weights)), self
+        failing = self._weights > 0  # Of these the sample has all, or half of it is of them.
         few = copy(self)
-        few._rows_weights = sample.weights
-        few._weights = self._weights[sample.rows]
-        if sample.weights is not None:
-            few._weights = few._weights * sample.weights
-        return few
+        rows, few._rows_weights = drawn(failing / max(int(failing.sum()), 1), most)
+        few._weights = self._weights[rows] * few._rows_weights
+        return rows, few
 
     def _removed(self, codes: Array, count: int, rows: Array | None) -> Array:
         weights = self._weights if rows is None else self._weights[rows]
@@ -314,41 +318,32 @@ class _CheckedGroups(_Checked):
             name: each.totals(self._owner, groups) for name, each in self._aggregates.items()
         }
 
-    def sample(self, most: int) -> RowSample:
+    def sampled(self, most: int) -> tuple[Array, SearchEffects]:
         rng = np.random.default_rng(0)
         order = rng.permutation(len(self._members))
-        few = int(np.searchsorted(np.cumsum(self._members[order]), most, side="right"))
+        groups = int(np.searchsorted(np.cumsum(self._members[order]), most, side="right"))
+        if self._length <= most or groups == 0:
+            return np.arange(self._length), self
+        known = self._source_row >= 0
         failing = np.zeros(self._length, dtype=np.bool_)
-        failing[self._source_row[self._source_row >= 0]] = True
-        if self._length <= most or few == 0:
-            return RowSample(np.arange(self._length))
-        chosen = np.zeros(len(self._members), dtype=np.bool_)
-        chosen[order[:few]] = True
+        failing[self._source_row[known]] = True
+        drawn_groups = np.zeros(len(self._members), dtype=np.bool_)
+        drawn_groups[order[:groups]] = True
+        items = np.flatnonzero(known & drawn_groups[self._owner])
         among = np.zeros(self._length, dtype=np.bool_)
-        among[self._source_row[(self._source_row >= 0) & chosen[self._owner]]] = True
+        among[self._source_row[items]] = True
         others = self._length - int(failing.sum())
         share = min(most / max(others, 1), 1.0)
-        drawn = ~failing & (rng.random(self._length) < share)
+        rows = np.flatnonzero(among | (~failing & (rng.random(self._length) < share)))
         stands_for = float(failing.sum()) / max(int(among.sum()), 1)
-        rows = np.flatnonzero(among | drawn)
-        weights = np.where(among[rows], stands_for, 1.0 / share)
-        return RowSample(rows, weights, chosen if few < len(order) else None)
-
-    def restricted(self, sample: RowSample) -> SearchEffects:
-        places = np.full(self._length, -1, dtype=np.int64)
-        places[sample.rows] = np.arange(len(sample.rows))
-        of_sample = np.where(self._source_row >= 0, places[self._source_row], -1)
-        chosen = of_sample >= 0
         few = copy(self)
-        if sample.groups is not None:
-            chosen &= sample.groups[self._owner]
-            few._each = len(sample.groups) / max(int(sample.groups.sum()), 1)
-        items = np.flatnonzero(chosen)
-        few._length = len(sample.rows)
-        few._rows_weights = sample.weights
-        few._owner, few._source_row = self._owner[items], of_sample[items]
+        few._each = len(order) / groups
+        few._length = len(rows)
+        few._rows_weights = np.where(among[rows], stands_for, 1.0 / share)
+        few._owner = self._owner[items]
+        few._source_row = np.searchsorted(rows, self._source_row[items])
         few._aggregates = {n: each.subset(items) for n, each in self._aggregates.items()}
-        return few
+        return rows, few
 
     def _removed(self, codes: Array, count: int, rows: Array | None) -> Array:
         if rows is not None:
@@ -408,15 +403,13 @@ class _Scenarios(SearchEffects):
         self.total = int(self._universe.sum())
         self.tokens = np.flatnonzero(captured)
 
-    def sample(self, most: int) -> RowSample:
-        return RowSample(np.flatnonzero(self._universe))
-
-    def restricted(self, sample: RowSample) -> SearchEffects:
+    def sampled(self, most: int) -> tuple[Array, SearchEffects]:
+        rows = np.flatnonzero(self._universe)
         few = copy(self)
-        few._source = self._source.subset(sample.rows, ())
-        few._captured = self._captured[sample.rows]
-        few._universe = self._universe[sample.rows]
-        return few
+        few._source = self._source.subset(rows, ())
+        few._captured = self._captured[rows]
+        few._universe = self._universe[rows]
+        return rows, few
 
     def singles(self, codes: Array, count: int, rows: Array | None = None) -> Without:
         rows = np.arange(len(self._source)) if rows is None else rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -14,7 +15,7 @@ _EXTREMES = 10_000
 """Least or greatest members of a group that a sample has."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GroupCells:
     """Members of codes, by the cell of group and code that they are in.
 
@@ -24,27 +25,47 @@ class GroupCells:
         The coded members.
     cells
         The cell of each: the group's number times `count`, plus the code.
-    outside
-        Boolean array over all members: those without a code.
     owner
         The group of all members.
     """
 
     items: Array
     cells: Array
-    outside: Array
     owner: Array
     groups: int
     count: int
 
+    @cached_property
+    def outside(self) -> Array:
+        """Boolean array over all members: those without a code."""
+        outside = np.ones(len(self.owner), dtype=np.bool_)
+        outside[self.items] = False
+        return outside
 
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """The members that are not in a sample: which, their groups, and the number of groups."""
 
-    members: Array
+@dataclass(frozen=True)
+class Sample:
+    """Members that stand for others.
+
+    Attributes
+    ----------
+    items
+        Their places among all members.
+    weights
+        The number of members that each stands for; None: each for itself.
+    owner, groups
+        The group of all members, and the number of groups.
+    """
+
+    items: Array
+    weights: Array | None
     owner: Array
     groups: int
+
+    @cached_property
+    def others(self) -> Array:
+        """The places of the members that are not in it."""
+        return np.delete(np.arange(len(self.owner)), self.items)
 
 
 class PartialAggregate(ABC):
@@ -59,8 +80,8 @@ class PartialAggregate(ABC):
         return None
 
     @abstractmethod
-    def sampled(self, items: Array, weights: Array | None, rest: Rest) -> PartialAggregate:
-        """Return the aggregate of some members, and of how many each of them stands for."""
+    def sampled(self, sample: Sample) -> PartialAggregate:
+        """Return the aggregate of the members of a sample."""
 
     @abstractmethod
     def singles(self, cells: GroupCells) -> Array:
@@ -101,8 +122,8 @@ class PartialSum(PartialAggregate):
     def of_groups(self, owner: Array, groups: int) -> PartialSum:
         return replace(self, whole=self.totals(owner, groups))
 
-    def sampled(self, items: Array, weights: Array | None, groups: Rest) -> PartialSum:
-        few = self.subset(items)
+    def sampled(self, sample: Sample) -> PartialSum:
+        few, weights = self.subset(sample.items), sample.weights
         if weights is None:
             return replace(few, whole=self.whole)
         return PartialSum(self.function, few.weights * weights, few.valid * weights, self.whole)
@@ -175,12 +196,12 @@ class PartialExtreme(PartialAggregate):
             share[mine[order]] = 1.0  # All of them are taken: a maximum has no average.
         return share
 
-    def sampled(self, items: Array, weights: Array | None, rest: Rest) -> PartialExtreme:
+    def sampled(self, sample: Sample) -> PartialExtreme:
         numbers = self.numbers if self.least else -self.numbers
         numbers = np.where(np.isnan(numbers), np.inf, numbers)
-        others = np.full(rest.groups, np.inf)
-        np.minimum.at(others, rest.owner, numbers[rest.members])
-        return PartialExtreme(self.numbers[items], self.least, others)
+        others = np.full(sample.groups, np.inf)
+        np.minimum.at(others, sample.owner[sample.others], numbers[sample.others])
+        return PartialExtreme(self.numbers[sample.items], self.least, others)
 
     def _parts(self, cells: GroupCells) -> tuple[Array, Array]:
         """Return the smallest numbers, of MAX negated, per cell and of members without code."""
@@ -217,9 +238,9 @@ class DistinctCount(PartialAggregate):
 
     values: Array
 
-    def sampled(self, items: Array, weights: Array | None, rest: Rest) -> DistinctCount:
-        assert weights is None
-        return DistinctCount(self.values[items])
+    def sampled(self, sample: Sample) -> DistinctCount:
+        assert sample.weights is None
+        return DistinctCount(self.values[sample.items])
 
     def singles(self, cells: GroupCells) -> Array:
         every = np.arange(cells.count)
@@ -285,9 +306,7 @@ class Partials:
         codes: Array,
         count: int,
     ) -> None:
-        outside = np.ones(len(owner), dtype=np.bool_)
-        outside[items] = False
-        self._cells = GroupCells(items, owner[items] * count + codes, outside, owner, groups, count)
+        self._cells = GroupCells(items, owner[items] * count + codes, owner, groups, count)
         self._aggregates = aggregates
 
     def singles(self) -> dict[str, Array]:

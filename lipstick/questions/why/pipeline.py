@@ -119,17 +119,15 @@ def _searched(
         effects = effects_on(measure, rows) if len(rows) else None
         if effects is None:
             continue
-        sample = effects.sample(_SAMPLE)
-        if not len(sample.rows):
+        chosen, sampled = effects.sampled(_SAMPLE)
+        if not len(chosen):
             continue
-        progress(f"{name}: {len(sample.rows):,} of {len(rows):,} rows are looked at")
-        few = rows.subset(sample.rows, wanted[name])
+        progress(f"{name}: {len(chosen):,} of {len(rows):,} rows are looked at")
+        few = rows.subset(chosen, wanted[name])
         others = [other for other in read.values() if other is not rows]
         relation = RelationColumns(few, others, wanted[name])
         every[name] = effects
-        searches[name] = PredicateSearch(
-            measure, relation, effects.restricted(sample), conditions, progress
-        )
+        searches[name] = PredicateSearch(measure, relation, sampled, conditions, progress)
         candidates += searches[name].run()
     best = choose(candidates, searches, limit)
     scores = {name: search.scores.over(every[name]) for name, search in searches.items()}

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
 from lipstick.engines.memory.engine import Engine
-from lipstick.engines.memory.keys import KeyTable
+from lipstick.engines.memory.index import TokenIndex
 from lipstick.engines.memory.members import Members
 from lipstick.engines.memory.reach import tokens
 from lipstick.errors import SourceChangedError, TrackingError
@@ -118,14 +118,7 @@ class SourceRows:
         index, ours = members.tokens.index(scan), self._token_columns()
         if index.is_of(ours):
             return np.arange(members.count)
-        rows = np.full(members.count, -1, dtype=np.int64)
-        positions, owners = index.pairs(ours)
-        rows[positions] = owners
-        return rows
-
-    @cached_property
-    def _keys(self) -> KeyTable:
-        return KeyTable(self._token_columns(), len(self))
+        return index.owners(ours)
 
     def find(self, tokens: pa.Table) -> Array:
         """Return the rows of some tokens; -1: there is none."""
@@ -133,7 +126,7 @@ class SourceRows:
         columns = [tokens.column(name).combine_chunks() for name in names]
         kinds = [self.schema.field(name).type for name in names]
         cast = [c if c.type == k else c.cast(k) for c, k in zip(columns, kinds, strict=True)]
-        return self._keys.find(cast, tokens.num_rows)
+        return TokenIndex(cast).owners(self._token_columns())
 
 
 def read_sources(
