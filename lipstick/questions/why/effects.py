@@ -33,10 +33,10 @@ from lipstick.questions.why.deletions import (
 )
 from lipstick.questions.why.measure import Measure, as_numbers
 from lipstick.questions.why.partials import (
+    MemberSample,
     PartialAggregate,
     Partials,
     PartialSum,
-    Sample,
 )
 from lipstick.questions.why.sources import SourceRows
 from rewriter.blocks import GROUP
@@ -120,7 +120,7 @@ class _GroupValues(SearchEffects):
         few._source_row = np.searchsorted(rows, found)
         few._item = _places(few._source_row, len(rows))
         few._owner, few._weights = self._owner[items], weights
-        sample = Sample(items, weights, self._owner, self._groups)
+        sample = MemberSample(items, weights, self._owner, self._groups)
         few._aggregates = {name: each.sampled(sample) for name, each in self._aggregates.items()}
         return rows, few
 

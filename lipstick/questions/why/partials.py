@@ -44,7 +44,7 @@ class GroupCells:
 
 
 @dataclass(frozen=True)
-class Sample:
+class MemberSample:
     """Members that stand for others.
 
     Attributes
@@ -80,7 +80,7 @@ class PartialAggregate(ABC):
         return None
 
     @abstractmethod
-    def sampled(self, sample: Sample) -> PartialAggregate:
+    def sampled(self, sample: MemberSample) -> PartialAggregate:
         """Return the aggregate of the members of a sample."""
 
     @abstractmethod
@@ -122,7 +122,7 @@ class PartialSum(PartialAggregate):
     def of_groups(self, owner: Array, groups: int) -> PartialSum:
         return replace(self, whole=self.totals(owner, groups))
 
-    def sampled(self, sample: Sample) -> PartialSum:
+    def sampled(self, sample: MemberSample) -> PartialSum:
         few, weights = self.subset(sample.items), sample.weights
         if weights is None:
             return replace(few, whole=self.whole)
@@ -196,7 +196,7 @@ class PartialExtreme(PartialAggregate):
             share[mine[order]] = 1.0  # All of them are taken: a maximum has no average.
         return share
 
-    def sampled(self, sample: Sample) -> PartialExtreme:
+    def sampled(self, sample: MemberSample) -> PartialExtreme:
         numbers = self.numbers if self.least else -self.numbers
         numbers = np.where(np.isnan(numbers), np.inf, numbers)
         others = np.full(sample.groups, np.inf)
@@ -238,7 +238,7 @@ class DistinctCount(PartialAggregate):
 
     values: Array
 
-    def sampled(self, sample: Sample) -> DistinctCount:
+    def sampled(self, sample: MemberSample) -> DistinctCount:
         assert sample.weights is None
         return DistinctCount(self.values[sample.items])
 
