@@ -229,16 +229,17 @@ class Analyses(ABC):
         weights, default, method, given, blocks
             As for :meth:`probability`.
         error
-            Of samples: as a share of the width of the range that the values may have.
+            Of samples: as a share of the width of the range that the values may have. Quotients
+            and other formal values have the range that a part of the sample shows; ``missed``
+            bounds the probability of other values.
 
         Raises
         ------
         CapabilityError
-            Where a sum is multiplied with a condition and ``method`` is not ``"sample"``, where
-            there is a value in no world, and for columns that have no numbers.
+            Where there is a value in no world, and for columns that have no numbers.
         ExactnessError
             With ``"exact"``, where a row is too hard: too many tuples decide about more than one
-            value, or an average is over too many values.
+            value, a sum is multiplied with a condition, or an average is over too many values.
         """
         known = PriorKnowledge(self._captured, weights, default, given, blocks)
         return answer_rows(

@@ -8,9 +8,11 @@ variables, whose states these are).
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +20,8 @@ import numpy as np
 from semiring.analysis.events import FALSE, TRUE, Annotation, Events
 from semiring.analysis.independence import independent
 from semiring.analysis.most import most
+from semiring.base import Array
+from semiring.budget import check_budget
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression
 from semiring.monoid import average, exact_scale, exact_sum
@@ -25,8 +29,8 @@ from semiring.polynomial import Polynomial
 from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import Token
-from semiring.value import Operand, Value
-from semiring.values import Applied, Choice
+from semiring.value import Operand, Value, tokens_of
+from semiring.values import Aggregated, Applied, Choice
 
 STATES = 20_000
 """The largest number of states that are distinguished."""
@@ -64,6 +68,9 @@ def distribution(
         return _enumerated(value, chances, given, tokens)
     slots: dict[Value | Expression, int] = {}
     _collect(value, slots)
+    for part in slots:
+        if isinstance(part, Tensor) and _has_too_many_values(part, chances):
+            raise _too_many()
     slots.setdefault(given, len(slots))
     combined = _States(list(slots), chances, decisions).all()
     kept = [(state, chance) for state, chance in combined.items() if state[slots[given]]]
@@ -80,6 +87,111 @@ def _enumerated(
     there = np.flatnonzero(worlds.holds(given))
     values = worlds.values(value)
     return [(values[world], float(weights[world])) for world in there.tolist()]
+
+
+def _has_too_many_values(tensor: Tensor, chances: Mapping[Token, float]) -> bool:
+    """Return True for a sum that certainly has more than `STATES` values.
+
+    n different positive numbers have more than n²/2 different sums of some of them. They are
+    counted where a tuple of their own decides about each of them, whichever others are there.
+    """
+    if tensor.monoid.name not in ("SUM", "AVG") or tensor.size**2 <= 2 * STATES:
+        return False
+    used = Counter(token for k, _ in tensor.terms for token in k.tokens)
+    different = set()
+    for k, value in tensor.terms:
+        ((monomial, n), *others) = k.terms if isinstance(k, Polynomial) else ((((), 0)),)
+        tokens = [token for token, _ in monomial]
+        if others or n != 1 or not value or not all(chances[token] for token in tokens):
+            continue
+        if any(used[token] == 1 and chances[token] < 1 for token in tokens):
+            different.add(abs(value))
+    return len(different) ** 2 > 2 * STATES
+
+
+def aggregated_moments(
+    value: Value, chances: Mapping[Token, float]
+) -> tuple[float, float, float] | None:
+    """Return mean, variance and presence of a SUM or COUNT of formal values.
+
+    None for other values, and where rows that share tuples depend on more than sixteen of them.
+    Expectation is linear, and rows that share no tuple are independent: each part is enumerated by
+    itself.
+    """
+    if not isinstance(value, Aggregated) or value.function.label not in ("SUM", "COUNT"):
+        return None
+    of_rows = [tokens_of((k, *row)) for k, row in value.terms]
+    by_size: dict[int, list[tuple[list[int], list[Token]]]] = {}
+    for part in independent(range(len(of_rows)), of_rows):
+        tokens = sorted(frozenset().union(*(of_rows[row] for row in part)))
+        if len(tokens) > _ENUMERATED:
+            return None
+        by_size.setdefault(len(tokens), []).append((part, tokens))
+    mean = variance = 0.0
+    absence = 1.0
+    for size, parts in by_size.items():
+        places = np.arange(1 << size)
+        bits = [(places >> bit) & 1 == 1 for bit in range(size)]
+        there = {token: bit for _, own in parts for token, bit in zip(own, bits, strict=True)}
+        worlds = PossibleWorlds(there, len(places))
+        for part, tokens in parts:
+            check_budget()
+            weights = world_weights(tokens, chances)
+            total, some = _added_up(value, part, worlds)
+            of_part = float((weights * total).sum())
+            mean += of_part
+            variance += float((weights * (total - of_part) ** 2).sum())
+            absence *= float(weights[~some].sum())
+    if value.function.label == "COUNT":
+        return mean, variance, 1.0
+    if absence == 1.0:
+        return None
+    # Without a value the sum is 0, which adds nothing to either moment.
+    given = mean / (1 - absence)
+    return given, max((variance + mean**2) / (1 - absence) - given**2, 0.0), 1 - absence
+
+
+def _added_up(
+    value: Aggregated, rows: Iterable[int], worlds: PossibleWorlds
+) -> tuple[Array, Array]:
+    """Return the sum or count of some rows in each world, and in which of them one is counted."""
+    total, some = np.zeros(worlds.length), np.zeros(worlds.length, dtype=np.bool_)
+    for row in rows:
+        annotation, arguments = value.terms[row]
+        copies = worlds.counts(annotation).astype(np.float64)
+        held = copies > 0
+        amounts = np.ones(worlds.length)
+        if arguments:
+            of_argument = worlds.values(arguments[0])
+            held &= of_argument != None  # noqa: E711 - element by element
+            if value.function.label == "SUM":
+                amounts = numbers_of(of_argument)
+        total += np.where(held, copies * amounts, 0.0)
+        some |= held
+    return total, some
+
+
+def numbers_of(values: Array) -> Array:
+    """Return plain values as doubles, NULL as NaN.
+
+    Raises
+    ------
+    CapabilityError
+        For a value that is no number.
+    """
+    for value in values.tolist():
+        if value is not None:
+            check_number(value)
+    return np.array([math.nan if value is None else float(value) for value in values.tolist()])
+
+
+def check_number(value: Any) -> None:
+    """Raise CapabilityError for a plain value that has no mean: a text, a date, a list."""
+    if not isinstance(value, Number):
+        raise CapabilityError(
+            f"{value!r} is no number: expected values are those of numbers.\n"
+            "Ask for the probability of each value, or for a number made of it."
+        )
 
 
 def world_weights(tokens: Sequence[Token], chances: Mapping[Token, float]) -> Any:
@@ -181,19 +293,24 @@ def _finished(part: Value | Expression, state: Any) -> Any:
     return (part.monoid.finisher or average)(total, count)
 
 
-def _events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]:
-    """The events that an annotation counts, with how often each."""
+def counted_events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]:
+    """Return the events that an annotation counts, with how often each."""
     if isinstance(annotation, Polynomial):
         for monomial, n in annotation.terms:
             yield events.conjunction(events.token(token) for token, _ in monomial), n
         return
     for summand, n in annotation.terms:
-        if most(summand) > 1:
-            raise CapabilityError(
-                f"{summand.truncated(3)} multiplies a sum with δ, ⊖ or a comparison: how often it "
-                "counts is not taken apart."
-            )
+        check_counted(summand)
         yield events.of(summand), n
+
+
+def check_counted(summand: Expression) -> None:
+    """Raise ExactnessError unless an annotation counts 0 or 1."""
+    if most(summand) > 1:
+        raise ExactnessError(
+            f"{summand.truncated(3)} multiplies a sum with δ, ⊖ or a comparison: how often it "
+            "counts is not taken apart.\nAsk for samples, which have an error that is stated."
+        )
 
 
 def _too_many() -> ExactnessError:
@@ -228,7 +345,7 @@ class _States:
             return
         assert isinstance(part, Tensor)
         for annotation, value in part.terms:
-            for event, n in _events(self._events, annotation):
+            for event, n in counted_events(self._events, annotation):
                 state = value
                 if part.monoid.name not in ("MIN", "MAX"):
                     total = 0 if part.monoid.name == "COUNT" else exact_scale(n, value)
@@ -290,7 +407,7 @@ class _States:
     def _mixed(
         self, a: dict[State, float], b: dict[State, float], chance: float
     ) -> dict[State, float]:
-        mixed = {state: chance * p for state, p in a.items()}
-        for state, p in b.items():
+        mixed = {state: chance * p for state, p in a.items()} if chance else {}
+        for state, p in b.items() if chance < 1 else ():
             mixed[state] = mixed.get(state, 0.0) + (1 - chance) * p
         return mixed

@@ -8,16 +8,22 @@ no independence of their terms; covariances are between terms that share tuples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from semiring.analysis.averages import Summand, joint_of, quotient
 from semiring.analysis.compilation import DECISIONS, compile_annotation
-from semiring.analysis.distribution import distribution
+from semiring.analysis.distribution import (
+    aggregated_moments,
+    check_counted,
+    check_number,
+    counted_events,
+    distribution,
+    numbers_of,
+)
 from semiring.analysis.events import Annotation, Events
 from semiring.analysis.evidence import (
     Blocks,
@@ -27,7 +33,6 @@ from semiring.analysis.evidence import (
     impossible,
     substituted,
 )
-from semiring.analysis.most import most
 from semiring.analysis.probability import Weights, weights_of
 from semiring.base import Array
 from semiring.errors import CapabilityError
@@ -35,6 +40,7 @@ from semiring.expression import Expression, sum_of
 from semiring.monoid import MAX
 from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial
+from semiring.possible_worlds import objects
 from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.value import Operand, Value
@@ -68,6 +74,10 @@ class Moments:
         of at least `confidence`; nothing is stated of the variance.
     samples
         How many worlds with a value were drawn; 0 where the moments are exact.
+    missed
+        Of values whose range is unknown, quotients say: mean and error are about the worlds whose
+        values are in the range that was seen. All others together have at most this probability
+        among the worlds with a value, at the same confidence.
     """
 
     mean: float
@@ -76,6 +86,7 @@ class Moments:
     error: float = 0.0
     confidence: float = 1.0
     samples: int = 0
+    missed: float = 0.0
 
     @property
     def exact(self) -> bool:
@@ -104,10 +115,10 @@ def moments(
     Raises
     ------
     CapabilityError
-        For annotations that count something other than products, and where there is a value in no
-        world.
+        Where there is a value in no world.
     ExactnessError
-        When an annotation is too hard to compile, see `probability`, or AVG is over too many
+        For annotations that count something other than products, and when one is too hard to
+        compile, see `probability`, or AVG is over too many
         values; see `sampled_moments`. When a formal value that is no tensor has too many tokens.
 
     Cost: SUM and COUNT of products of tuples by sorting, of other annotations quadratic in the
@@ -180,6 +191,10 @@ def _unconditional(tensor: Tensor, chances: dict[Token, float], decisions: int) 
 def _distributed(
     value: Value, chances: dict[Token, float], known: Expression, decisions: int
 ) -> Moments:
+    if known.constant_value() == 1:
+        found = aggregated_moments(value, chances)
+        if found is not None:
+            return Moments(*found)
     cases = distribution(value, chances, known, decisions)
     if not any(chance for _, chance in cases):
         raise impossible()
@@ -188,22 +203,11 @@ def _distributed(
     presence = sum(chance for _, chance in with_value)
     if not presence:
         raise CapabilityError(f"{value.truncated(3)} has no value in any world.")
-    for v, _ in with_value:
-        check_number(v)
-    numbers = np.array([float(v) for v, _ in with_value])
+    numbers = numbers_of(objects([v for v, _ in with_value]))
     weights = np.array([chance for _, chance in with_value]) / presence
     mean = float((numbers * weights).sum())
     variance = float((weights * (numbers - mean) ** 2).sum())
     return Moments(mean, variance, min(presence / whole, 1.0))
-
-
-def check_number(value: Any) -> None:
-    """Raise CapabilityError for a plain value that has no mean: a text, a date, a list."""
-    if not isinstance(value, Number):
-        raise CapabilityError(
-            f"{value!r} is no number: expected values are those of numbers.\n"
-            "Ask for the probability of each value, or for a number made of it."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +235,7 @@ def _terms(tensor: Tensor, chances: dict[Token, float], decisions: int) -> list[
                 coefficients[factors] = coefficients.get(factors, 0.0) + n * value
             continue
         for summand, n in annotation.terms:
-            _check(summand)
+            check_counted(summand)
             chance = float(compile_annotation(summand, decisions).probability(chances))
             other_terms.append(_Term(n * value, chance, summand.tokens, None, summand))
     products = [
@@ -254,15 +258,6 @@ def _product(factors: frozenset[Token], chances: dict[Token, float]) -> float:
     for token in factors:
         probability *= chances[token]
     return probability
-
-
-def _check(summand: Expression) -> None:
-    """Raise CapabilityError unless it counts 0 or 1."""
-    if most(summand) > 1:
-        raise CapabilityError(
-            f"{summand.truncated(3)} multiplies a sum with δ, ⊖ or a comparison: how often it "
-            "counts is not taken apart."
-        )
 
 
 def _variance(terms: Sequence[_Term], chances: dict[Token, float], decisions: int) -> float:
@@ -299,23 +294,12 @@ def _average(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Mom
     values = [float(value) for _, value in tensor.terms]
     center = sum(values) / len(values) if values else 0.0
     for (annotation, _), value in zip(tensor.terms, values, strict=True):
-        for event, n in _events(events, annotation):
+        for event, n in counted_events(events, annotation):
             summands.append(Summand(event, n, n * (value - center)))
     mean, variance, presence = quotient(joint_of(events, summands, chances, decisions))
     if not presence:
         raise no_value(tensor)
     return Moments(center + mean, variance, presence)
-
-
-def _events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]:
-    """The events that are counted, with how often each."""
-    if isinstance(annotation, Polynomial):
-        for monomial, n in annotation.terms:
-            yield events.conjunction(events.token(token) for token, _ in monomial), n
-        return
-    for summand, n in annotation.terms:
-        _check(summand)
-        yield events.of(summand), n
 
 
 def _extreme(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:

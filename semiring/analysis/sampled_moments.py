@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from semiring.analysis.distribution import check_number, numbers_of
 from semiring.analysis.evidence import (
     Blocks,
     Given,
@@ -11,14 +14,14 @@ from semiring.analysis.evidence import (
     evidence,
     substituted,
 )
-from semiring.analysis.moments import Moments, check_number, no_value
+from semiring.analysis.moments import Moments
 from semiring.analysis.most import most
 from semiring.analysis.presence import WORD, unpacked
 from semiring.analysis.probability import Weights, weights_of
 from semiring.analysis.sampling import hoeffding, random_words, words_needed
 from semiring.base import Array
 from semiring.budget import spent
-from semiring.errors import CapabilityError
+from semiring.errors import ExactnessError
 from semiring.expression import Expression
 from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
@@ -47,7 +50,8 @@ def sampled_moments(
     error, confidence
         So many worlds are drawn that, if all of them have a value, the mean is within `error` times
         the width of the range of values with this probability. The stated error is computed from
-        the worlds that do have a value.
+        the worlds that do have a value. Where the range of a formal value is not known, a quarter
+        of the worlds give one, and the others the mean and its error: see :attr:`Moments.missed`.
     seed
         The same one gives the same worlds.
     given, blocks
@@ -56,8 +60,9 @@ def sampled_moments(
     Raises
     ------
     CapabilityError
-        When none of the worlds has a value, or the evidence, and for formal values that are no
-        tensors, whose range of values is not known.
+        For values that are no numbers.
+    ExactnessError
+        When none of the worlds that are drawn has a value, or the evidence.
 
     Cost: a pass over the tensor's terms, whose operations are on arrays of worlds. If a budget is
     spent before (:func:`semiring.budget.within`), the worlds drawn so far are the answer.
@@ -70,13 +75,9 @@ def sampled_moments(
         known = Expression.of(substituted(known, instead))
         replacement = tensor.substituted(instead)
         tensor = replacement if isinstance(replacement, Value) else tensor
-    if not isinstance(tensor, Tensor):
-        raise CapabilityError(
-            f"{tensor.truncated(3)} is not a sum, count, average or extreme of values that are "
-            "known, and depends on too many tuples to look at all worlds."
-        )
-    for _, value in tensor.terms:
-        check_number(value)
+    if isinstance(tensor, Tensor):
+        for _, value in tensor.terms:
+            check_number(value)
     words = words_needed(error, confidence)
     random = np.random.default_rng(seed)
     values = []
@@ -93,10 +94,38 @@ def sampled_moments(
     total = len(sample)
     sample = sample[~np.isnan(sample)]
     if not len(sample):
-        raise no_value(tensor)
-    wrong = hoeffding(len(sample), confidence, _width(tensor))
+        raise ExactnessError(
+            f"{tensor.truncated(3)} has a value in none of {drawn_words * WORD:,} random worlds "
+            "with the evidence.\nAsk for the exact answer, method='exact'."
+        )
+    presence, missed = len(sample) / total, 0.0
+    if isinstance(tensor, Tensor):
+        wrong = hoeffding(len(sample), confidence, _width(tensor))
+    else:
+        sample, wrong, missed = _within_range(sample, confidence)
     mean, variance = float(sample.mean()), float(sample.var())
-    return Moments(mean, variance, len(sample) / total, wrong, confidence, len(sample))
+    return Moments(mean, variance, presence, wrong, confidence, len(sample), missed)
+
+
+def _within_range(sample: Array, confidence: float) -> tuple[Array, float, float]:
+    """Return the values of a sample in the range of others, the error of their mean, and how
+    likely a value outside of this range is at most.
+
+    Sources: Wilks, *Determination of Sample Sizes for Setting Tolerance Limits*, 1941 (the range);
+    Maurer, Pontil, *Empirical Bernstein Bounds and Sample Variance Penalization*, COLT 2009.
+    """
+    quarter = -(-len(sample) // 4)
+    least, largest = float(sample[:quarter].min()), float(sample[:quarter].max())
+    doubt = (1 - confidence) / 2
+    missed = min(2 * (1 - (doubt / 2) ** (1 / quarter)), 1.0)
+    rest = sample[quarter:]
+    inside = rest[(rest >= least) & (rest <= largest)]
+    if len(inside) < 2:
+        return sample[:quarter], largest - least, missed
+    logarithm = math.log(4 / doubt)
+    deviation = math.sqrt(2 * float(inside.var(ddof=1)) * logarithm / len(inside))
+    wrong = deviation + 7 * (largest - least) * logarithm / (3 * (len(inside) - 1))
+    return inside, min(wrong, largest - least), missed
 
 
 def _width(tensor: Tensor) -> float:
@@ -110,8 +139,10 @@ def _width(tensor: Tensor) -> float:
     return max(values) - min(values)
 
 
-def _values(tensor: Tensor, worlds: PossibleWorlds) -> Array:
-    """The aggregate in each world; NaN where it has no value."""
+def _values(tensor: Value, worlds: PossibleWorlds) -> Array:
+    """Return the value in each world; NaN where it has none."""
+    if not isinstance(tensor, Tensor):
+        return numbers_of(worlds.values(tensor))
     name, length = tensor.monoid.name, worlds.length
     count, total = np.zeros(length), np.zeros(length)
     least, largest = np.full(length, np.nan), np.full(length, np.nan)

@@ -28,13 +28,15 @@ from semiring import (
     compare,
     delta,
 )
-from semiring.analysis import moments, sampled_moments
+from semiring.analysis import distribution, moments, sampled_moments
 from semiring.analysis.most import most
 from semiring.analysis.sums import sum_moments
 from semiring.budget import within
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
+from semiring.values import Aggregated, Applied
 from tests.semiring.test_analysis import TOKENS, WEIGHTS, chance, positive, worlds
+from tests.semiring.test_values import Minus
 
 MONOIDS = [SUM, COUNT, MIN, MAX, AVG]
 TERMS = st.lists(
@@ -75,6 +77,62 @@ def test_sampled_moments_are_within_their_error(monoid, terms):
     assert not result.exact
     assert abs(result.mean - enumerated(tensor)[0]) <= result.error + 1e-12
     assert result == sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+
+
+class Sum:
+    """SUM over formal values."""
+
+    name = label = "SUM"
+
+    def __call__(self, bags):
+        known = [[value for (value,) in bag if value is not None] for bag in bags]
+        return [sum(values) if values else None for values in known]
+
+
+def formal_values(terms, inner):
+    """A sum of differences, and a difference of two sums."""
+    total, inner = Tensor(SUM, terms), Tensor(SUM, inner)
+    yield Aggregated(Sum(), [(k, [Applied(Minus(), [inner, v])]) for k, v in terms])
+    yield Applied(Minus(), [total, inner])
+
+
+@settings(max_examples=12)
+@given(TERMS, TERMS)
+def test_moments_of_formal_values_are_those_of_the_worlds(terms, inner):
+    for formal in formal_values(terms, inner):
+        values = [(chance(w), formal.evaluate(Counting(), w)) for w in worlds()]
+        values = [(p, v) for p, v in values if v is not None]
+        presence = sum(p for p, _ in values)
+        if not presence:
+            continue
+        mean = sum(p * v for p, v in values) / presence
+        found = moments(formal, WEIGHTS)
+        assert found.exact
+        assert (found.mean, found.presence) == pytest.approx((mean, presence), abs=1e-9)
+        square = sum(p * v * v for p, v in values) / presence
+        assert found.variance == pytest.approx(square - mean**2, abs=1e-9)
+        # Values that a sample has not seen move the mean by the width of all values at most.
+        sampled = sampled_moments(formal, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+        width = max(v for _, v in values) - min(v for _, v in values)
+        assert abs(sampled.mean - mean) <= sampled.error + sampled.missed * width + 1e-12
+        assert 0 < sampled.missed <= 1
+
+
+def test_functions_of_sums_with_too_many_values_are_refused_before_work(monkeypatch):
+    monkeypatch.delattr(distribution, "_States")
+    tokens = [Polynomial.token(Token("t", n)) for n in range(300)]
+    total = Tensor(SUM, [(x, n) for n, x in enumerate(tokens)])
+    difference = Applied(Minus(), [total, Tensor(COUNT, [(x, 1) for x in tokens])])
+    with pytest.raises(ExactnessError, match="more than 20,000 values together"):
+        moments(difference, 0.5)
+    found = sampled_moments(difference, 0.5, error=0.2, confidence=1 - 1e-9)
+    assert abs(found.mean - (299 * 150 / 2 - 150)) < found.error
+    monkeypatch.undo()
+    # All of them are there, or none is.
+    same = Tensor(SUM, [(tokens[0] * x, n) for n, x in enumerate(tokens)])
+    either = {Token("t", 0): 0.5}
+    certain = Applied(Minus(), [same, 1])
+    assert moments(certain, lambda t: either.get(t, 1.0)).mean == 299 * 150 - 1
 
 
 def test_samples_of_a_spent_budget_state_a_larger_error():
@@ -150,12 +208,14 @@ def test_no_moments():
             Expression.of(a + b) * Expression.one().monus(delta(c)),
             Expression.of(a + b).monus(c),
         ):
-            with pytest.raises(CapabilityError, match="how often it counts"):
+            with pytest.raises(ExactnessError, match="how often it counts"):
                 moments(Tensor(monoid, [(annotation, 1)]), 0.5)
     for monoid in (MAX, AVG):
-        for question in (moments, sampled_moments):
-            with pytest.raises(CapabilityError, match=f"{monoid} has no value in any world"):
-                question(Tensor(monoid, [(a, 1)]), 0)
+        tensor = Tensor(monoid, [(a, 1)])
+        with pytest.raises(CapabilityError, match=f"{monoid} has no value in any world"):
+            moments(tensor, 0)
+        with pytest.raises(ExactnessError, match="a value in none of 18,496 random worlds"):
+            sampled_moments(tensor, 0)
 
 
 # -- counts --------------------------------------------------------------------------------
