@@ -1,5 +1,6 @@
 """One Spark session for the whole run, data of TPC-H and TPC-DS, and Hypothesis profiles."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -78,6 +79,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if "slow" in skips:
         for item in skipped(items, config):
             item.add_marker(skips["slow"])
+
+
+# Thousands of collected tests live as long as the run: no collection of garbage looks at them.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

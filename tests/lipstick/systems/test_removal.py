@@ -70,6 +70,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.many(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_rest_works_without_a_system(copy: Path, tmp_path: Path, name: str) -> None:
     folder, registry = copy / "lipstick/systems" / name, copy / "lipstick/systems/__init__.py"
