@@ -11,6 +11,7 @@ from rich.table import Table
 from benchmark_workflowgen.experiments import (
     capture_cost,
     cluster,
+    erasure,
     events,
     federation,
     graph_cost,
@@ -125,6 +126,7 @@ for experiment in (
     semiring_cost,
     short_queries,
     statements,
+    erasure,
     questions,
     release,
     worker_cost,

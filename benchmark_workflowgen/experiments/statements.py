@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -57,19 +58,21 @@ def main(
     memory: str,
 ) -> None:
     """Measure statements with and without ls.sql, and questions about their history."""
-    with tempfile.TemporaryDirectory(prefix="statements-") as folder:
-        spark = _lake(Path(folder), jars, cores, memory)
+    with (
+        tempfile.TemporaryDirectory(prefix="statements-") as folder,
+        table_format_session(Path(folder), jars, cores, memory) as spark,
+    ):
         found = [
             measure(spark, format, rows, statements, clustered=clustered)
             for format in formats.split(",")
         ]
         results = {"results": found, "environment": environment(spark)}
-        spark.stop()
     print_rows(f"Statements over {rows:,} rows: seconds", found)
     write_results(output, results)
 
 
-def _lake(home: Path, jars: Path, cores: int, memory: str) -> SparkSession:
+@contextmanager
+def table_format_session(home: Path, jars: Path, cores: int, memory: str) -> Iterator[SparkSession]:
     """Start a Spark whose own catalog has tables of Delta, and whose catalog ``ice`` Iceberg."""
     settings = {
         "spark.driver.memory": memory,
@@ -90,7 +93,8 @@ def _lake(home: Path, jars: Path, cores: int, memory: str) -> SparkSession:
     for name, value in settings.items():
         builder = builder.config(name, value)
     session: SparkSession = builder.getOrCreate()
-    return session
+    yield session
+    session.stop()
 
 
 def measure(

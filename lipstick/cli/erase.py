@@ -87,8 +87,14 @@ def apply(plan: Path) -> None:
 @click.option("--receipt", type=click.Path(path_type=Path), required=True, help="JSON to write.")
 @click.option("--page", type=click.Path(path_type=Path), help="HTML to write.")
 @click.option("--search", multiple=True, help="A folder to search too; may be repeated.")
+@click.option("--budget", type=float, help="Seconds to search files for.")
 def verify(
-    plan: Path, key: Path, receipt: Path, page: Path | None, search: tuple[str, ...]
+    plan: Path,
+    key: Path,
+    receipt: Path,
+    page: Path | None,
+    search: tuple[str, ...],
+    budget: float | None,
 ) -> None:
     """Search for what PLAN erases, and sign a receipt. Exits with 1 unless it is all gone."""
     from lipstick.erasure.plan import ErasurePlan
@@ -96,7 +102,7 @@ def verify(
     with reported():
         document = _document(plan)
         with _session(document) as session:
-            made = ErasurePlan(session, document).verify(key, search, _say)
+            made = ErasurePlan(session, document).verify(key, search, _say, budget=budget)
         made.save(receipt)
         if page is not None:
             page.write_text(made.page(), encoding="utf-8")

@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DecimalType, IntegralType, StringType, StructType
 
-from lipstick.erasure.search import DISTINCTIVE, ErasedValues
 from lipstick.erasure.tables import PlannedTable
+from lipstick.erasure.value_search import DISTINCTIVE, ErasedValues
 from lipstick.errors import ErasureError
 from lipstick.tracking.views import column_of, quoted_name
 from rewriter.statements import Bags

@@ -20,7 +20,6 @@ from pyspark.sql.types import StructType
 from lipstick import display
 from lipstick.erasure.erased_values import values_to_search
 from lipstick.erasure.holders import check_holder
-from lipstick.erasure.search import ErasedValues
 from lipstick.erasure.tables import (
     ErasedTables,
     ErasureHost,
@@ -30,6 +29,7 @@ from lipstick.erasure.tables import (
     in_order,
     open_table,
 )
+from lipstick.erasure.value_search import ErasedValues
 from lipstick.errors import ErasureError
 from lipstick.histories.engine import shape_of
 from lipstick.histories.hypothetical import paired_changes
@@ -134,6 +134,8 @@ class ErasurePlan:
         key: str | os.PathLike[str],
         search: Sequence[str | os.PathLike[str]] = (),
         on_step: Steps | None = None,
+        *,
+        budget: float | None = None,
     ) -> ErasureReceipt:
         """Search for what should be gone, compute derived tables again, and sign what was found.
 
@@ -145,11 +147,15 @@ class ErasurePlan:
             Folders and files to search beside the tables and what the plan names.
         on_step
             Called with each step; by default a line shows them where the work takes seconds.
+        budget
+            The seconds that files are searched for; what is left then is in the receipt as not
+            searched, and the verdict is at best ``unclear``.
         """
         from lipstick.erasure.verification import verify_plan
 
         with reported(on_step) as say:
-            return verify_plan(self._host, self.document, Path(key), list(map(str, search)), say)
+            places = list(map(str, search))
+            return verify_plan(self._host, self.document, Path(key), places, say, budget)
 
     def computed(self, on_step: Steps = silent) -> tuple[ErasedTables, dict[str, Bags]]:
         """Return the tables, and by table what goes and comes; computed once."""

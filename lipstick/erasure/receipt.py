@@ -71,8 +71,8 @@ class ErasureReceipt:
     def verdict(self) -> str:
         """``erased``, ``pending``, ``unclear`` or ``not erased``.
 
-        Pending: values remain in files that no current version has, and in logs. Unclear: small
-        numbers remain elsewhere, which may stand for something else.
+        Pending: values remain in files that no current version has, and in logs. Unclear: places
+        were not searched, or small numbers remain elsewhere, which may stand for something else.
         """
         return str(self.document["verdict"])
 

@@ -3,35 +3,43 @@
 Parquet, ORC, CSV and lines of JSON are read as tables, texts as texts; blocks of Avro are
 decompressed and searched as bytes. Whatever can only be searched as bytes, or not read at all, is
 reported as not searched: a compressed file holds values that no search of bytes finds.
+
+Every file is read once for all values. Of Parquet one column at a time is in memory; columns whose
+types hold no such values are not read, nor whole numbers whose statistics exclude them. What a
+budget leaves out is reported as not searched.
 """
 
 from __future__ import annotations
 
 import gzip
-import html
-import json
+import os
 import re
+import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.json
 import pyarrow.orc
 import pyarrow.parquet as pq
 
-SHORTEST_PART = 5
-"""Texts of fewer characters are looked for as whole cells alone."""
-DISTINCTIVE = 100_000
-"""Integers from here on are looked for in every column, smaller ones in columns of their name."""
-_ROWS = 65_536
-_PATTERNS = 400
-"""Texts in one regular expression."""
+from lipstick.erasure.value_search import (
+    ErasedValues,
+    Hits,
+    ValueSearch,
+    is_binary,
+    is_number,
+    is_text,
+)
+
+_ROWS = 1 << 18
 _LARGEST = 512 * 2**20
 """Files of more bytes that are no tables are reported as not searched."""
 _WITHOUT_VALUES = (b"crc\0", b"PFA1")
@@ -39,23 +47,11 @@ _WITHOUT_VALUES = (b"crc\0", b"PFA1")
 _BITMAPS = "deletion_vector_"
 """The beginning of the names of Delta's files with the numbers of deleted rows."""
 _TABLES_OF_TEXT = (".csv", ".json", ".jsonl", ".tsv")
-_TRUNCATED = {"_delta_log": 32, "metadata": 16}
-"""Folders whose files have prefixes of values: the characters that statistics are cut to."""
+_TRUNCATED = {"_delta_log": 32, "metadata": 15}
+"""Folders whose files have prefixes of values: the characters that statistics have of them.
 
-
-@dataclass(frozen=True, slots=True)
-class ErasedValues:
-    """Values of a column that erased rows have and no remaining row has."""
-
-    relation: str
-    column: str
-    values: tuple[str | int, ...]
-    """Texts or integers."""
-
-    @property
-    def is_text(self) -> bool:
-        """True for texts."""
-        return bool(self.values) and isinstance(self.values[0], str)
+Iceberg cuts to 16 characters, and replaces the last one of an upper bound by the next.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,141 +88,189 @@ class SearchResult:
     bytes: int
 
 
-class ValueSearch:
-    """Searches cells, texts and paths for erased values, whatever their case."""
-
-    def __init__(self, erased: Sequence[ErasedValues]) -> None:
-        self._texts = [
-            (each, pa.array(sorted({str(v).lower() for v in each.values}), pa.large_string()))
-            for each in erased
-            if each.is_text
-        ]
-        self._numbers = [
-            (each, pa.array(sorted(set(each.values)), pa.int64()))
-            for each in erased
-            if each.values and not each.is_text
-        ]
-
-    def column(self, name: str, cells: pa.Array) -> Iterator[tuple[ErasedValues, int]]:
-        """Yield erased values with the number of cells of a column that have them."""
-        kind = cells.type
-        if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
-            yield from self._in_numbers(name, cells)
-        elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            yield from self._in_texts(name, cells.cast(pa.large_string()))
-        elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            for each, patterns in self._patterns(None):
-                found = sum(_count(cells, pattern) for pattern in patterns)
-                if found:
-                    yield each, found
-
-    def _in_numbers(self, name: str, cells: pa.Array) -> Iterator[tuple[ErasedValues, int]]:
-        try:
-            numbers = cells.cast(pa.int64())
-        except pa.ArrowInvalid:  # values beyond 64 bits are none of those searched for
-            numbers = pc.cast(cells, pa.int64(), safe=False)
-        for each, values in self._numbers:
-            wanted = values
-            if not _same_name(name, each.column):
-                wanted = values.filter(pc.greater_equal(pc.abs(values), DISTINCTIVE))
-            found = pc.sum(pc.is_in(numbers, value_set=wanted)).as_py() if len(wanted) else 0
-            if found:
-                yield each, found
-
-    def _in_texts(self, name: str, cells: pa.Array) -> Iterator[tuple[ErasedValues, int]]:
-        counted = pc.value_counts(cells.drop_null())
-        if not len(counted):
-            return
-        texts, counts = pc.utf8_lower(counted.field(0)), counted.field(1)
-        for each, values in self._texts:
-            hit = pc.is_in(texts, value_set=values)
-            for pattern in _patterns([v for v in values.to_pylist() if len(v) >= SHORTEST_PART]):
-                hit = pc.or_(hit, pc.match_substring_regex(texts, pattern))
-            if found := pc.sum(counts.filter(hit)).as_py():
-                yield each, found
-        for each, values in self._numbers:
-            every = _same_name(name, each.column)
-            as_texts = [str(v) for v in values.to_pylist() if every or abs(v) >= DISTINCTIVE]
-            hit = pc.is_in(texts, value_set=pa.array(as_texts, pa.large_string()))
-            for pattern in _number_patterns(v for v in as_texts if len(v) > SHORTEST_PART):
-                hit = pc.or_(hit, pc.match_substring_regex(texts, pattern))
-            if found := pc.sum(counts.filter(hit)).as_py():
-                yield each, found
-
-    def content(self, data: bytes, cut: int | None = None) -> Iterator[tuple[ErasedValues, int]]:
-        """Yield erased values with the number of places in bytes that have them.
-
-        Parameters
-        ----------
-        cut
-            The number of characters that texts may have been truncated to.
-        """
-        cell = pa.array([data], pa.large_binary())
-        for each, patterns in self._patterns(cut):
-            if found := sum(_count(cell, pattern) for pattern in patterns):
-                yield each, found
-
-    def _patterns(self, cut: int | None) -> Iterator[tuple[ErasedValues, list[str]]]:
-        for each, values in self._texts:
-            texts = [v[:cut] for v in values.to_pylist() if len(v) >= SHORTEST_PART]
-            escaped = (f(v) for v in texts for f in (str, _in_json, html.escape))
-            yield each, list(_patterns(dict.fromkeys(escaped)))
-        for each, values in self._numbers:
-            numbers = list(map(str, values.to_pylist()))
-            large = (text for text in numbers if abs(int(text)) >= DISTINCTIVE)
-            # Members of objects of JSON, escaped too, as statistics are in logs of tables.
-            member = rf'(?i:{re.escape(each.column)})(?:_\d+)?\\*"\s*:\s*'
-            members = (member + pattern[2:] for pattern in _number_patterns(iter(numbers)))
-            yield each, [*_number_patterns(large), *members]
-
-    def path(self, path: str) -> Iterator[tuple[ErasedValues, int]]:
-        """Yield erased values that a path has, as partitions of tables put them there."""
-        text = unquote(path).lower()
-        for each, values in self._texts:
-            parts = {part.partition("=")[2] or part for part in text.split("/")}
-            wanted = values.to_pylist()
-            if any(v in parts or (len(v) >= SHORTEST_PART and v in text) for v in wanted):
-                yield each, 1
-        for each, values in self._numbers:
-            named = {f"{each.column.lower()}={value}" for value in values.to_pylist()}
-            if named & set(text.split("/")):
-                yield each, 1
-
-
-def _same_name(name: str, column: str) -> bool:
-    """Return True for the name of a column, as captures number it too: ``id``, ``id_2``."""
-    return re.fullmatch(re.escape(column) + r"(_\d+)?", name, re.IGNORECASE) is not None
-
-
-def _patterns(texts: Sequence[str] | Mapping[str, None]) -> Iterator[str]:
-    listed = list(texts)
-    for start in range(0, len(listed), _PATTERNS):
-        yield "(?i:" + "|".join(map(re.escape, listed[start : start + _PATTERNS])) + ")"
-
-
-def _number_patterns(numbers: Iterator[str]) -> Iterator[str]:
-    listed = list(numbers)
-    for start in range(0, len(listed), _PATTERNS):
-        yield r"\b(?:" + "|".join(listed[start : start + _PATTERNS]) + r")\b"
-
-
-def _in_json(text: str) -> str:
-    return json.dumps(text)[1:-1]
-
-
-def _count(cells: pa.Array, pattern: str) -> int:
-    return pc.sum(pc.count_substring_regex(cells, pattern)).as_py() or 0
-
-
 # --- files --------------------------------------------------------------------------------------
 
 
-def search_folders(search: ValueSearch, roots: Sequence[str]) -> SearchResult:
-    """Search every file below some paths."""
-    findings: list[Finding] = []
+class _BudgetEndedError(Exception):
+    """The time to search in has passed."""
+
+
+@dataclass(slots=True)
+class _FileSearch:
+    """The search of one file after another, from several threads, until a moment."""
+
+    search: ValueSearch
+    ends: float | None
+    findings: list[Finding] = field(default_factory=list)
+    unsearched: list[Unsearched] = field(default_factory=list)
+
+    def run(self, file: Path) -> bool:
+        """Search a file; return False if the time has passed before."""
+        found: dict[tuple[ErasedValues, str], int] = {}
+
+        def add(place: str, hits: Hits) -> None:
+            for each, count in hits:
+                found[each, place] = found.get((each, place), 0) + count
+
+        if self._ended():
+            return False
+        try:
+            add("path", self.search.path(str(file)))
+            self._search(file, add)
+        except _BudgetEndedError:
+            self.unsearched.append(Unsearched(str(file), "the budget ended within it"))
+        except (OSError, EOFError, pa.ArrowException, ValueError, zlib.error) as error:
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            self.unsearched.append(Unsearched(str(file), reason[0][:200]))
+        self.findings += [
+            Finding(str(file), each.relation, each.column, place, each.is_text, count)
+            for (each, place), count in found.items()
+        ]
+        return True
+
+    def _ended(self) -> bool:
+        return self.ends is not None and time.monotonic() > self.ends
+
+    def _search(self, file: Path, add: _Add) -> None:
+        with file.open("rb") as opened:
+            magic = opened.read(4)
+        if magic == b"PAR1":
+            self._parquet(file, add)
+        elif magic[:3] == b"ORC":
+            reader = pa.orc.ORCFile(file)
+            for stripe in range(reader.nstripes):
+                self._columns(reader.read_stripe(stripe), add)
+        elif file.stat().st_size > _LARGEST:
+            self.unsearched.append(Unsearched(str(file), f"it has more than {_LARGEST:,} bytes"))
+        else:
+            self._content(file, add)
+
+    def _parquet(self, file: Path, add: _Add) -> None:
+        with pq.ParquetFile(file) as opened:
+            for key, value in (opened.metadata.metadata or {}).items():
+                if key != b"ARROW:schema":
+                    add("bytes", self.search.content(value))
+            schema = opened.schema_arrow
+            leaves = [_leaf_types(each.type) for each in schema]
+            first = np.cumsum([0, *map(len, leaves)]).tolist()
+            sized = first[-1] == opened.metadata.num_columns
+            encoded = {
+                each.name
+                for each, place in zip(schema, first, strict=False)
+                if sized and is_text(each.type) and _in_dictionaries(opened.metadata, place)
+            }
+        with pq.ParquetFile(file, read_dictionary=sorted(encoded)) as opened:
+            for group in range(opened.metadata.num_row_groups):
+                for each, place, kinds in zip(schema, first, leaves, strict=False):
+                    if not any(map(_searched, kinds)):
+                        continue
+                    whole = sized and pa.types.is_integer(each.type)
+                    statistics = (
+                        opened.metadata.row_group(group).column(place).statistics if whole else None
+                    )
+                    if statistics is None or self._may_have(each.name, statistics):
+                        for batch in opened.iter_batches(
+                            _ROWS, [group], [each.name], use_threads=False
+                        ):
+                            self._columns(batch, add)
+
+    def _may_have(self, name: str, statistics: Any) -> bool:
+        """Return False if statistics of whole numbers exclude all values."""
+        wanted = self.search.wanted(name)
+        if not len(wanted):
+            return False
+        if not statistics.has_min_max:
+            return True
+        first = int(np.searchsorted(wanted, statistics.min))
+        return first < len(wanted) and int(wanted[first]) <= statistics.max
+
+    def _columns(self, batch: pa.RecordBatch, add: _Add) -> None:
+        for each, cells in zip(batch.schema, batch.columns, strict=True):
+            for name, leaf in _leaves(each.name, cells):
+                if self._ended():
+                    raise _BudgetEndedError
+                add(f"column {name}", self.search.column(name.rpartition(".")[2], leaf))
+
+    def _content(self, file: Path, add: _Add) -> None:
+        data, name = file.read_bytes(), file
+        if name.suffix == ".gz":
+            data, name = gzip.decompress(data), name.with_suffix("")
+        cuts = [cut for folder, cut in _TRUNCATED.items() if folder in file.parts]
+        cut = min(cuts, default=None)
+        if data[:4] == b"Obj\x01":
+            for block in avro_blocks(data):
+                add("bytes", self.search.content(block, cut))
+            return
+        add("bytes", self.search.content(data, cut))
+        if name.suffix in _TABLES_OF_TEXT:
+            table = _as_table(data, name.suffix)
+            if table is not None:
+                for batch in table.to_batches(max_chunksize=_ROWS):
+                    self._columns(batch, add)
+                return
+        known = data.startswith(_WITHOUT_VALUES) or name.name.startswith(_BITMAPS)
+        if not known and not _is_plain(data):
+            reason = "its format is not known: its bytes were searched as they are"
+            self.unsearched.append(Unsearched(str(file), reason))
+
+
+_Add: TypeAlias = Callable[[str, Hits], None]
+
+
+def search_folders(
+    search: ValueSearch,
+    roots: Sequence[str],
+    on_step: Callable[[str], None] = lambda step: None,
+    budget: float | None = None,
+) -> SearchResult:
+    """Search every file below some paths, by a thread for each processor.
+
+    Parameters
+    ----------
+    on_step
+        Called about once a second with what is searched, and with the time that remains.
+    budget
+        The seconds to search in; what is left then is not searched.
+    """
+    started = time.monotonic()
     unsearched: list[Unsearched] = []
+    files = dict(_files(roots, unsearched))
+    sizes = {file: file.stat().st_size if file.exists() else 0 for file in files}
+    total, searched, said = sum(sizes.values()), 0, started
+    running = _FileSearch(search, None if budget is None else started + budget)
+    left: dict[str, list[Path]] = {}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for file, done in zip(files, pool.map(running.run, files), strict=True):
+            if not done:
+                left.setdefault(files[file], []).append(file)
+                continue
+            searched += sizes[file]
+            now = time.monotonic()
+            if now - said > 1:
+                said = now
+                remains = (now - started) * (total / max(searched, 1) - 1)
+                on_step(
+                    f"{searched:,} of {total:,} bytes are searched, about {remains:.0f} s remain"
+                )
+    unsearched += running.unsearched
+    for root, missed in left.items():
+        amount = f"{len(missed)} files with {sum(sizes[file] for file in missed):,} bytes"
+        unsearched.append(Unsearched(root, f"{amount}: the budget of {budget:g} s ended"))
+    count = len(files) - sum(map(len, left.values()))
+    order = {str(file): number for number, file in enumerate(files)}
+    findings = sorted(running.findings, key=lambda found: order[found.path])
+    return SearchResult(tuple(findings), tuple(unsearched), count, searched)
+
+
+def size_of_folders(roots: Sequence[str]) -> tuple[int, int]:
+    """Return the number of files below some paths, and of their bytes."""
+    sizes = [file.stat().st_size for file, _ in _files(roots, [])]
+    return len(sizes), sum(sizes)
+
+
+def _files(roots: Sequence[str], unsearched: list[Unsearched]) -> Iterator[tuple[Path, str]]:
+    """Yield each file below some paths once, with the first path that has it."""
     seen = set[Path]()
-    size = 0
     for root in roots:
         if re.match(r"[a-z][a-z0-9+.-]+://", root) and not root.startswith("file:"):
             unsearched.append(Unsearched(root, "it is on no local disk"))
@@ -235,73 +279,14 @@ def search_folders(search: ValueSearch, roots: Sequence[str]) -> SearchResult:
         if not top.exists():
             unsearched.append(Unsearched(root, "there is no such file or folder"))
             continue
-        files = [top] if top.is_file() else sorted(p for p in top.rglob("*") if p.is_file())
-        for file in files:
-            if file in seen:
-                continue
-            seen.add(file)
-            try:
-                size += file.stat().st_size
-                findings += _in_file(search, file, unsearched)
-            except (OSError, pa.ArrowException, ValueError) as error:
-                reason = str(error).strip().splitlines() or [type(error).__name__]
-                unsearched.append(Unsearched(str(file), reason[0][:200]))
-    return SearchResult(tuple(findings), tuple(unsearched), len(seen), size)
+        for file in [top] if top.is_file() else sorted(p for p in top.rglob("*") if p.is_file()):
+            if file not in seen:
+                seen.add(file)
+                yield file, root
 
 
-def _in_file(search: ValueSearch, file: Path, unsearched: list[Unsearched]) -> list[Finding]:
-    found: dict[tuple[ErasedValues, str], int] = {}
-
-    def add(place: str, hits: Iterator[tuple[ErasedValues, int]]) -> None:
-        for each, count in hits:
-            found[each, place] = found.get((each, place), 0) + count
-
-    add("path", search.path(str(file)))
-    with file.open("rb") as opened:
-        magic = opened.read(4)
-    if magic == b"PAR1":
-        for batch in pq.ParquetFile(file).iter_batches(batch_size=_ROWS):
-            _add_columns(add, search, batch)
-    elif magic[:3] == b"ORC":
-        reader = pa.orc.ORCFile(file)
-        for stripe in range(reader.nstripes):
-            _add_columns(add, search, reader.read_stripe(stripe))
-    elif file.stat().st_size > _LARGEST:
-        unsearched.append(Unsearched(str(file), f"it has more than {_LARGEST:,} bytes"))
-    else:
-        _search_content(add, search, file, unsearched)
-    return [
-        Finding(str(file), each.relation, each.column, place, each.is_text, count)
-        for (each, place), count in found.items()
-    ]
-
-
-def _search_content(
-    add: Any, search: ValueSearch, file: Path, unsearched: list[Unsearched]
-) -> None:
-    data, name = file.read_bytes(), file
-    if name.suffix == ".gz":
-        data, name = gzip.decompress(data), name.with_suffix("")
-    cuts = [cut for folder, cut in _TRUNCATED.items() if folder in file.parts]
-    cut = min(cuts, default=None)
-    if data[:4] == b"Obj\x01":
-        for block in avro_blocks(data):
-            add("bytes", search.content(block, cut))
-        return
-    add("bytes", search.content(data, cut))
-    if name.suffix in _TABLES_OF_TEXT:
-        table = _as_table(data, name.suffix)
-        if table is not None:
-            for batch in table.to_batches(max_chunksize=_ROWS):
-                _add_columns(add, search, batch)
-            return
-    known = data.startswith(_WITHOUT_VALUES) or name.name.startswith(_BITMAPS)
-    if not known and not _is_text(data):
-        reason = "its format is not known: its bytes were searched as they are"
-        unsearched.append(Unsearched(str(file), reason))
-
-
-def _is_text(data: bytes) -> bool:
+def _is_plain(data: bytes) -> bool:
+    """Return True for a text."""
     try:
         return "\0" not in data.decode("utf-8")
     except UnicodeDecodeError:
@@ -320,24 +305,43 @@ def _as_table(data: bytes, suffix: str) -> pa.Table | None:
         return None
 
 
-def _add_columns(add: Any, search: ValueSearch, batch: pa.RecordBatch) -> None:
-    for field, cells in zip(batch.schema, batch.columns, strict=True):
-        for name, leaf in _leaves(field.name, cells):
-            add(f"column {name}", search.column(name.rpartition(".")[2], leaf))
+def _searched(kind: pa.DataType) -> bool:
+    return is_number(kind) or is_text(kind) or is_binary(kind)
+
+
+def _in_dictionaries(metadata: Any, column: int) -> bool:
+    """Return True if all pages of a column refer to dictionaries."""
+    for group in range(metadata.num_row_groups):
+        encodings = metadata.row_group(group).column(column).encodings
+        if "PLAIN" in encodings or not any("DICTIONARY" in each for each in encodings):
+            return False
+    return bool(metadata.num_row_groups)
+
+
+def _leaf_types(kind: pa.DataType) -> list[pa.DataType]:
+    """Return the types of the columns without nesting that a column consists of."""
+    if pa.types.is_dictionary(kind):
+        return _leaf_types(kind.value_type)
+    if pa.types.is_nested(kind):
+        parts = [kind.field(number).type for number in range(kind.num_fields)]
+        if pa.types.is_map(kind):
+            parts = [kind.key_type, kind.item_type]
+        return [leaf for part in parts for leaf in _leaf_types(part)]
+    return [kind]
 
 
 def _leaves(name: str, cells: pa.Array) -> Iterator[tuple[str, pa.Array]]:
     """Yield the columns without nesting that a column consists of, with their names."""
     kind = cells.type
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind) and not is_text(kind.value_type):
         yield from _leaves(name, cells.dictionary_decode())
     elif pa.types.is_struct(kind):
-        for field, part in zip(kind, cells.flatten(), strict=True):
-            yield from _leaves(f"{name}.{field.name}", part)
+        for part, values in zip(kind, cells.flatten(), strict=True):
+            yield from _leaves(f"{name}.{part.name}", values)
     elif pa.types.is_map(kind):
         yield from _leaves(name, cells.keys)
         yield from _leaves(name, cells.items)
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    elif pa.types.is_nested(kind):
         yield from _leaves(name, cells.flatten())
     else:
         yield name, cells

@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from lipstick.erasure.holders import captures_of, holder_of
 from lipstick.erasure.plan import Steps, erased_values, planned_tables, silent
 from lipstick.erasure.receipt import ErasureReceipt, keyed_hash, read_key
-from lipstick.erasure.search import ErasedValues, Finding, ValueSearch, search_folders
+from lipstick.erasure.search import Finding, search_folders
 from lipstick.erasure.tables import (
     CurrentTable,
     ErasedTables,
@@ -24,6 +24,7 @@ from lipstick.erasure.tables import (
     PlannedTable,
     current_table,
 )
+from lipstick.erasure.value_search import ErasedValues, ValueSearch
 from lipstick.errors import LipstickError
 from lipstick.tracking.formats.versions import VersionedTable
 from rewriter.statements import hypothetical, rows_of, signed_difference
@@ -45,6 +46,7 @@ def verify_plan(
     key_file: Path,
     search: Sequence[str],
     on_step: Steps,
+    budget: float | None,
 ) -> ErasureReceipt:
     """Verify an erasure; see :meth:`lipstick.ErasurePlan.verify`."""
     key = read_key(key_file)
@@ -59,7 +61,8 @@ def verify_plan(
     roots += [*document["search"], *document["drop"], *search]
     on_step(f"searching {len(roots)} folders")
     dropped = {path for path in document["drop"] if not Path(path).exists()}
-    found = search_folders(ValueSearch(values), [root for root in roots if root not in dropped])
+    present = [root for root in roots if root not in dropped]
+    found = search_folders(ValueSearch(values), present, on_step, budget)
     on_step(f"{found.files} files are searched")
     mask = _Mask(key, values)
     findings = [
@@ -79,6 +82,8 @@ def verify_plan(
     verdict = "erased"
     if states:
         verdict = "pending" if states <= _PASSING else "unclear"
+    if found.unsearched:
+        verdict = "unclear"
     if wrong or states - _PASSING - {POSSIBLE}:
         verdict = "not erased"
     return ErasureReceipt.sign(

@@ -8,7 +8,9 @@ import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.orc
 import pyarrow.parquet as pq
@@ -16,8 +18,10 @@ import pytest
 from click.testing import CliRunner
 
 from lipstick.cli import main
+from lipstick.erasure.patterns import PatternSet
 from lipstick.erasure.receipt import ErasureReceipt, read_key
-from lipstick.erasure.search import ErasedValues, SearchResult, ValueSearch, search_folders
+from lipstick.erasure.search import SearchResult, Unsearched, search_folders
+from lipstick.erasure.value_search import ErasedValues, ValueSearch
 from lipstick.errors import ErasureError
 
 EMAIL = "zoë@example.org"
@@ -59,6 +63,19 @@ PLANTED: dict[str, Callable[[Path], object]] = {
     "a small number in a column of its name": lambda p: _parquet(p / "f", ID=[3, 17]),
     "a small number in a column of a capture": lambda p: _parquet(p / "f", id_2=[17]),
     "a small number as a text": lambda p: _parquet(p / "f", id=["17"]),
+    "a number in a float": lambda p: _parquet(p / "f", id=[0.5, 17.0, None]),
+    "a number in a decimal": lambda p: _parquet(
+        p / "f", id=pa.array([1, 17], pa.decimal128(9, 0)).cast(pa.decimal128(12, 2))
+    ),
+    "a number in statistics of a checkpoint": lambda p: _parquet(
+        p / "f", stats=[json.dumps({"minValues": {"id": 17}})]
+    ),
+    "a value that a dictionary has and no row": lambda p: _parquet(
+        p / "f", d=pa.DictionaryArray.from_arrays(pa.array([1]), [EMAIL, "x"])
+    ),
+    "metadata of a file": lambda p: pq.write_table(
+        pa.table({"n": [1]}).replace_schema_metadata({"made by": EMAIL}), p / "f"
+    ),
     "a large number in any column": lambda p: _parquet(p / "f", other=[4_000_017]),
     "a large number in a text": lambda p: (p / "f.log").write_text("row 4000017 was read"),
     "a short text as a whole cell": lambda p: _parquet(p / "f", who=["Zo"]),
@@ -111,6 +128,52 @@ def test_what_cannot_be_searched_is_named(tmp_path: Path) -> None:
     assert "searched as they are" in reasons["f.zip"]
     assert "snappy" in reasons["f.avro"]
     assert reasons["lake"] == "it is on no local disk"
+
+
+def test_what_a_budget_leaves_out_is_named(tmp_path: Path) -> None:
+    _parquet(tmp_path / "f", email=[EMAIL])
+    found = search_folders(SEARCH, [str(tmp_path)], budget=-1)
+    assert (found.findings, found.files, found.bytes) == ((), 0, 0)
+    size = (tmp_path / "f").stat().st_size
+    (left,) = found.unsearched
+    assert left == Unsearched(
+        str(tmp_path), f"1 files with {size:,} bytes: the budget of -1 s ended"
+    )
+
+
+def test_patterns_are_found_wherever_they_occur() -> None:
+    random = Random(7)
+    for _ in range(200):
+        data = bytes(random.choices(b"ab", k=random.randrange(300)))
+        drawn = (bytes(random.choices(b"ab", k=random.randrange(5, 20))) for _ in range(30))
+        patterns = list(dict.fromkeys(drawn))
+        numbers, places = PatternSet(patterns).places(np.frombuffer(data, np.uint8))
+        found = sorted(zip(numbers.tolist(), places.tolist(), strict=True))
+        assert found == [
+            (number, place)
+            for number, pattern in enumerate(patterns)
+            for place in range(len(data))
+            if data.startswith(pattern, place)
+        ]
+
+
+def test_cells_with_values_are_counted_as_one_by_one() -> None:
+    random = Random(11)
+    texts = [f"{random.choice('Äaß')}user{n}@example.org" for n in range(40)]
+    numbers = [random.randrange(-150_000, 150_000) for _ in range(40)]
+    search = ValueSearch(
+        [ErasedValues("t", "e", tuple(texts[:5])), ErasedValues("t", "n", tuple(numbers[:20]))]
+    )
+    cells = [
+        random.choice("x7 _,") + random.choice([*texts, *map(str, numbers)]) for _ in range(500)
+    ]
+    cells += [text.upper() for text in texts] + ["", "ab"]
+    found = {each.column: count for each, count in search.column("c", pa.array([None, *cells]))}
+    large = "|".join(str(n) for n in numbers[:20] if abs(n) >= 100_000)
+    assert found == {
+        "e": sum(any(t.lower() in cell.lower() for t in texts[:5]) for cell in cells),
+        "n": sum(bool(re.search(rf"(?<![0-9A-Za-z_])({large})(?!\w)", cell)) for cell in cells),
+    }
 
 
 def test_a_receipt_that_was_changed_is_not_as_it_was_signed(tmp_path: Path) -> None:

@@ -1,0 +1,145 @@
+"""The cost of an erasure: planned, applied and verified over a pipeline of tables.
+
+Customers and their orders, a join of both, and sums of the join. Some customers are erased with
+their orders, once in place. For each step: wall seconds, processor seconds of Spark and of this
+process, and Spark's jobs. Spark needs the jars of both formats, and a PySpark that they support:
+``PYTHONPATH=.cache/table-formats/site python -m benchmark_workflowgen erasure --jars
+.cache/table-formats/jars``, once ``./dev tables`` has made that folder.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from pyspark.sql import SparkSession
+
+import lipstick
+from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.experiments.statements import table_format_session
+from benchmark_workflowgen.harness import Row, output_option, print_rows, write_results
+
+_TABLES: Final = {"delta": "{}", "iceberg": "ice.db.{}", "parquet": "{}"}
+
+
+@click.command()
+@click.option("--jars", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--rows", default=1_000_000, show_default=True, help="Orders.")
+@click.option("--erased", default=10, show_default=True, help="Customers, of one in ten orders.")
+@click.option("--formats", default="delta,iceberg", show_default=True)
+@output_option
+@click.option("--cores", default=2, show_default=True)
+@click.option("--memory", default="4g", show_default=True, help="Heap of the driver.")
+@click.option("--steps", is_flag=True, help="Print each step of the work.")
+def main(
+    jars: Path,
+    rows: int,
+    erased: int,
+    formats: str,
+    output: Path | None,
+    cores: int,
+    memory: str,
+    steps: bool,
+) -> None:
+    """Measure the erasure of customers from a pipeline of tables."""
+    found: list[Row] = []
+    with (
+        tempfile.TemporaryDirectory(prefix="erasure-") as folder,
+        table_format_session(Path(folder), jars, cores, memory) as spark,
+    ):
+        for format in formats.split(","):
+            found += measure(spark, format, rows, erased, Path(folder), show=steps)
+        results = {"results": found, "environment": environment(spark)}
+    print_rows(f"Erasures of {erased} customers from {rows:,} orders", found)
+    write_results(output, results)
+
+
+def measure(
+    spark: SparkSession, format: str, rows: int, erased: int, folder: Path, *, show: bool
+) -> Iterator[Row]:
+    """Yield the figures of each step of an erasure from tables of a format."""
+    names = {n: _TABLES[format].format(n) for n in ("customers", "orders", "joined", "totals")}
+    create = f"CREATE TABLE {{}} USING {format} AS {{}}"
+    spark.sql(
+        create.format(
+            names["customers"],
+            "SELECT 10000000 + id AS id, concat('user', id, '@example.org') AS email, "
+            f"concat('city', id % 1000) AS city FROM range({rows // 10})",
+        )
+    )
+    spark.sql(
+        create.format(
+            names["orders"],
+            f"SELECT id, 10000000 + id * 7 % {rows // 10} AS customer, id % 1000 AS cents, "
+            f"concat('note ', id) AS note FROM range({rows})",
+        )
+    )
+    queries = {
+        "joined": "SELECT o.id, o.customer, c.email, c.city, o.cents, o.note "
+        f"FROM {names['orders']} o JOIN {names['customers']} c ON o.customer = c.id",
+        "totals": "SELECT city, count(*) AS n, sum(cents) AS cents "
+        f"FROM {names['joined']} GROUP BY city",
+    }
+    started = time.perf_counter()
+    for name, query in queries.items():
+        spark.sql(create.format(names[name], query))
+    plain = time.perf_counter() - started
+    last = [time.perf_counter()]
+
+    def on_step(step: str) -> None:
+        if show:
+            click.echo(f"  +{time.perf_counter() - last[0]:.1f} s: {' '.join(step.split())[:120]}")
+        last[0] = time.perf_counter()
+
+    with lipstick.session(spark) as ls:
+        for name in ("customers", "orders"):
+            ls.track(names[name], names[name], key="id")
+        figures: Row = {"format": format, "step": "plan", "queries": round(plain, 1)}
+        with measured(spark, figures):
+            plan = ls.erase(
+                {
+                    names["customers"]: f"id < {10_000_000 + erased}",
+                    names["orders"]: f"customer < {10_000_000 + erased}",
+                },
+                {names[name]: query for name, query in queries.items()},
+                key={names["joined"]: "id", names["totals"]: "city"},
+                in_place=True,
+                on_step=on_step,
+            )
+        yield figures
+        figures = {"format": format, "step": "apply"}
+        with measured(spark, figures):
+            plan.apply(on_step)
+        yield figures
+        figures = {"format": format, "step": "verify"}
+        with measured(spark, figures):
+            receipt = plan.verify(folder / "key", on_step=on_step)
+        document = receipt.document
+        figures |= {"files": document["files"], "MB": round(document["bytes"] / 1e6)}
+        figures |= {"verdict": receipt.verdict, "findings": len(receipt.findings)}
+        yield figures
+
+
+@contextmanager
+def measured(spark: SparkSession, figures: Row) -> Iterator[None]:
+    """Add wall seconds, processor seconds and the number of jobs of a piece of work."""
+    before = _spent(spark)
+    yield
+    wall, jvm, own, jobs = (a - b for a, b in zip(_spent(spark), before, strict=True))
+    figures |= {"wall": round(wall, 1), "Spark": round(jvm, 1), "Python": round(own, 1)}
+    figures |= {"jobs": round(jobs)}
+
+
+def _spent(spark: SparkSession) -> tuple[float, float, float, float]:
+    """Return the time, processor seconds of Spark's process and of this one, and jobs so far."""
+    context: Any = spark.sparkContext
+    stat = Path(f"/proc/{context._gateway.proc.pid}/stat").read_text().rpartition(")")[2].split()
+    jvm = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+    jobs = int(context._jsc.sc().dagScheduler().numTotalJobs())
+    return time.perf_counter(), jvm, time.process_time(), jobs
