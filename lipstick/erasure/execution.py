@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
+from lipstick.erasure.effects import put_views
 from lipstick.erasure.holders import check_holder
 from lipstick.erasure.tables import CurrentTable, ErasedTables, PlannedTable, current_table
 from lipstick.errors import ErasureError
@@ -28,8 +29,6 @@ _OVERWRITE = "spark.sql.sources.partitionOverwriteMode"
 
 def apply_plan(plan: ErasurePlan, on_step: Steps) -> None:
     """Apply a plan; see :meth:`lipstick.ErasurePlan.apply`."""
-    from lipstick.erasure.plan import put_views
-
     for path in plan.document["drop"]:
         check_holder(Path(path))
     tables, differences = plan.computed(on_step)
