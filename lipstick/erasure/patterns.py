@@ -1,9 +1,9 @@
-"""Many texts found in one pass over bytes, by arrays.
+"""The places in bytes that have one of many patterns, found in one pass by arrays.
 
-Each pattern is known by one of its *grams*, some bytes in a row, of those that the fewest other
-patterns have. A table of bits says for each place in the data whether a gram may begin there; what
-is left is compared with the patterns, all candidates at once. The cost is that of the bytes,
-however many patterns there are.
+Each pattern is known by a *gram*: a few of its bytes that as few other patterns as possible have. A
+table says for each place in the data whether a known gram may begin there; the remaining candidates
+are compared with their patterns, all at once. The cost depends on the bytes, hardly on the number
+of patterns.
 """
 
 from __future__ import annotations

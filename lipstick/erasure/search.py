@@ -236,7 +236,7 @@ def search_folders(
     unsearched: list[Unsearched] = []
     files = dict(_files(roots, unsearched))
     sizes = {file: file.stat().st_size if file.exists() else 0 for file in files}
-    total, searched, said = sum(sizes.values()), 0, started
+    total, searched, reported = sum(sizes.values()), 0, started
     running = _FileSearch(search, None if budget is None else started + budget)
     left: dict[str, list[Path]] = {}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -246,8 +246,8 @@ def search_folders(
                 continue
             searched += sizes[file]
             now = time.monotonic()
-            if now - said > 1:
-                said = now
+            if now - reported > 1:
+                reported = now
                 remains = (now - started) * (total / max(searched, 1) - 1)
                 on_step(
                     f"{searched:,} of {total:,} bytes are searched, about {remains:.0f} s remain"
