@@ -1,9 +1,8 @@
 """The places in bytes that have one of many patterns, found in one pass by arrays.
 
 Each pattern is known by a *gram*: a few of its bytes that as few other patterns as possible have. A
-table says for each place in the data whether a known gram may begin there; the remaining candidates
-are compared with their patterns, all at once. The cost depends on the bytes, hardly on the number
-of patterns.
+table of hashes rules out most places in the data; the remaining candidates are compared with their
+patterns, all at once. The cost depends on the bytes, hardly on the number of patterns.
 """
 
 from __future__ import annotations
