@@ -347,7 +347,9 @@ def _with_captured(
     member[places[there]] = there
     if (member < 0).any():
         return source
-    table = source.take(np.arange(len(source)))
+    names = source.schema.names
+    source.load(names)
+    table = pa.table([decoded(source.column(name)) for name in names], names=names)
     for name, scalar in block.core.select:
         column = interpret(scalar).column
         bare = column is not None and column[0] == alias

@@ -266,7 +266,7 @@ class ContributionViews:
         if groups.ordered and groups.values is not None:
             order = pc.array_sort_indices(groups.values).to_numpy().astype(np.int64)
         else:
-            order = ranked(inputs, values)
+            order = ranked(inputs, values, SHOWN)
         return Items(groups, counts, values, order)
 
     @property
@@ -343,8 +343,7 @@ class ContributionViews:
         if asked.only and inputs.shared and not inputs.distinct:
             part = pc.sum(exact(items.values)).as_py()
             made = f"{spelled(part)} of it from {made}"
-        largest = ranked(inputs, items.values)[:1]
-        (bar,) = _bars(inputs, items, largest)
+        (bar,) = _bars(inputs, items, ranked(inputs, items.values, 1)[:1])
         of_column = f"{groups.column} " if groups.column else f"{groups.axis.name} "
         name = f"{of_column}{'NULL' if bar['label'] is None else bar['label']}"
         value = bar["value"]

@@ -112,6 +112,10 @@ def _alone(function: str, codes: Array, values: pa.Array, count: int) -> pa.Arra
 
 def _folded(codes: Array, values: pa.Array, how: str, count: int) -> pa.Array:
     """Return an aggregate of the values of each group."""
+    if count == len(codes) and np.bincount(codes).max(initial=0) == 1:
+        places = np.empty(count, dtype=np.int64)
+        places[codes] = np.arange(count)
+        return values.take(pa.array(places))
     table = pa.table({"g": codes, "v": values}).group_by("g").aggregate([("v", how)])
     places = np.full(count, -1)
     places[table.column("g").to_numpy()] = np.arange(table.num_rows)
@@ -133,15 +137,25 @@ def numbered(arrays: Sequence[pa.Array]) -> pa.Array:
     return pa.array(codes)
 
 
-def ranked(inputs: Inputs, values: pa.Array) -> Array:
-    """Return the places of measures, the most important first: by size, for MIN the least."""
+def ranked(inputs: Inputs, values: pa.Array, most: int) -> Array:
+    """Return the places of measures, the most important first: by size, for MIN the least.
+
+    Only the first `most` are in order; the others follow as they come.
+    """
     if inputs.function == "MIN":
         keys, way = values, "ascending"
     else:
         signed = inputs.function == "MAX" or kind(values.type) != "number"
         keys, way = (values if signed else pc.abs(values)), "descending"
-    order: Array = pc.array_sort_indices(keys, order=way, null_placement="at_end").to_numpy()
-    return order.astype(np.int64)
+    near, far = np.arange(len(keys)), np.zeros(0, dtype=np.int64)
+    if len(keys) > most and kind(keys.type) == "number":
+        # Rounding keeps the order, so that the first ones are among those that are not less.
+        sizes = keys.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        sizes = np.nan_to_num(sizes if way == "ascending" else -sizes, nan=np.inf)
+        ahead = sizes <= np.partition(sizes, most - 1)[most - 1]
+        near, far = np.flatnonzero(ahead), np.flatnonzero(~ahead)
+    order = pc.array_sort_indices(keys.take(pa.array(near)), order=way, null_placement="at_end")
+    return np.concatenate([near[order.to_numpy()], far])
 
 
 def extremes(inputs: Inputs, values: pa.Array) -> str:

@@ -78,7 +78,7 @@ def test_measures_are_those_of_single_inputs(function: str) -> None:
             else:
                 others = [value for at, value in enumerate(values) if at not in inside]
                 assert measure == whole - (aggregated(function, others) or 0)
-        order = ranked(inputs, pa.array(found)).tolist()
+        order = ranked(inputs, pa.array(found), len(found)).tolist()
         sizes = [found[at] if name in ("MIN", "MAX") else -abs(found[at]) for at in order]
         assert sizes == sorted(sizes, reverse=name == "MAX")
 
