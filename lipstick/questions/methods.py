@@ -10,8 +10,9 @@ import pyarrow as pa
 from lipstick.errors import NeedsSparkError
 from lipstick.questions.analysis import Analyses
 from lipstick.questions.asking import BUDGET, check_limit, question
+from lipstick.questions.deletion import record_of
 from lipstick.questions.scenarios import Each, Given, resolve_scenarios
-from lipstick.questions.updates import resolve_update, resolve_updates
+from lipstick.questions.updates import check_not_above, resolve_update, resolve_updates
 from lipstick.tables.origins import A, expanded
 from lipstick.tracking.unknown_keys import check_keys
 from semiring.base import Semiring
@@ -260,9 +261,18 @@ class Questions(Analyses, Generic[T]):
 
     @question("evaluating an update")
     def what_if_updated(
-        self, update: Mapping[str, Any], *, strict: bool = False, budget: float | None = None
+        self,
+        update: Mapping[str, Any] | None = None,
+        *,
+        insert: Mapping[str, pa.Table] | None = None,
+        strict: bool = False,
+        budget: float | None = None,
     ) -> WhatIf[pa.Table]:
-        """Return what the answer would be had some inputs had other values, computed in memory.
+        """Return what the answer would be had some inputs had other values, or been there too.
+
+        Where aggregates alone read the columns, it is computed in memory. With Spark other columns
+        may change, and rows be inserted: blocks of the query that read a changed relation run
+        again, the others are read as captured.
 
         Parameters
         ----------
@@ -270,20 +280,37 @@ class Questions(Analyses, Generic[T]):
             Per relation an Arrow table of its key columns and of the columns that change, with
             their new values; or, with Spark, a mapping from columns to expressions over the
             relation's columns, in which a tuple is left as it was where the value is the same.
+        insert
+            Per relation an Arrow table of further rows, with all of its columns.
         strict
             As for :meth:`what_if`: of the keys of tables.
         budget
             As for :meth:`polynomials`.
 
+        Returns
+        -------
+        WhatIf
+            ``method`` is ``annotations`` where it was computed in memory, else ``blocks``. Sums of
+            floats that are run again may differ from the captured ones in their last digits.
+
         Raises
         ------
-        CaptureError
-            When a column decides which rows are joined, selected or grouped, or the query has
-            several blocks: the capture then has not all there is to know.
+        NeedsSparkError
+            Without Spark, when a column decides which rows are joined, selected or grouped, when
+            the query has several blocks, and for inserted rows.
         TrackingError
-            For relations that the query does not read, and expressions without Spark.
+            For relations that the query does not read, expressions without Spark, and inserted
+            keys that are there already.
+        UnsupportedError
+            Where the query must be run again and cannot be: chance or a recursion decides.
         """
-        return self._captured.memory.what_if_updated(self._update(update, strict=strict))
+        capture = self._captured
+        updated = self._update(update or {}, strict=strict)
+        inserted = {
+            record_of(capture.manifest.relations, name).name: table
+            for name, table in (insert or {}).items()
+        }
+        return self._changed(updated, inserted)
 
     @question("evaluating updates")
     def what_if_updated_many(
@@ -302,9 +329,38 @@ class Questions(Analyses, Generic[T]):
         Raises
         ------
         CaptureError, TrackingError
-            As :meth:`what_if_updated`. All are computed together, and cost what they touch.
+            As :meth:`what_if_updated`. In memory all are computed together, and cost what they
+            touch; where blocks must run again, Spark computes one after the other.
         """
-        return self._captured.memory.what_if_updated_many(self._updates(scenarios, strict=strict))
+        updates = self._updates(scenarios, strict=strict)
+        try:
+            return self._captured.memory.what_if_updated_many(updates)
+        except NeedsSparkError:
+            if self._captured.engine.spark is None:
+                raise
+        from lipstick.engines.spark.one_by_one import joined_answers
+
+        check_not_above(self._captured, {part.relation for part in updates.updated})
+        changed = map(updates.updated_in, range(len(updates.labels)))
+        answers = [self._captured.cluster.what_if_changed(each, {}) for each in changed]
+        return joined_answers(updates.labels, answers)
+
+    def _changed(
+        self, updated: Mapping[str, pa.Table], inserted: Mapping[str, pa.Table]
+    ) -> WhatIf[pa.Table]:
+        """Return the answer over changed relations: from memory, or from blocks run again."""
+        capture = self._captured
+        if not inserted:
+            try:
+                return capture.memory.what_if_updated(updated)
+            except NeedsSparkError:
+                if capture.engine.spark is None:
+                    raise
+        check_not_above(capture, {*updated, *inserted})
+        from lipstick.questions.what_if import WhatIf
+
+        answer = capture.cluster.what_if_changed(updated, inserted)
+        return WhatIf(answer.method, answer.df.toArrow, answer.changes.toArrow)
 
     # -- explanations ----------------------------------------------------------------------
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     DataType,
     DecimalType,
     FractionalType,
     IntegralType,
+    LongType,
     NullType,
     StringType,
     StructField,
@@ -25,9 +25,10 @@ from pyspark.sql.types import (
 from lipstick.capture.files import arrow_of
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import RelationRecord
+from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.lossless import Declared, lossless, misfit
 from lipstick.engines.memory.scenarios import Updated, Updates
-from lipstick.errors import TrackingError
+from lipstick.errors import CapabilityError, CaptureError, TrackingError
 from lipstick.questions.deletion import record_of
 from lipstick.questions.scenarios import (
     Each,
@@ -37,7 +38,10 @@ from lipstick.questions.scenarios import (
     tables_by_scenario,
     tabulated,
 )
-from lipstick.tracking.tracker import Tracked, comparable
+from lipstick.tracking.tracker import Naming, comparable
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
 
 _LOST = "_lost_"
 _EXACT = {"exact": ("double", "decimal(38,18)"), "date": ("timestamp_ntz",)}
@@ -116,8 +120,31 @@ def resolve_updates(
     return Updates(pa.array(names), tuple(parts))
 
 
-def updated_view(spark: SparkSession, tracked: Tracked, update: pa.Table) -> str:
-    """Return a view of the rows of a relation, with new values.
+def check_not_above(capture: Capture, changed: Collection[str]) -> None:
+    """Refuse changes of relations that derived relations of the same query were made of.
+
+    Raises
+    ------
+    CapabilityError
+        The derived relations would be others, too.
+    """
+    for record in capture.manifest.relations.values():
+        if record.derived is None:
+            continue
+        derivation = capture.ancestry.derivation(record)
+        for part in derivation.parts:
+            above = capture.ancestry.names_above(derivation, part) if part.captured else ()
+            for name in above:
+                if any(name == each.lower() for each in changed):
+                    raise CapabilityError(
+                        f"{record.name!r}, which the query reads too, was made from {name!r}: new "
+                        "values are not followed through it.\nWrite its query into this one: "
+                        "WITH t AS (...)."
+                    )
+
+
+def updated_rows(rows: DataFrame, record: RelationRecord, update: pa.Table) -> DataFrame:
+    """Return the rows of a relation with new values.
 
     Parameters
     ----------
@@ -126,23 +153,21 @@ def updated_view(spark: SparkSession, tracked: Tracked, update: pa.Table) -> str
 
     Raises
     ------
+    CaptureError
+        For a key that is given twice.
     ColumnValueError
         For a value that the type of its column cannot hold.
     """
-    rows, token = spark.table(tracked.view), tracked.token
-    for index, name in enumerate(update.column_names):
-        if name not in token:
-            field = rows.schema[name]
-            kind = arrow_of(StructType([field])).field(0).type
-            values = update.column(index).combine_chunks()
-            new = lossless(tracked.name, name, values, kind, Declared.of(field.metadata))
-            update = update.set_column(index, name, new)
-    new = spark.createDataFrame(update).select(
+    keys = [update.column(name).combine_chunks() for name in record.token]
+    if len(distinct(keys, update.num_rows)[1]) < update.num_rows:
+        raise CaptureError(f"The new values of {record.name!r} give a key twice.")
+    changed = [name for name in update.column_names if name not in record.token]
+    update = _fitting(rows, record, update, changed)
+    new = rows.sparkSession.createDataFrame(update).select(
         *(F.col(f"`{name}`").alias(f"_new_{name}") for name in update.column_names),
         F.lit(True).alias("_is_new"),
     )
-    match = [rows[f"`{name}`"].eqNullSafe(new[f"`_new_{name}`"]) for name in token]
-    changed = set(update.column_names) - set(token)
+    match = [rows[f"`{name}`"].eqNullSafe(new[f"`_new_{name}`"]) for name in record.token]
     columns = [
         F.when(F.col("_is_new"), F.col(f"`_new_{field.name}`").cast(field.dataType))
         .otherwise(F.col(f"`{field.name}`"))
@@ -151,9 +176,63 @@ def updated_view(spark: SparkSession, tracked: Tracked, update: pa.Table) -> str
         else F.col(f"`{field.name}`")
         for field in rows.schema
     ]
-    name = f"_lipstick_updated_{uuid.uuid4().hex[:8]}"
-    rows.join(new, match, "left").select(*columns).createOrReplaceTempView(name)
-    return name
+    return rows.join(new, match, "left").select(*columns)
+
+
+def inserted_rows(rows: DataFrame, record: RelationRecord, table: pa.Table) -> DataFrame:
+    """Return further rows of a relation.
+
+    Parameters
+    ----------
+    table
+        All columns of the relation. Rows that are named by files get names of their own.
+
+    Raises
+    ------
+    TrackingError
+        For missing and unknown columns, and for keys that are there twice.
+    ColumnValueError
+        For a value that the type of its column cannot hold.
+    """
+    if record.naming != Naming.KEY.value:
+        numbered = all(isinstance(rows.schema[name].dataType, LongType) for name in record.token)
+        if not numbered or len(record.token) != 1:
+            raise TrackingError(
+                f"{record.name!r} has no key by which new rows are told apart.\nTrack it with one."
+            )
+        names = pa.array(np.arange(-table.num_rows, 0))
+        table = table.append_column(record.token[0], names)
+    wanted = [field.name for field in rows.schema]
+    for problem, columns in (
+        ("need its column", set(wanted) - set(table.column_names)),
+        ("have a column that is not in it:", set(table.column_names) - set(wanted)),
+    ):
+        if columns:
+            raise TrackingError(f"New rows of {record.name!r} {problem} {min(columns)!r}.")
+    new = rows.sparkSession.createDataFrame(_fitting(rows, record, table.select(wanted), wanted))
+    new = new.select(*(F.col(f"`{f.name}`").cast(f.dataType).alias(f.name) for f in rows.schema))
+    keys = [F.col(f"`{name}`") for name in record.token]
+    known = rows.select(*keys).unionAll(new.select(*keys)).groupBy(*keys).count()
+    if (twice := known.where("count > 1").head()) is not None:
+        shown = ", ".join(str(value) for value in twice[:-1])
+        raise TrackingError(
+            f"{record.name!r} would have several rows with the key ({shown}).\n"
+            "Change the row that is there, or insert one with another key."
+        )
+    return new
+
+
+def _fitting(
+    rows: DataFrame, record: RelationRecord, table: pa.Table, names: Sequence[str]
+) -> pa.Table:
+    """Return a table with some columns in the types of a relation's columns."""
+    for name in names:
+        field = rows.schema[name]
+        kind = arrow_of(StructType([field])).field(0).type
+        values = table.column(name).combine_chunks()
+        new = lossless(record.name, name, values, kind, Declared.of(field.metadata))
+        table = table.set_column(table.schema.get_field_index(name), name, new)
+    return table
 
 
 def _each(

@@ -129,7 +129,10 @@ class Hypothesis:
                 view = without(self._spark, view, *gone[name])
                 views_left.append(view)
             views[record.view] = view
-        rows = self._spark.sql(plain_sql(capture.manifest.root, views, identity=True))
+        changed = {own for own, view in views.items() if own != view}
+        known_rows = {} if self._rerun else capture.cluster.unchanged_rows(changed)
+        root = capture.manifest.root
+        rows = self._spark.sql(plain_sql(root, views, identity=True, rows=known_rows))
         drop_once_read(rows, views_left)
         return rows
 

@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from rewriter.emit.contributions import Contributions, contributions
 from rewriter.emit.core import members_query
-from rewriter.emit.program import Extent, extents, potential_query, program, statement
+from rewriter.emit.program import (
+    Extent,
+    extents,
+    potential_query,
+    present_members,
+    program,
+    statement,
+)
 from rewriter.emit.tail import MEMBERS, CapturedGroups, answer_query, comparisons, rows_query
 from rewriter.emit.trees import (
     BRANCH,
@@ -47,6 +54,7 @@ __all__ = [
     "extents",
     "members_query",
     "potential_query",
+    "present_members",
     "program",
     "rows_query",
     "statement",

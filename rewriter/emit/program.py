@@ -221,18 +221,21 @@ def program(
     provenance: bool,
     identity: bool = False,
     members: Callable[[Block], exp.Query] | None = None,
+    captured_rows: Mapping[str, str] = MappingProxyType({}),
 ) -> exp.Select:
     """Return the whole query as one statement: a common table expression per members and block.
 
     With ``provenance`` this is the rewritten query: the answer's columns, then ``_prov``.
     ``members`` gives the query of each block's members; the default is its core.
+    ``captured_rows`` gives views of rows as a capture keeps them, by block.
     """
     rows = rows_query(root, CTE_TABLES, provenance=provenance)
     shown = [*root.identity] if identity else []
     shown += [output.name for output in root.outputs if output.name not in shown]
     shown += [PROVENANCE] * provenance
     annotated = _annotated(root) if provenance else set()
-    return statement(root, visible(rows, shown), members or _present_members, annotated)
+    members = members or present_members
+    return statement(root, visible(rows, shown), members, annotated, captured_rows)
 
 
 def _annotated(block: Block) -> set[str]:
@@ -240,7 +243,7 @@ def _annotated(block: Block) -> set[str]:
     return {block.name}.union(*(_annotated(branch) for branch in block.branches))
 
 
-def _present_members(block: Block) -> exp.Select:
+def present_members(block: Block) -> exp.Select:
     """Return the members over present tuples of other blocks: nothing was deleted."""
     return members_query(block, replace(CTE_TABLES, potential=CTE_TABLES.rows), prefilter=False)
 

@@ -139,7 +139,12 @@ def answer_without(
         rows = relation.data.filter(relation.among(keys))
         create_table(connection, view, rows.select(list(relation.key)))
         gone[name] = (view, relation.key)
-    result: Any = connection.execute(to_duckdb(hypothetical_sql(root, members_of, gone)))
+    return shown_rows(connection, root, to_duckdb(hypothetical_sql(root, members_of, gone)))
+
+
+def shown_rows(connection: duckdb.DuckDBPyConnection, root: Block, statement: str) -> Bag:
+    """Return the rows of a statement of an answer with its identity, without the identity."""
+    result: Any = connection.execute(statement)
     table = result.fetch_arrow_table()
     shown = loosened(from_arrow(table))
     places = [shown.columns.index(output.name) for output in root.outputs]

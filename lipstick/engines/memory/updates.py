@@ -16,7 +16,8 @@ from lipstick.engines.memory.places import matches, pack, positions_of, union
 from lipstick.engines.memory.regroup import Moved
 from lipstick.engines.memory.scenarios import Updated
 from lipstick.engines.memory.state import State, overlay
-from lipstick.errors import CaptureError
+from lipstick.engines.memory.store import OPEN_WITH_SPARK
+from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.analysis.value_columns import updated_columns
 from rewriter.blocks import MEMBER
 from rewriter.interpret import Resolve, Vector, from_arrow
@@ -75,22 +76,24 @@ def follow(engine: Engine, updated: Iterable[Updated]) -> NewValues:
 
     Raises
     ------
-    CaptureError
+    NeedsSparkError
         For queries of several blocks, and for columns that something else than an aggregate reads:
         what would then be joined, selected or grouped is not in the capture.
+    CaptureError
+        For keys that are given twice.
     ColumnValueError
         For values that the type of their column cannot hold.
     """
     rows = engine.rows(engine.root.name)
     if not isinstance(rows, GroupRows) or not rows.members.alone:
-        raise CaptureError(
-            "Other values are followed through one grouping over joins, and this query has more.\n"
-            "Run it over the changed relation instead."
+        raise NeedsSparkError(
+            "Other values are followed in memory through one grouping over joins, and this query "
+            "has more.\n" + OPEN_WITH_SPARK
         )
     if engine.root.name in engine.manifest.pruned:
-        raise CaptureError(
+        raise NeedsSparkError(
             "The capture has the groups that HAVING keeps, and other values may bring others.\n"
-            "Capture the query without HAVING, and compare its aggregates."
+            + OPEN_WITH_SPARK
         )
     schema = engine.manifest.schemas.get(engine.root.name, {}).get("members", {"fields": []})
     metadata = {field["name"]: field["metadata"] for field in schema["fields"]}
@@ -149,10 +152,10 @@ def _columns(
     relation = updated.relation
     held = updated_columns(members.block, relation, name)
     if held is None:
-        raise CaptureError(
+        raise NeedsSparkError(
             f"Column {name!r} of {relation!r} decides which rows are joined, selected or grouped, "
             "or is stored as part of an expression: other values make other members than the "
-            "capture has.\nRun the query over the changed relation instead."
+            "capture has.\n" + OPEN_WITH_SPARK
         )
     values = updated.table.column(name).combine_chunks()
     keys = [column.combine_chunks() for column in tokens.columns]

@@ -30,20 +30,27 @@ from lipstick.engines.spark.evaluate import (
 )
 from lipstick.engines.spark.lineage import lineage_rows, lineage_tokens, select_rows
 from lipstick.engines.spark.workers import use_own_python
-from lipstick.errors import CapabilityError, NeedsSparkError
-from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion
+from lipstick.errors import CapabilityError, NeedsSparkError, UnsupportedError
+from lipstick.questions.deletion import Cascade, Deletion, check_readable, resolve_deletion
+from lipstick.questions.updates import inserted_rows, updated_rows
 from lipstick.questions.valuation import compile_valuations
 from lipstick.questions.what_if import Route, WhatIf
 from lipstick.tables.ancestry import readable
 from lipstick.tables.comparison import as_frames, compared_answers
-from lipstick.tables.hypothesis import Fate, Hypothesis
+from lipstick.tables.hypothesis import Fate, Hypothesis, rerun_problem
 from lipstick.tables.origins import origins_of, with_origins
 from lipstick.tracking.unknown_keys import check_deletion
-from lipstick.tracking.views import plain_word
+from lipstick.tracking.views import drop_once_read, plain_word
 from rewriter.analysis.conditional import conditional, shown_joins
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import CapturedGroups
-from rewriter.emit.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
+from rewriter.emit.statements import (
+    answer_sql,
+    concerned,
+    hypothetical_sql,
+    rewritten_sql,
+    unchanged,
+)
 from semiring.arrow import whole
 from semiring.base import Semiring
 from semiring.expression import Expression
@@ -279,6 +286,37 @@ class SparkEngine:
         new = hypothesis.rows(capture, reduced)
         return compared_answers(self._manifest, new, self.present(), method)
 
+    def what_if_changed(
+        self, update: Mapping[str, pa.Table], insert: Mapping[str, pa.Table]
+    ) -> WhatIf[DataFrame]:
+        """Return the answer over relations with other values and further rows.
+
+        Blocks that read no changed relation are read as captured, the others are run again.
+
+        Raises
+        ------
+        UnsupportedError
+            For queries that cannot be run again.
+        """
+        manifest = self._manifest
+        if (problem := rerun_problem(manifest.root, deeper=manifest.recursive)) is not None:
+            advice = "New values are followed where aggregates alone read the columns."
+            raise UnsupportedError(problem, advice, manifest.query)
+        views = {}
+        for name in dict.fromkeys([*update, *insert]):
+            record = self.readable[name]
+            check_readable(self._spark, record)
+            rows = source_rows(self._spark, record)
+            if name in update:
+                rows = updated_rows(rows, record, update[name])
+            if name in insert:
+                rows = rows.unionByName(inserted_rows(rows, record, insert[name]))
+            views[name.lower()] = f"_lipstick_changed_{uuid.uuid4().hex[:8]}"
+            rows.createOrReplaceTempView(views[name.lower()])
+        answer = self.what_if_replayed(Deletion({}), views)
+        drop_once_read(answer.df, views.values())
+        return answer
+
     def _what_if_here(self, deletion: Deletion) -> WhatIf[pa.Table] | None:
         """The answer from memory, where only tokens were captured or rows are few; else None."""
         by_reference = self._manifest.values == "reference"
@@ -384,6 +422,11 @@ class SparkEngine:
             self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(view)
             self._views.add(view)
         return view
+
+    def unchanged_rows(self, views: Container[str]) -> dict[str, str]:
+        """Views of the captured rows of blocks that other rows of some views do not change."""
+        names = unchanged(self._manifest.root, views)
+        return {name: view for name, view in self._rows_views().items() if name in names}
 
     def _rows_views(self) -> dict[str, str]:
         """Views of all captured rows, by block."""

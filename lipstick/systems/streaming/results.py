@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +20,7 @@ from lipstick.histories import check_unasked
 from lipstick.questions.asking import question
 from lipstick.questions.deletion import Cascade, Deletion, resolve_deletion, without
 from lipstick.questions.scenarios import Given
-from lipstick.questions.updates import updated_view
+from lipstick.questions.updates import updated_rows
 from lipstick.questions.what_if import WhatIf
 from lipstick.systems.streaming.checkpoint import MicroBatch
 from lipstick.systems.streaming.leaves import numbers_of_sources
@@ -149,18 +150,21 @@ class StreamResults(AnnotatedFrame):
             return super().what_if_many(scenarios, strict=strict)
         return deletions_one_by_one(self._scenarios(scenarios, strict=strict), self.what_if)
 
-    @question("evaluating an update")
-    def what_if_updated(
-        self, update: Mapping[str, Any], *, strict: bool = False, budget: float | None = None
-    ) -> Any:
-        """Return what the stream would have emitted, had some events had other values.
+    def _changed(self, updated: Mapping[str, pa.Table], inserted: Mapping[str, pa.Table]) -> Any:
+        """See :meth:`lipstick.Capture.what_if_updated`.
 
-        See :meth:`lipstick.Capture.what_if_updated`. Where the query depends on watermarks, which
-        a new time may move, it is run again: then the answer is a :class:`WhatIf`.
+        Where the query depends on watermarks, which a new time may move, it is run again.
         """
         if not self._reading.by_time:
-            return super().what_if_updated(update, strict=strict)
-        return self._updated(self._update(update, strict=strict))
+            return super()._changed(updated, inserted)
+        if inserted:
+            raise UnsupportedError(
+                "events are not inserted where watermarks decide: the batch that each came in is "
+                "not known",
+                "Ask with other values of events that came, or without some of them.",
+                self._stream.query,
+            )
+        return self._updated(updated)
 
     @question("evaluating updates")
     def what_if_updated_many(
@@ -268,9 +272,12 @@ class StreamResults(AnnotatedFrame):
         """Run the query over rows with other values, with the watermarks that these give."""
         spark = self._session.spark
         known = {name.lower(): tracked for name, tracked in self._known.items()}
-        views = {
-            name: updated_view(spark, known[name.lower()], table) for name, table in update.items()
-        }
+        views = {}
+        for name, table in update.items():
+            tracked = known[name.lower()]
+            views[name] = f"_lipstick_updated_{uuid.uuid4().hex[:8]}"
+            rows = updated_rows(spark.table(tracked.view), tracked.record, table)
+            rows.createOrReplaceTempView(views[name])
         batches = self._reruns.moved(views) or self._batches
         capture = self._with_watermarks(batches)
         streams = self._reruns.with_late(batches, views)

@@ -32,6 +32,7 @@ from rewriter.emit.statements.capture import (
     rows_from_sources_sql,
     rows_sql,
     supporting_aggregates,
+    unchanged,
 )
 
 __all__ = [
@@ -60,4 +61,5 @@ __all__ = [
     "rows_from_sources_sql",
     "rows_sql",
     "supporting_aggregates",
+    "unchanged",
 ]

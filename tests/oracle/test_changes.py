@@ -1,0 +1,32 @@
+"""Blocks that read no changed relation are read as captured, and the answer is the query's."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from tests.oracle.changes import hold, hold_changed
+from tests.oracle.database import Database, Relation
+from tests.oracle.generator import generate
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("seed", range(64))
+def test_answers_over_changed_relations(seed: int) -> None:
+    hold(generate(seed, conditional=seed % 2 == 0))
+
+
+def test_groups_that_only_other_values_name_were_not_captured() -> None:
+    o = pa.table({"id": [1, 2], "k": [1, 1]})
+    s = pa.table({"id": [1, 2], "k": [1, 2], "v": [10, 20]})
+    database = Database(
+        {
+            "o": Relation("o", ("id",), "id bigint, k bigint", o),
+            "s": Relation("s", ("id",), "id bigint, k bigint, v bigint", s),
+        }
+    )
+    sql = "SELECT id, (SELECT sum(v) FROM s WHERE s.k = o.k) AS v FROM o"
+    moved = pa.table({"id": [1, 2], "k": [1, 2]})
+    assert hold_changed(sql, database, {"o": moved}) == (True, 0)
+    sql = "SELECT id, (SELECT sum(v) FROM s) AS v FROM o WHERE k > 1"
+    assert hold_changed(sql, database, {"o": moved}) == (True, 1)
