@@ -13,9 +13,9 @@ from rewriter.emit.program import (
     Extent,
     extents,
     potential_query,
-    present_members,
     program,
     statement,
+    unchanged,
 )
 from rewriter.emit.tail import MEMBERS, CapturedGroups, answer_query, comparisons, rows_query
 from rewriter.emit.trees import (
@@ -54,10 +54,10 @@ __all__ = [
     "extents",
     "members_query",
     "potential_query",
-    "present_members",
     "program",
     "rows_query",
     "statement",
     "table",
+    "unchanged",
     "visible",
 ]

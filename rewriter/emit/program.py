@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Container, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -41,6 +41,7 @@ from rewriter.emit.trees import (
     visible,
     where,
 )
+from rewriter.passes.capture_plan import CapturePlan, reduce_semijoins
 from rewriter.scalars.windows import UNBOUNDED, WindowFrame, extent_of
 
 _PLACED = "p"
@@ -234,7 +235,7 @@ def program(
     shown += [output.name for output in root.outputs if output.name not in shown]
     shown += [PROVENANCE] * provenance
     annotated = _annotated(root) if provenance else set()
-    members = members or present_members
+    members = members or _present_members
     return statement(root, visible(rows, shown), members, annotated, captured_rows)
 
 
@@ -243,9 +244,29 @@ def _annotated(block: Block) -> set[str]:
     return {block.name}.union(*(_annotated(branch) for branch in block.branches))
 
 
-def present_members(block: Block) -> exp.Select:
+def _present_members(block: Block) -> exp.Select:
     """Return the members over present tuples of other blocks: nothing was deleted."""
     return members_query(block, replace(CTE_TABLES, potential=CTE_TABLES.rows), prefilter=False)
+
+
+def unchanged(root: Block, views: Container[str]) -> frozenset[str]:
+    """Return the blocks whose captured rows are theirs over other rows of some views, too.
+
+    Of a block whose groups some reader names, a capture may have these groups alone.
+    """
+    reduced = reduce_semijoins(CapturePlan(root, lambda _: True)).reductions
+    changed: set[str] = set()
+    for block in topological(root):
+        members = None if block.core is None else _present_members(block)
+        read = () if members is None else members.find_all(exp.Table)
+        inner = any(inner.name in changed for inner in block.derived)
+        if inner or any(each.name in views for each in read):
+            changed.add(block.name)
+    return frozenset(
+        block.name
+        for block in topological(root)
+        if block.name not in changed and block.name not in reduced
+    )
 
 
 def statement(

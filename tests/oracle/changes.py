@@ -19,7 +19,8 @@ import sqlglot
 
 from lipstick.capture.writer import needs_rows
 from rewriter.blocks import topological
-from rewriter.emit.statements import plain_sql, rows_sql, unchanged
+from rewriter.emit import unchanged
+from rewriter.emit.statements import plain_sql, rows_sql
 from rewriter.errors import UnsupportedError
 from tests.oracle.captured import blocks_of, capture, connected, members_of, shown_rows
 from tests.oracle.database import Database, Relation

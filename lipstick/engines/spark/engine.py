@@ -43,13 +43,12 @@ from lipstick.tracking.unknown_keys import check_deletion
 from lipstick.tracking.views import drop_once_read, plain_word
 from rewriter.analysis.conditional import conditional, shown_joins
 from rewriter.blocks import Block, Kind, topological
-from rewriter.emit import CapturedGroups
+from rewriter.emit import CapturedGroups, unchanged
 from rewriter.emit.statements import (
     answer_sql,
     concerned,
     hypothetical_sql,
     rewritten_sql,
-    unchanged,
 )
 from semiring.arrow import whole
 from semiring.base import Semiring

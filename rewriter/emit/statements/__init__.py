@@ -32,7 +32,6 @@ from rewriter.emit.statements.capture import (
     rows_from_sources_sql,
     rows_sql,
     supporting_aggregates,
-    unchanged,
 )
 
 __all__ = [
@@ -61,5 +60,4 @@ __all__ = [
     "rows_from_sources_sql",
     "rows_sql",
     "supporting_aggregates",
-    "unchanged",
 ]

@@ -36,7 +36,6 @@ from rewriter.emit import (
     exists_in,
     extents,
     members_query,
-    present_members,
     program,
     rows_query,
     statement,
@@ -46,7 +45,6 @@ from rewriter.emit import (
 from rewriter.emit.core import core_query
 from rewriter.emit.trees import named
 from rewriter.passes import SemijoinReduction
-from rewriter.passes.capture_plan import CapturePlan, reduce_semijoins
 from rewriter.position import Span
 from rewriter.scalars.text import rewrite_columns, text
 
@@ -458,26 +456,6 @@ def concerned(root: Block, relations: Container[str]) -> frozenset[str]:
         ):
             changed.add(block.name)
     return frozenset(changed)
-
-
-def unchanged(root: Block, views: Container[str]) -> frozenset[str]:
-    """Return the blocks whose captured rows are theirs over other rows of some views, too.
-
-    Of a block whose groups some reader names, a capture may have these groups alone.
-    """
-    reduced = reduce_semijoins(CapturePlan(root, lambda _: True)).reductions
-    changed: set[str] = set()
-    for block in topological(root):
-        members = None if block.core is None else present_members(block)
-        read = () if members is None else members.find_all(exp.Table)
-        inner = any(inner.name in changed for inner in block.derived)
-        if inner or any(each.name in views for each in read):
-            changed.add(block.name)
-    return frozenset(
-        block.name
-        for block in topological(root)
-        if block.name not in changed and block.name not in reduced
-    )
 
 
 def contributions_sql(
