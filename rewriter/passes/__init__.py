@@ -8,7 +8,9 @@ On the query, before it is cut into blocks:
 
 1. ``eliminate_outer_joins`` comes first: an inner join is part of a core, where an outer join is a
    union of two, so all that follows sees simpler trees.
-2. ``fuse_scalar_subqueries`` compares subqueries as they stand. Two that differed in an outer join
+2. ``prune_windows`` drops the window functions whose values nothing reads, so that what follows
+   may merge and compare the operators around them.
+3. ``fuse_scalar_subqueries`` compares subqueries as they stand. Two that differed in an outer join
    which has become an inner one may now be equal.
 
 While a block is finished, :mod:`rewriter.lower.split_components` divides its core; that needs to
@@ -16,11 +18,11 @@ know which conditions a deletion may decide, which is known there only.
 
 On the plan of a capture, when the blocks are final:
 
-3. ``push_predicates`` comes first, for what it leaves out is left out of whatever is counted or
+4. ``push_predicates`` comes first, for what it leaves out is left out of whatever is counted or
    joined later.
-4. ``prune_groups`` finds the blocks whose groups HAVING decides once and for all. The groups are
+5. ``prune_groups`` finds the blocks whose groups HAVING decides once and for all. The groups are
    computed from the rows of all blocks below,
-5. so ``reduce_semijoins`` must not reduce a block by the members of such a one.
+6. so ``reduce_semijoins`` must not reduce a block by the members of such a one.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from rewriter.passes.capture_plan import (
 )
 from rewriter.passes.eliminate_outer_joins import eliminate_outer_joins
 from rewriter.passes.fuse_scalar_subqueries import fuse_scalar_subqueries
+from rewriter.passes.prune_windows import prune_windows
 from rewriter.passes.push_predicates import push_predicates
 from rewriter.passes.steps import LOGGER, Observer, PassStep, log, run
 
@@ -66,7 +69,7 @@ class Passes(NamedTuple):
 
 
 PASSES = Passes(
-    query=(eliminate_outer_joins, fuse_scalar_subqueries),
+    query=(eliminate_outer_joins, prune_windows, fuse_scalar_subqueries),
     capture=(push_predicates, prune_groups, reduce_semijoins),
 )
 

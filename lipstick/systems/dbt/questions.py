@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
 
 import lipstick
 from lipstick.errors import CaptureError
@@ -23,6 +26,9 @@ from semiring.door import checked
 from semiring.errors import LipstickError
 
 _UNCHANGED = "unchanged"
+
+_LITERAL_KEYS = 1000
+"""The number of keys up to which rows are looked up by literals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +164,8 @@ class TrackedProject:
     def why(self, model: str, where: str) -> RowLineage:
         """Return the rows of a model that satisfy a condition, and the rows behind them.
 
-        Only these rows of the model are computed: the condition is part of the query.
+        The condition is part of the query, so that its members alone are captured; the rows
+        behind them are read by their keys.
 
         Raises
         ------
@@ -169,12 +176,32 @@ class TrackedProject:
         frame = self._annotated(node, where)
         if isinstance(frame, Refusal):
             raise DbtError(f"{node.title} cannot be asked: {frame.reason}\nSee {frame.place}.")
-        rows = frame.toArrow()
+        rows = frame.capture.memory.answer()
         if not rows.num_rows:
             raise DbtError(f"No row of {node.title} satisfies {where}.")
         titles = self._titles()
-        bases = {titles[name]: table.toArrow() for name, table in frame.lineage().items()}
+        bases = {titles[name]: table for name, table in self._rows_behind(frame)}
         return RowLineage(node, rows, {name: bases[name] for name in sorted(bases)})
+
+    def _rows_behind(self, frame: AnnotatedFrame) -> Iterator[tuple[str, pa.Table]]:
+        """Yield the rows of each seed and source that all rows of a frame were made from."""
+        try:
+            tokens = frame.capture.memory.lineage()
+        except CaptureError:  # it needs an expression that only Spark evaluates
+            for name, table in frame.lineage().items():
+                yield name, table.toArrow()
+            return
+        for name, keys in tokens.items():
+            tracked = frame.relations[name]
+            rows = self.session.spark.table(tracked.view)
+            if len(tracked.token) == 1 and keys.num_rows <= _LITERAL_KEYS:
+                # Files are read by literals, and not by the keys of a join.
+                rows = rows.where(F.col(f"`{tracked.token[0]}`").isin(keys.column(0).to_pylist()))
+            else:
+                wanted = self.session.spark.createDataFrame(keys)
+                same = [rows[f"`{key}`"].eqNullSafe(wanted[f"`{key}`"]) for key in tracked.token]
+                rows = rows.join(wanted, reduce(and_, same), "left_semi")
+            yield name, rows.select(*(f"`{column}`" for column in tracked.columns)).toArrow()
 
     # -- what rests on rows --------------------------------------------------------------------
 

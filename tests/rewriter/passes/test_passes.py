@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from rewriter.algebra import Relation
+from rewriter.algebra import Relation, Windows, walk
 from rewriter.algebra.rendering import render
 from rewriter.bind import Environment, bind_query
 from rewriter.lower import lower_query
@@ -16,6 +16,11 @@ from tests.rewriter.lower.catalog import CATALOG, TOKENS, blocks
 OUTER_JOIN = (
     "SELECT c.model FROM dealers d LEFT JOIN cars c ON d.dealer = c.dealer WHERE c.price > 1"
 )
+UNREAD = (
+    "WITH n AS (SELECT model, price, row_number() OVER (ORDER BY price) AS r,"
+    " max(price) OVER () AS m FROM cars)"
+)
+WINDOWS = f"{UNREAD} SELECT model FROM n WHERE price > 1"
 SUBQUERIES = "SELECT (SELECT max(price) FROM cars) AS a, (SELECT min(price) FROM cars) AS b"
 HALVES = (
     "WITH r AS (SELECT dealer, count(*) AS n FROM cars GROUP BY dealer)"
@@ -51,6 +56,7 @@ def steps_of(sql: str) -> list[PassStep]:
     ("sql", "fired"),
     [
         (OUTER_JOIN, ["eliminate_outer_joins"]),
+        (WINDOWS, ["prune_windows"]),
         (SUBQUERIES, ["fuse_scalar_subqueries"]),
         (HALVES, ["split_components"]),
         (PUSHED, ["push_predicates"]),
@@ -64,7 +70,9 @@ def test_passes_that_fire(sql: str, fired: list[str]) -> None:
     assert list(dict.fromkeys(step.name for step in steps_of(sql))) == fired
 
 
-@pytest.mark.parametrize("sql", [OUTER_JOIN, SUBQUERIES, HALVES, PUSHED, PRUNED, REDUCED, NONE])
+@pytest.mark.parametrize(
+    "sql", [OUTER_JOIN, WINDOWS, SUBQUERIES, HALVES, PUSHED, PRUNED, REDUCED, NONE]
+)
 def test_passes_are_pure(sql: str) -> None:
     """The query that a pass is given stays as it is, and a pass has nothing to add to its own."""
     root = query(sql)
@@ -75,6 +83,30 @@ def test_passes_are_pure(sql: str) -> None:
     plan = planned_capture(blocks(sql), lambda _: False, lambda _: None)
     for rewrite in PASSES.capture:
         assert rewrite(plan) == plan
+
+
+@pytest.mark.parametrize(
+    ("sql", "calls"),
+    [
+        ("SELECT model FROM n", 0),
+        ("SELECT count(*) FROM n", 0),
+        ("SELECT a.model FROM n a LEFT JOIN n b ON a.model = b.model", 0),
+        ("SELECT model FROM n ORDER BY r", 1),
+        ("SELECT model FROM n WHERE r = 1", 1),
+        ("SELECT sum(m) FROM n GROUP BY model", 1),
+        ("SELECT a.model FROM n a JOIN n b ON a.r = b.price", 1),
+        ("SELECT model FROM (SELECT *, lag(r) OVER (ORDER BY m) FROM n)", 0),
+        ("SELECT l FROM (SELECT *, lag(r) OVER (ORDER BY m) AS l FROM n)", 3),
+        ("SELECT model FROM (SELECT DISTINCT model, r FROM n)", 1),
+        ("SELECT model FROM (SELECT * FROM n UNION ALL SELECT * FROM n)", 2),
+        ("SELECT model FROM cars WHERE price IN (SELECT m FROM n)", 1),
+        ("SELECT model FROM cars WHERE EXISTS (SELECT r FROM n WHERE n.model = cars.model)", 0),
+    ],
+)
+def test_window_functions_that_something_reads_stay(sql: str, calls: int) -> None:
+    root = rewritten(query(f"{UNREAD} {sql}"), lambda _: None)
+    windows = [each for each in walk(root) if isinstance(each, Windows)]
+    assert sum(len(each.calls) for each in windows) == calls
 
 
 def test_outer_join_is_found_before_subqueries_are_compared() -> None:

@@ -68,7 +68,7 @@ def test_groups_that_one_block_asks_for(
         "SELECT bid FROM bids WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.model = buyer) UNION ALL "
         "SELECT car_id FROM cars WHERE NOT EXISTS (SELECT 1 FROM c WHERE c.model = dealer)",
         # A window sees other groups.
-        "SELECT bid FROM bids WHERE NOT EXISTS (SELECT 1 FROM (SELECT model, "
+        "SELECT bid FROM bids WHERE amount < (SELECT max(r) FROM (SELECT model, "
         "rank() OVER (ORDER BY count(*)) r FROM cars GROUP BY model) c WHERE c.model = buyer)",
     ],
 )
