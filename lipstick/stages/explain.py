@@ -16,7 +16,6 @@ from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.passes import LOGGER, Alike
-from rewriter.passes.rendering import render_blocks
 from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
 
@@ -71,6 +70,8 @@ def explain_passes(steps: Sequence[PassStep], root: Block, alike: Alike) -> str:
     alike
         Whether member columns are of one type, see :func:`rewriter.passes.planned_capture`.
     """
+    from rewriter.passes.rendering import render_blocks
+
     done = [*steps]
     planned_capture(root, alike, done.append)
     fired = {step.name for step in done}
