@@ -25,7 +25,9 @@ PRODUCER = "urn:lipstick:producer"
 _SPEC = "https://openlineage.io/spec"
 _EVENT = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent"
 _PARENT = f"{_SPEC}/facets/1-2-0/ParentRunFacet.json#/$defs/ParentRunFacet"
-_LINEAGE = f"{_SPEC}/facets/1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet"
+COLUMN_LINEAGE = (
+    f"{_SPEC}/facets/1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet"
+)
 
 Times: TypeAlias = Callable[[str], tuple[datetime, datetime]]
 """From the name of an invocation, ``dealer1#3``, to when it started and when it was done."""
@@ -129,7 +131,7 @@ def _output(run: _Run, name: str, namespace: str, producer: str) -> dict[str, An
         document["facets"] = {
             "columnLineage": {
                 "_producer": producer,
-                "_schemaURL": _LINEAGE,
+                "_schemaURL": COLUMN_LINEAGE,
                 "fields": {
                     column: {
                         "inputFields": [

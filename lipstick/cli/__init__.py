@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from lipstick.cli.captures import diff, rows, what_if
+from lipstick.cli.captures import diff, rows, what_if, where
 from lipstick.cli.demo import demo
 from lipstick.cli.erase import erase
 from lipstick.cli.explore import explore
@@ -66,6 +66,7 @@ for command in (
     rows,
     what_if,
     diff,
+    where,
     workflow,
     graph,
     fsck,

@@ -263,3 +263,51 @@ def diff(
         if column is None:
             shown.table(lines, total)
         shown.send_table()
+
+
+@click.command()
+@click.argument("capture", type=click.Path(path_type=Path))
+@click.argument("column", required=False)
+@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="The row; may be repeated.")
+@click.option("--openlineage", metavar="NAMESPACE", help="Write OpenLineage's columnLineage facet.")
+@answer_options((TABLE, JSON))
+def where(
+    capture: Path,
+    column: str | None,
+    where: tuple[str, ...],
+    openlineage: str | None,
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """Show the cells that a cell of a saved CAPTURE comes from, or the columns behind all columns.
+
+    With COLUMN and the row by --where the cells: copied, computed from, or having chosen the value.
+    """
+    with reported():
+        import lipstick
+
+        if openlineage is not None and column is not None:
+            raise Failure("--openlineage is about all columns: leave out COLUMN.")
+        with working("asking the capture"):
+            opened = lipstick.open(capture)
+            found = None if column is None else opened.where(column, named_values(where))
+        shown = answer(format, output, limit, (TABLE, JSON))
+        if openlineage is not None:
+            shown.send_json(opened.column_lineage_facet(openlineage))
+        elif found is None:
+            lines = opened.column_lineage().to_pylist()
+            if shown.format == JSON:
+                shown.send_json(lines)
+                return
+            shown.table(lines[: shown.rows], len(lines))
+            shown.send_table()
+        elif shown.format == JSON:
+            cells = {name: table.to_pylist() for name, table in found.cells.items()}
+            deciding = [f"{each.relation}.{each.column}" for each in found.deciding]
+            document = {"value": found.value, "kind": found.kind}
+            shown.send_json({**document, "cells": cells, "deciding": deciding})
+        else:
+            for text in str(found).splitlines():
+                shown.say(text)
+            shown.send_table()

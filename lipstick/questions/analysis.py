@@ -474,11 +474,17 @@ class Analyses(ABC):
         pa.Table
             column, relation, source (a column of the relation), kind and subtype as OpenLineage
             has them: DIRECT with IDENTITY, TRANSFORMATION or AGGREGATION; INDIRECT with
-            CONDITIONAL, JOIN, FILTER, GROUP_BY or SORT.
+            CONDITIONAL, JOIN, FILTER, GROUP_BY, SORT or WINDOW.
         """
         from lipstick.questions.where.origins import lineage_of_columns
 
         return lineage_of_columns(self._captured.memory)
+
+    def column_lineage_facet(self, namespace: str = "lipstick") -> dict[str, Any]:
+        """Return :meth:`column_lineage` as the facet `columnLineage` of OpenLineage, 1-2-0."""
+        from lipstick.questions.where.origins import lineage_facet
+
+        return lineage_facet(self._captured.memory, namespace)
 
 
 def _made(annotation: Annotation) -> Callable[[], Annotation]:

@@ -94,7 +94,9 @@ def uses(scalar: Scalar, guards: tuple[Guard, ...] = ()) -> Iterator[ColumnUse]:
             ]
             yield from _branches(branches, scalar.args.get("default"), guards)
         case _:
-            for part in scalar.iter_expressions():
+            # The partition and the order of a window choose the rows; see `_of_output`.
+            inside = [scalar.this] if isinstance(scalar, exp.Window) else scalar.iter_expressions()
+            for part in inside:
                 for use in uses(part, guards):
                     yield replace(use, role=use.role.then(ValueRole.COMPUTED))
 
@@ -196,10 +198,14 @@ def _of_output(
 ) -> None:
     for each in block.outputs:
         if each.name == output:
-            for window in each.scalar.find_all(exp.Window):
-                for node in window.find_all(exp.Column):
-                    _of_column(block, node.table, node.name, ValueRole.COMPUTED, aggregated, found)
             _of_uses(block, uses(each.scalar), role, aggregated, found)
+            windowed: set[SourceColumn] = set()
+            for window in each.scalar.find_all(exp.Window):
+                within = {id(node) for node in window.this.walk()}
+                for node in window.find_all(exp.Column):
+                    if id(node) not in within:
+                        _of_column(block, node.table, node.name, ValueRole.CHOSEN, False, windowed)
+            found |= {SourceColumn(c.relation, c.column, "INDIRECT", "WINDOW") for c in windowed}
             return
     for name, scalar in block.keys:
         if name == output:
@@ -210,14 +216,19 @@ def _of_output(
 
 
 def _of_uses(
-    block: Block,
+    reader: Block | Core,
     read: Iterator[ColumnUse],
     role: ValueRole,
     aggregated: bool,
     found: set[SourceColumn],
 ) -> None:
+    """Add the columns behind the columns that scalars of a block's tail, or of a core, read."""
     for use in read:
-        _of_column(block, use.alias, use.name, use.role.then(role), aggregated, found)
+        part = use.role.then(role)
+        if isinstance(reader, Core):
+            _of_core(reader, use.alias, use.name, part, aggregated, found)
+        else:
+            _of_column(reader, use.alias, use.name, part, aggregated, found)
 
 
 def _of_column(
@@ -233,7 +244,7 @@ def _of_column(
     elif alias == MEMBER and block.core is not None:
         selected = dict(block.core.select)
         if name in selected:
-            _of_core(block.core, uses(selected[name]), role, aggregated, found)
+            _of_uses(block.core, uses(selected[name]), role, aggregated, found)
     elif alias in block.lookups_by_alias:
         _of_output(block.lookups_by_alias[alias].block, name, role, aggregated, found)
     else:
@@ -260,40 +271,31 @@ def is_aggregated(block: Block, name: str) -> bool:
 
 
 def _of_core(
-    core: Core,
-    read: Iterator[ColumnUse],
-    role: ValueRole,
-    aggregated: bool,
-    found: set[SourceColumn],
+    core: Core, alias: str, name: str, role: ValueRole, aggregated: bool, found: set[SourceColumn]
 ) -> None:
-    for use in read:
-        part = use.role.then(role)
-        for source in core.sources:
-            if source.alias != use.alias:
-                continue
-            match source:
-                case ScanSource():
-                    subtype = _SUBTYPES[part]
-                    if aggregated and part is not ValueRole.CHOSEN:
-                        subtype = "AGGREGATION"
-                    kind = "INDIRECT" if part is ValueRole.CHOSEN else "DIRECT"
-                    found.add(SourceColumn(source.relation, use.name, kind, subtype))
-                case UnionSource():
-                    names = [name for name, _ in source.branches[0].select]
-                    place = names.index(use.name)
-                    for branch in source.branches:
-                        scalar = branch.select[place][1]
-                        _of_core(branch, uses(scalar), part, aggregated, found)
-                case ValuesSource():
-                    for key, scalar in source.core.select:
-                        if key == use.name:
-                            _of_core(source.core, uses(scalar), part, aggregated, found)
-                case BlockSource():
-                    _of_output(source.block, use.name, part, aggregated, found)
-        for generator in core.generators:
-            if use.alias in generator.aliases:
-                argument = _as(ValueRole.COMPUTED, generator.argument)
-                _of_core(core, argument, part.then(ValueRole.COMPUTED), aggregated, found)
+    """Add the columns behind a column that scalars of a core read."""
+    for source in core.sources:
+        if source.alias != alias:
+            continue
+        match source:
+            case ScanSource():
+                subtype = _SUBTYPES[role]
+                if aggregated and role is not ValueRole.CHOSEN:
+                    subtype = "AGGREGATION"
+                kind = "INDIRECT" if role is ValueRole.CHOSEN else "DIRECT"
+                found.add(SourceColumn(source.relation, name, kind, subtype))
+            case UnionSource():
+                place = [each for each, _ in source.branches[0].select].index(name)
+                for branch in source.branches:
+                    _of_uses(branch, uses(branch.select[place][1]), role, aggregated, found)
+            case ValuesSource():
+                _of_uses(source.core, uses(dict(source.core.select)[name]), role, aggregated, found)
+            case BlockSource():
+                _of_output(source.block, name, role, aggregated, found)
+    for generator in core.generators:
+        if alias in generator.aliases:
+            argument = _as(ValueRole.COMPUTED, generator.argument)
+            _of_uses(core, argument, role, aggregated, found)
 
 
 def deciding_columns(root: Block) -> set[SourceColumn]:
@@ -328,7 +330,7 @@ def deciding_columns(root: Block) -> set[SourceColumn]:
 def _of_deciding(core: Core, found: set[SourceColumn]) -> None:
     for scalar in (*core.deciding_scalars(), *(key.scalar for key in core.order)):
         columns: set[SourceColumn] = set()
-        _of_core(core, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns)
+        _of_uses(core, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns)
         aliases = {node.table for node in scalar.find_all(exp.Column)}
         subtype = "JOIN" if len(aliases) > 1 else "FILTER"
         found.update(SourceColumn(c.relation, c.column, "INDIRECT", subtype) for c in columns)
@@ -340,9 +342,8 @@ def _of_deciding(core: Core, found: set[SourceColumn]) -> None:
             _of_deciding(source.core, found)
             columns = set()
             for _, scalar in source.core.select:
-                _of_core(
-                    source.core, _as(ValueRole.CHOSEN, scalar), ValueRole.CHOSEN, False, columns
-                )
+                chosen = _as(ValueRole.CHOSEN, scalar)
+                _of_uses(source.core, chosen, ValueRole.CHOSEN, False, columns)
             found.update(
                 SourceColumn(c.relation, c.column, "INDIRECT", "GROUP_BY") for c in columns
             )

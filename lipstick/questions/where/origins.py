@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
+from graphquery.exchange.openlineage import COLUMN_LINEAGE, PRODUCER
 from lipstick.engines.memory.keys import distinct
 from lipstick.engines.memory.memory import Memory
 from lipstick.errors import CaptureError
@@ -117,13 +118,40 @@ def _distinct(cells: pa.Table) -> pa.Table:
 
 def lineage_of_columns(memory: Memory) -> pa.Table:
     """Return the columns behind each column; see :meth:`lipstick.Capture.column_lineage`."""
-    engine = memory.engine
-    deciding = deciding_columns(engine.root)
+    root = memory.engine.root
+    deciding = deciding_columns(root)
     rows = []
-    for name, output in zip(engine.manifest.names, engine.root.outputs, strict=True):
-        found = column_lineage(engine.root, output.name)
+    for name, found in _behind(memory):
         rows += [(name, c.relation, c.column, c.kind, c.subtype) for c in sorted(found)]
         rows += [(name, c.relation, c.column, c.kind, c.subtype) for c in sorted(deciding - found)]
     names = ("column", "relation", "source", "kind", "subtype")
     columns = zip(*rows, strict=True) if rows else ((),) * len(names)
     return pa.table([pa.array(list(values), pa.string()) for values in columns], list(names))
+
+
+def _behind(memory: Memory) -> Iterator[tuple[str, set[SourceColumn]]]:
+    """Yield each column of the answer, and the columns that have a part in its values."""
+    engine = memory.engine
+    for name, output in zip(engine.manifest.names, engine.root.outputs, strict=True):
+        yield name, column_lineage(engine.root, output.name)
+
+
+def lineage_facet(memory: Memory, namespace: str) -> dict[str, Any]:
+    """Return the facet; see :meth:`lipstick.Capture.column_lineage_facet`."""
+
+    def fields(found: set[SourceColumn]) -> list[dict[str, Any]]:
+        transformations: dict[tuple[str, str], list[dict[str, str]]] = {}
+        for each in sorted(found):
+            kind = {"type": each.kind, "subtype": each.subtype}
+            transformations.setdefault((each.relation, each.column), []).append(kind)
+        return [
+            {"namespace": namespace, "name": name, "field": column, "transformations": each}
+            for (name, column), each in transformations.items()
+        ]
+
+    return {
+        "_producer": PRODUCER,
+        "_schemaURL": COLUMN_LINEAGE,
+        "fields": {name: {"inputFields": fields(found)} for name, found in _behind(memory)},
+        "dataset": fields(deciding_columns(memory.engine.root)),
+    }

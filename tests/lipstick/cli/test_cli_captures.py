@@ -94,3 +94,21 @@ def test_captures_are_compared(capture: Path, tmp_path: Path) -> None:
     assert "Of the answer's rows, 1 changed." in text
     rows = document("diff", str(capture), str(tmp_path / "later"))["rows"]
     assert [(row["total before"], row["total after"]) for row in rows] == [(2020, 70)]
+
+
+def test_a_cell_comes_from_cells(capture: Path) -> None:
+    found = document("where", str(capture), "total", "--where", "model=Accord")
+    assert found["kind"] == "computed"
+    assert {cell["_column"] for cell in found["cells"]["cars"]} == {"price"}
+    assert "computed cars.price where car = 'C1'" in run(
+        "where", str(capture), "total", "--where", "model=Accord"
+    )
+    lineage = document("where", str(capture))
+    assert {(r["column"], r["source"], r["subtype"]) for r in lineage} >= {
+        ("model", "model", "IDENTITY"),
+        ("total", "price", "AGGREGATION"),
+    }
+    facet = document("where", str(capture), "--openlineage", "warehouse")
+    assert facet["fields"]["total"]["inputFields"][0]["namespace"] == "warehouse"
+    refused = run("where", str(capture), "total", "--openlineage", "x", code=2)
+    assert "leave out COLUMN" in refused

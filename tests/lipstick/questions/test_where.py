@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from openlineage.client.facet_v2 import column_lineage_dataset
 
 from lipstick.errors import CaptureError
-from lipstick.questions.where.origins import CellOrigins, cell_origins, lineage_of_columns
+from lipstick.questions.where.origins import (
+    CellOrigins,
+    cell_origins,
+    lineage_facet,
+    lineage_of_columns,
+)
 from semiring.errors import CapabilityError
 from tests.oracle.cells import Held, database, queries
 from tests.oracle.written import written
@@ -91,3 +98,33 @@ def test_lineage_of_columns_has_the_kinds_of_openlineage(tmp_path: Path) -> None
     }
     of_sum = [row for row in table.to_pylist() if row["column"] == "c1"]
     assert {row["subtype"] for row in of_sum} == {"AGGREGATION", "GROUP_BY", "JOIN", "FILTER"}
+
+
+def test_lineage_of_columns_is_written_as_openlineages_facet(tmp_path: Path) -> None:
+    sql = "SELECT r.id AS n, sum(b) OVER (PARTITION BY k) + 1 AS v FROM r WHERE b > 1"
+    facet = lineage_facet(written(sql, database(_ROWS), tmp_path), "warehouse")
+    fields = {
+        name: column_lineage_dataset.Fields([_input(f) for f in v["inputFields"]])
+        for name, v in facet["fields"].items()
+    }
+    deciding = [_input(each) for each in facet["dataset"]]
+    its = column_lineage_dataset.ColumnLineageDatasetFacet(fields, deciding, producer="urn:x")
+    assert facet["_schemaURL"] == its._schemaURL
+    assert {
+        (name, f.field, t.type, t.subtype)
+        for name, of_column in fields.items()
+        for f in of_column.inputFields
+        for t in f.transformations or ()
+    } == {
+        ("c0", "id", "DIRECT", "IDENTITY"),
+        ("c1", "b", "DIRECT", "TRANSFORMATION"),
+        ("c1", "k", "INDIRECT", "WINDOW"),
+    }
+    assert [(f.namespace, f.name, f.field) for f in deciding] == [("warehouse", "r", "b")]
+
+
+def _input(field: dict[str, Any]) -> column_lineage_dataset.InputField:
+    kinds = [column_lineage_dataset.Transformation(**each) for each in field["transformations"]]
+    return column_lineage_dataset.InputField(
+        field["namespace"], field["name"], field["field"], kinds
+    )
