@@ -206,6 +206,33 @@ class AnnotatedFrame(Questions[DataFrame], MissingRowQuestions, PlainAnswer):
     def _named(self, frame: DataFrame) -> DataFrame:
         return with_names(frame, self.schema.names)
 
+    def filter(self, condition: str) -> AnnotatedFrame:
+        """Return the rows of the answer that a condition selects, as a query of its own.
+
+        Its capture has the members of these rows alone: a condition on grouping keys is one on the
+        rows of the sources, and is pushed to them. To ask about few rows of a query that is not
+        captured is therefore as cheap as to run it for them.
+
+        Parameters
+        ----------
+        condition
+            Over the answer's columns, as in WHERE.
+
+        Raises
+        ------
+        UnsupportedError
+            Where chance decides something: another query would draw other rows.
+        pyspark.errors.AnalysisException
+            Spark's own errors of the condition.
+        """
+        if self._decided_once:
+            raise UnsupportedError(
+                "filter() of a query in which chance decides something is not supported",
+                "Ask its own capture: lineage(where=...).",
+                self.query,
+            )
+        return self._session.filtered(self._prepared, condition)
+
     # -- captures --------------------------------------------------------------------------
 
     def save(

@@ -316,6 +316,13 @@ class Session(Reenacting):
             with reading(query, accepted=True):
                 return self._frame(prepared)
 
+    def filtered(self, query: PreparedQuery, condition: str) -> AnnotatedFrame:
+        """Annotate the rows of a query's answer that a condition over its columns selects."""
+        self.check_open()
+        answer = query.shown.strip().rstrip(";")
+        text = f"SELECT * FROM (\n{answer}\n) WHERE {condition}"
+        return self._annotated(text, query.args, text)
+
     def _frame(self, query: PreparedQuery) -> AnnotatedFrame:
         """Return the annotated answer of a query over sources that are as they were tracked."""
         frame = AnnotatedFrame(self, query)

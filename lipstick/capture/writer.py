@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
@@ -238,9 +239,10 @@ class CaptureWriter:
         path = self._directory / "tmp" / block.name
         frame = self._spark.sql(kept_groups_sql(block, self._members_view, monotone))
         self._files.write(frame, path)
-        groups = self._files.read(path, storable(frame).schema)
-        if groups.where("_violation").limit(1).count():
+        # Read here: another job would take longer than these few columns.
+        if ds.dataset(path, format="parquet").count_rows(filter=ds.field("_violation")):
             return None
+        groups = self._files.read(path, storable(frame).schema)
         self.pruned.append(block.name)
         view = self._view(f"{block.name}_kept", groups.drop("_violation"))
         return Groups(view, tuple(name for name, _ in block.keys))

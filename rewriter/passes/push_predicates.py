@@ -46,7 +46,7 @@ def push_predicates(plan: CapturePlan) -> CapturePlan:
     readings[plan.root.name].append([])
     conditions: dict[str, Scalar] = {}
     for block in reversed(topological(plan.root)):
-        read = [[]] if _depends(block) else readings[block.name]
+        read = _independent(block, readings[block.name])
         below = [_below(block, reading) for reading in read]
         for inner, on_inner in _read(block, below, plan.alike):
             readings[inner.name].append(on_inner)
@@ -58,9 +58,27 @@ def push_predicates(plan: CapturePlan) -> CapturePlan:
     return replace(plan, conditions=conditions) if conditions else plan
 
 
-def _depends(block: Block) -> bool:
-    """Return True if a row of a block depends on rows beside it that a reader leaves out."""
-    return block.limited or block.windowed or bool(block.sets) or bool(block.copies)
+def _independent(block: Block, readings: Sequence[_Reading]) -> Sequence[_Reading]:
+    """Return the conditions that leave out no row on which the other rows of a block depend.
+
+    The rows of a window's partition depend on each other alone.
+    """
+    if block.limited or block.sets or block.copies:
+        return [[]]
+    if not block.windowed:
+        return readings
+    scalars = [*(output.scalar for output in block.outputs), *(key.scalar for key in block.order)]
+    partitions = [
+        {text(key) for key in window.args.get("partition_by") or ()}
+        for scalar in scalars
+        for window in scalar.find_all(exp.Window)
+    ]
+    keys = set.intersection(*partitions)
+    names = {output.name for output in block.outputs if text(output.scalar) in keys}
+    return [
+        [c for c in reading if {column.name for column in c.find_all(exp.Column)} <= names]
+        for reading in readings
+    ]
 
 
 def _below(block: Block, reading: _Reading) -> _Reading:
@@ -100,10 +118,10 @@ def _read(
         if of_readers is not None:
             conditions.append(of_readers)
         yield inner, [_of_outputs(c) for c in conditions]
-    constants = _constants(known)
+    numbers = _numbers(known)
     for probe in (*block.probes, *(core.semis if core is not None else ())):
-        pairs = ((column, constants.get(text(left))) for left, column in probe.pairs)
-        yield probe.block, [_equal(attribute(c), value) for c, value in pairs if value is not None]
+        pairs = ((column, numbers.get(text(left))) for left, column in probe.pairs)
+        yield probe.block, [_one_of(attribute(c), values) for c, values in pairs if values]
     for inner in _read_without_condition(block):
         yield inner, []
 
@@ -115,7 +133,7 @@ def _joined(block: Block) -> dict[str, Block]:
 def _known(block: Block) -> list[Scalar]:
     """Return the conditions of a block on its sources and members, with conditions that follow.
 
-    If a scalar equals a number and another scalar, then that scalar equals the number.
+    If a scalar equals one of some numbers and another scalar, then that scalar equals one of them.
     """
     conditions = list(block.conditions)
     if block.core is not None:
@@ -130,29 +148,35 @@ def _known(block: Block) -> list[Scalar]:
         for pair in permutations((c.left.unnest(), c.right.unnest()))
         if aliases(pair[0])
     ]
-    constants = _constants(conditions)
+    numbers = _numbers(conditions)
     before = -1
-    while before != len(constants):
-        before = len(constants)
+    while before != len(numbers):
+        before = len(numbers)
         for left, right in equal:
-            if aliases(right) and text(right) in constants and text(left) not in constants:
-                constants[text(left)] = constants[text(right)]
-                conditions.append(_equal(left, constants[text(right)]))
+            if aliases(right) and text(right) in numbers and text(left) not in numbers:
+                numbers[text(left)] = numbers[text(right)]
+                conditions.append(_one_of(left, numbers[text(right)]))
     return conditions
 
 
-def _constants(conditions: Iterable[Scalar]) -> dict[str, Scalar]:
-    """Return by its text each scalar that is to be equal to a number, and that.
+def _numbers(conditions: Iterable[Scalar]) -> dict[str, Sequence[Scalar]]:
+    """Return by its text each scalar that is to be equal to one of some numbers, and these.
 
     What is equal to a text is not equal to what is equal to that: CHAR is padded for some of them.
     """
-    constants = {}
+    numbers: dict[str, Sequence[Scalar]] = {}
     for condition in conditions:
+        compared: list[tuple[Scalar, Sequence[Scalar]]] = []
         if isinstance(condition, exp.EQ):
-            for left, right in permutations((condition.left.unnest(), condition.right.unnest())):
-                if aliases(left) and not may_raise(left) and _is_number(right):
-                    constants[text(left)] = right
-    return constants
+            sides = condition.left.unnest(), condition.right.unnest()
+            compared = [(left, (right,)) for left, right in permutations(sides)]
+        elif isinstance(condition, exp.In):
+            compared = [(condition.this.unnest(), condition.expressions)]
+        for left, values in compared:
+            if aliases(left) and not may_raise(left) and values and all(map(_is_number, values)):
+                known = numbers.get(text(left), values)
+                numbers[text(left)] = min(known, values, key=len)
+    return numbers
 
 
 def _is_number(scalar: Scalar) -> bool:
@@ -161,6 +185,14 @@ def _is_number(scalar: Scalar) -> bool:
         isinstance(node, arithmetic) or (isinstance(node, exp.Literal) and not node.is_string)
         for node in scalar.walk()
     )
+
+
+def _one_of(left: Scalar, values: Sequence[Scalar]) -> Scalar:
+    """Return the condition that a scalar equals one of some values.
+
+    Not as IN, which compares all of them in one type: a text equals a number as a number.
+    """
+    return exp.or_(*(_equal(left, value) for value in values))
 
 
 def _equal(left: Scalar, right: Scalar) -> exp.EQ:

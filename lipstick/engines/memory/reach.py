@@ -73,6 +73,7 @@ def reach(
     *,
     scalars: bool = False,
     further: Callable[[Rows], Array] | None = None,
+    owners: bool = True,
 ) -> dict[str, Reached]:
     """The tuples that rows of the answer were made from, per block, outer blocks first.
 
@@ -86,6 +87,9 @@ def reach(
     further
         The tuples of a block that are also wanted, whichever others are; in place of the tuples
         that window functions see, and with both sides of a bag difference.
+    owners
+        False: the tuple of each member is not asked for. All members of all groups are found
+        without numbering the groups.
     """
     wanted: dict[str, list[Array]] = {engine.root.name: [positions]}
     reached: dict[str, Reached] = {}
@@ -98,14 +102,14 @@ def reach(
             chosen = ascending(np.concatenate([chosen, further(rows)]))
         elif scalars and isinstance(rows, WindowRows):
             chosen = rows.deciding(chosen)
-        members, owners = _members(rows, chosen)
+        members, owned_by = _members(rows, chosen, owners=owners)
         one_side = block.difference is not None and not block.difference.common
         if scalars and one_side and further is None:
             # A row of EXCEPT ALL was made from the left side alone.
             assert isinstance(rows, GroupRows)
             left = rows.sides(members) == 0
-            members, owners = members[left], owners[left]
-        reached[name] = Reached(block, chosen, members, owners)
+            members, owned_by = members[left], owned_by[left]
+        reached[name] = Reached(block, chosen, members, owned_by)
         for referred in _references(rows, chosen, members, scalars):
             there = referred.positions
             if referred.optional:
@@ -125,16 +129,19 @@ def _everything(rows: Rows) -> Array:
     return every(rows.base.size) if alive is None else np.flatnonzero(alive)
 
 
-def _members(rows: Rows, positions: Array) -> tuple[Array, Array]:
+def _members(rows: Rows, positions: Array, *, owners: bool) -> tuple[Array, Array]:
     if isinstance(rows, MemberRows):
         return positions, every(len(positions))
     if not isinstance(rows, GroupRows):
         return NOTHING, NOTHING
-    members, owners = rows.grouping.members_of(positions)
+    if not owners and rows.members.base_alive is None and len(positions) == rows.grouping.size:
+        everyone = every(rows.members.count)
+        return everyone, everyone
+    members, owned_by = rows.grouping.members_of(positions)
     alive = rows.members.base_alive
     if alive is not None:
-        members, owners = members[alive[members]], owners[alive[members]]
-    return members, owners
+        members, owned_by = members[alive[members]], owned_by[alive[members]]
+    return members, owned_by
 
 
 def members_of(rows: Rows) -> Members | None:
@@ -192,7 +199,7 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
         For every relation with tokens that the query reads, a table of its token columns.
     """
     columns_by_relation: dict[str, list[list[pa.Array]]] = {}
-    for name, reached in reach(engine, positions, scalars=True).items():
+    for name, reached in reach(engine, positions, scalars=True, owners=False).items():
         members = members_of(engine.rows(name))
         for number, token in enumerate(reached.block.tokens):
             assert members is not None

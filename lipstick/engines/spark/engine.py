@@ -69,6 +69,9 @@ _MOST_MEMBERS = 20_000_000
 _BROADCAST_BYTES = 32 << 20
 """Tokens of a relation that are sent to every worker, at most."""
 
+_COUNTED_TOKENS = 10_000
+"""Tokens of a relation, at least, for which its rows are counted: fewer are looked up sooner."""
+
 _QUALIFIED = re.compile(r"\b\w+\.`([^`]+)`")
 """A column as blocks qualify it; users know its name alone."""
 
@@ -148,9 +151,13 @@ class SparkEngine:
         rows = self.present()
         if where is not None:
             rows = select_rows(rows, self._manifest, where)
-        tokens = self._tokens_here(None if where is None else rows)
-        if tokens is None:
-            tokens = with_origins(self._spark, self._capture, self.tokens_of(rows))
+        found = self._lineage_here(None if where is None else rows)
+        if found is not None:
+            return found
+        return self._rows_named(with_origins(self._spark, self._capture, self.tokens_of(rows)))
+
+    def _rows_named(self, tokens: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
+        """Return the input rows that tokens name; the tokens where the rows cannot be read."""
         sources = {
             name: (record.view, record.token, record.columns)
             for name, record in self.readable.items()
@@ -164,8 +171,8 @@ class SparkEngine:
         known = {name: frame for name, frame in tokens.items() if name in sources}
         return {**lineage_rows(self._spark, known, sources), **keys}
 
-    def _tokens_here(self, rows: DataFrame | None) -> dict[str, DataFrame] | None:
-        """Return the tokens of rows of the answer (None: of all rows), found in memory.
+    def _lineage_here(self, rows: DataFrame | None) -> dict[str, DataFrame] | None:
+        """Return the lineage of rows of the answer (None: of all rows), found in memory.
 
         Returns None where the capture is too large for that, where Arrow has not the types of
         Spark, and where Spark alone knows what the rows were made from.
@@ -182,9 +189,30 @@ class SparkEngine:
                 keys = chosen.toArrow().cast(arrow_schema(chosen.schema))
                 tables = memory.lineage_of([whole(column) for column in keys], keys.num_rows)
             tables = origins_of(self._capture, tables)
-            return {name: self._tokens_frame(name, table) for name, table in tables.items()}
+            whole_relations = {
+                name: source.select(*(f"`{column}`" for column in self.readable[name].columns))
+                for name, table in tables.items()
+                if (source := self._source_of_all(name, table.num_rows)) is not None
+            }
+            frames = {
+                name: self._tokens_frame(name, table)
+                for name, table in tables.items()
+                if name not in whole_relations
+            }
         except LEFT_TO_SPARK:
             return None
+        return {**self._rows_named(frames), **whole_relations}
+
+    def _source_of_all(self, name: str, count: int) -> DataFrame | None:
+        """Return the source of a relation if it has `count` rows; it is not joined with tokens.
+
+        Distinct tokens of an unchanged source that are as many as its rows name all of them.
+        """
+        record = self.readable[name]
+        if count < _COUNTED_TOKENS or not (record.fingerprint or record.derived):
+            return None
+        source = self.rows_of(name)
+        return source if source is not None and source.count() == count else None
 
     def _tokens_frame(self, name: str, tokens: pa.Table) -> DataFrame:
         """Return tokens of a relation as a data frame, hinted to be broadcast where they are few.

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
@@ -152,6 +153,26 @@ def test_only_groups_that_a_monotone_having_keeps_are_captured(
     assert c.manifest.pruned == ("b0",)
     assert c.manifest.counts["b0"]["members"] == 2
     assert rows(q.what_if({"Cars": ["C2"]}).df) == []
+
+
+@pytest.mark.classic
+def test_rows_that_a_condition_selects_are_captured_alone(
+    dealer: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lineage of all of them joins no source of which every row took part."""
+    monkeypatch.setattr("lipstick.engines.spark.engine._COUNTED_TOKENS", 2)
+    pq.write_table(pa.table({"id": [1, 2, 3], "g": ["a", "a", "b"]}), tmp_path / "r.parquet")
+    dealer.track("r", tmp_path / "r.parquet", key="id")
+    q = dealer.sql("SELECT g, count(*) AS n FROM r GROUP BY g;")
+    everything = q.lineage()["r"]
+    assert rows(everything) == [(1, "a"), (2, "a"), (3, "b")]
+    assert "Join" not in everything._jdf.queryExecution().toString()
+    few = q.filter("g = 'a' AND n > 1")
+    assert rows(few.df) == [("a", 2)]
+    assert sum(counts["members"] for counts in few.capture.manifest.counts.values()) == 2
+    assert rows(few.lineage()["r"]) == [(1, "a"), (2, "a")]
+    with pytest.raises(UnsupportedError, match=r"filter\(\) of a query in which chance decides"):
+        dealer.sql("SELECT * FROM r TABLESAMPLE (50 PERCENT)").filter("id = 1")
 
 
 @pytest.mark.slow

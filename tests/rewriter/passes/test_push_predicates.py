@@ -54,6 +54,18 @@ def _found(sql: str, *, alike: bool = True) -> dict[str, str]:
             " GROUP BY dealer) g ON d.dealer = g.dealer WHERE d.dealer = 7",
             {"b1": "cars.`dealer` = 7"},
         ),
+        # One of some numbers, and what is equal to it.
+        (
+            GROUPS + "SELECT a.p FROM c a JOIN dealers d USING (dealer) WHERE d.dealer IN (7, 8)",
+            {"b1": "cars.`dealer` = 7 OR cars.`dealer` = 8"},
+        ),
+        # Partitions of a window: of every window, where there are several.
+        (
+            "SELECT * FROM (SELECT model, dealer, rank() OVER (PARTITION BY model ORDER BY price)"
+            " AS r, max(price) OVER (PARTITION BY dealer, model) AS m FROM cars)"
+            " WHERE model = 'x' AND dealer = 7 AND r = 1",
+            {"b1": "cars.`model` = 'x'"},
+        ),
         # Through a union, and through a block that has no members of its own.
         (
             CHANNELS + "SELECT a.n FROM c a, c b WHERE a.t = 's' AND b.t = 'c' AND a.d = 1"
