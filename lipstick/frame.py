@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Row
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick import display, pipeline
@@ -35,7 +34,7 @@ from lipstick.questions.missing.methods import MissingRowQuestions
 from lipstick.questions.what_if import WhatIf
 from lipstick.stages.explain import explain, explain_passes, explain_stages, root_type
 from lipstick.tables.ancestry import Ancestry, copy_upstream
-from lipstick.tables.comparison import compared_answers
+from lipstick.tables.comparison import compared_answers, with_names
 from lipstick.tables.hypothesis import Hypothesis, rerun_problem
 from lipstick.tables.writer import AnnotatedWriter
 from lipstick.tracking.tracker import Tracked
@@ -48,27 +47,6 @@ from semiring.errors import ArgumentError
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
-
-
-def with_names(frame: DataFrame, names: Sequence[str]) -> DataFrame:
-    """Return a frame with other names for its columns, among which one may stand twice.
-
-    Spark's rule ``RemoveRedundantAliases`` makes a plan invalid where two columns of one name come,
-    in a branch of a union, to be one column of that name. So of a repeated name only the first is
-    an alias of a column; the others are the only item of an array.
-    """
-    if len(set(names)) == len(names):
-        return frame.toDF(*names)
-    columns = []
-    for index, (column_name, name) in enumerate(zip(frame.columns, names, strict=True)):
-        column = F.col(f"`{column_name}`")
-        if name in names[:index]:
-            metadata = frame.schema.fields[index].metadata
-            column = F.array_repeat(column, 1)[0].alias(name, metadata=metadata)
-        else:
-            column = column.alias(name)
-        columns.append(column)
-    return frame.select(*columns)
 
 
 @checked

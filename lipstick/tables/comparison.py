@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import reduce
 from operator import and_
 
@@ -202,3 +203,24 @@ def identifies_rows(root: Block) -> bool:
     if root.copies:
         return False
     return root.unique_identity if root.identity else root.kind is Kind.GROUP
+
+
+def with_names(frame: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Return a frame with other names for its columns, among which one may stand twice.
+
+    Spark's rule ``RemoveRedundantAliases`` makes a plan invalid where two columns of one name come,
+    in a branch of a union, to be one column of that name. So of a repeated name only the first is
+    an alias of a column; the others are the only item of an array.
+    """
+    if len(set(names)) == len(names):
+        return frame.toDF(*names)
+    columns = []
+    for index, (column_name, name) in enumerate(zip(frame.columns, names, strict=True)):
+        column = F.col(f"`{column_name}`")
+        if name in names[:index]:
+            metadata = frame.schema.fields[index].metadata
+            column = F.array_repeat(column, 1)[0].alias(name, metadata=metadata)
+        else:
+            column = column.alias(name)
+        columns.append(column)
+    return frame.select(*columns)
