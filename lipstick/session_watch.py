@@ -82,29 +82,6 @@ class WatchedWrite:
         return self.table or self.path
 
 
-class _Listener:
-    """Hands the plans of successful writes to a watch; Spark calls it from a thread of its own."""
-
-    def __init__(self, spark: SparkSession, writes: list[WatchedWrite]) -> None:
-        self._session = spark._jsparkSession.sessionUUID()
-        self._writes = writes
-
-    def onSuccess(self, _function: str, execution: Any, _nanoseconds: int) -> None:  # noqa: N802
-        """Keep the write that an execution was, if it was one."""
-        plan = execution.analyzed()
-        is_write = plan.getClass().getSimpleName() == _WRITE
-        if is_write and execution.sparkSession().sessionUUID() == self._session:
-            self._writes.append(_write_of(plan, len(self._writes) + 1))
-
-    def onFailure(self, _function: str, _execution: Any, _error: Any) -> None:  # noqa: N802
-        """Keep nothing: what has failed has written nothing that counts."""
-
-    class Java:
-        """The interface that it implements in the JVM."""
-
-        implements = ("org.apache.spark.sql.util.QueryExecutionListener",)
-
-
 def _write_of(plan: Plan, number: int) -> WatchedWrite:
     table = plan.catalogTable()
     names = plan.outputColumnNames()
@@ -142,7 +119,7 @@ class SessionWatch:
                 "the server.\nTrack relations and annotate queries (lipstick.session), or watch "
                 "the session on the server."
             )
-        from pyspark.java_gateway import ensure_callback_server_started
+        from lipstick.dataframes.jvm import PlanListener
 
         self.spark = spark
         self._store = store
@@ -152,17 +129,18 @@ class SessionWatch:
         self._names: set[str] = set()
         self._checksums: dict[int, RowChecksum] = {}
         self._closed = False
-        ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
-        self._listener = _Listener(spark, self._writes)
-        self._listeners().register(self._listener)
-        # Before Python ends: Spark would complain that the listener is gone.
+        self._listener = PlanListener(spark, {_WRITE}, self._add)
+        # Before Python ends: the session that questions are asked in has files.
         atexit.register(self.close)
+
+    def _add(self, plan: Plan) -> None:
+        self._writes.append(_write_of(plan, len(self._writes) + 1))
 
     @property
     def writes(self) -> tuple[WatchedWrite, ...]:
         """The writes so far, in their order."""
         self._check_open()
-        self._catch_up()
+        self._listener.catch_up()
         return tuple(self._writes)
 
     @property
@@ -205,7 +183,7 @@ class SessionWatch:
         from lipstick.dataframes.jvm import analysed, frame_of
 
         self._check_open()
-        self._catch_up()
+        self._listener.catch_up()
         frame = target if isinstance(target, DataFrame) else self._read(os.fspath(target))
         asked = frame_of(self.session.spark, analysed(frame))
         with display.progress(after=2.0) as line, self.session._views.in_force():
@@ -217,10 +195,8 @@ class SessionWatch:
             return
         self._closed = True
         atexit.unregister(self.close)
-        if self.spark.sparkContext._jsc is None:  # Spark was stopped
-            return
-        self._listeners().unregister(self._listener)
-        if self._session is not None:
+        self._listener.stop()
+        if self._session is not None and self.spark.sparkContext._jsc is not None:
             self._session.close()
 
     def __enter__(self) -> SessionWatch:
@@ -242,13 +218,6 @@ class SessionWatch:
                 "The watch was closed, and what it kept is gone.\nOpen another one, "
                 "lipstick.watch(spark), before the writes to ask about."
             )
-
-    def _listeners(self) -> Any:
-        return self.spark._jsparkSession.listenerManager()
-
-    def _catch_up(self) -> None:
-        """Wait until the listener has seen every query that has ended."""
-        self.spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
 
     def _read(self, target: str) -> DataFrame:
         """Return the rows of a table or of a path that was written."""

@@ -2,13 +2,14 @@
 
 Two tables have the same rows. Statements run on one by Spark alone, on the other by ``ls.sql``, in
 turns: MERGE of 1 % of the rows, UPDATE and DELETE by a predicate. Questions are asked of the
-history of the second table. Spark needs the jars of both formats, and a PySpark that they support:
-``PYTHONPATH=.cache/table-formats/site python -m benchmark_workflowgen statements --jars
-.cache/table-formats/jars``, once ``./dev tables`` has made that folder.
+history of the second table. Spark needs the jars of both formats, and a PySpark that they support.
+``./dev tables`` makes a folder ``.cache/table-formats/<hash>`` with both:
+``PYTHONPATH=<folder>/site python -m benchmark_workflowgen statements --jars <folder>/jars``.
 """
 
 from __future__ import annotations
 
+import re
 import statistics
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+import pyspark
 from pyspark.sql import SparkSession
 
 import lipstick
@@ -35,6 +37,7 @@ _EXTENSIONS: Final = (
     "io.delta.sql.DeltaSparkSessionExtension,"
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 )
+_SPARK_LINE: Final = re.compile(r"(?:delta-spark_|iceberg-spark-runtime-)(\d+\.\d+)_")
 _TABLES: Final = {"delta": "{}", "iceberg": "ice.db.{}"}
 
 
@@ -71,9 +74,29 @@ def main(
     write_results(output, results)
 
 
+def check_jars(jars: Path, version: str) -> None:
+    """Refuse jars that were built for another line of Spark than the installed PySpark.
+
+    Raises
+    ------
+    click.UsageError
+    """
+    found = (_SPARK_LINE.match(jar.name) for jar in jars.glob("*.jar"))
+    built = {match[1] for match in found if match}
+    line = ".".join(version.split(".")[:2])
+    if built != {line}:
+        lines = ", ".join(sorted(built)) or "no line of Spark"
+        raise click.UsageError(
+            f"The jars of Delta and Iceberg in {jars} are for {lines}, and this is PySpark "
+            f"{version}.\nRun ./dev tables once, and this command with PYTHONPATH="
+            ".cache/table-formats/<hash>/site and --jars .cache/table-formats/<hash>/jars."
+        )
+
+
 @contextmanager
 def table_format_session(home: Path, jars: Path, cores: int, memory: str) -> Iterator[SparkSession]:
     """Start a Spark whose own catalog has tables of Delta, and whose catalog ``ice`` Iceberg."""
+    check_jars(jars, pyspark.__version__)
     settings = {
         "spark.driver.memory": memory,
         "spark.jars": ",".join(map(str, sorted(jars.glob("*.jar")))),

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -117,8 +117,19 @@ def _found(value: Any, *keys: str) -> list[Any]:
     return own + [found for part in value.values() for found in _found(part, *keys)]
 
 
-def query_text(spark: SparkSession, frame: DataFrame, tracked: Iterable[Tracked]) -> str:
+def query_text(
+    spark: SparkSession,
+    frame: DataFrame,
+    tracked: Iterable[Tracked],
+    replaced_since: Collection[str] = (),
+) -> str:
     """Return Spark SQL over tracked relations that is the same query as a data frame.
+
+    Parameters
+    ----------
+    replaced_since
+        In a classic session, the names of relations whose tables have got other versions since the
+        frame ran: it has read the version that is tracked.
 
     Raises
     ------
@@ -127,17 +138,13 @@ def query_text(spark: SparkSession, frame: DataFrame, tracked: Iterable[Tracked]
         in its text.
     """
     with _deep_recursion():
-        return _query_text(spark, frame, tuple(tracked))
+        if hasattr(frame, "_jdf"):
+            from lipstick.dataframes.classic import classic_text
 
+            return classic_text(spark, frame, tuple(tracked), replaced_since)
+        from lipstick.dataframes.connect import connect_text
 
-def _query_text(spark: SparkSession, frame: DataFrame, tracked: tuple[Tracked, ...]) -> str:
-    if hasattr(frame, "_jdf"):
-        from lipstick.dataframes.classic import classic_text
-
-        return classic_text(spark, frame, tracked)
-    from lipstick.dataframes.connect import connect_text
-
-    return connect_text(spark, frame, tracked)
+        return connect_text(spark, frame, tuple(tracked))
 
 
 @contextmanager

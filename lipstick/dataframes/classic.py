@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from functools import partial
@@ -61,7 +61,12 @@ Reading: TypeAlias = Callable[["DataFrame"], "DataFrame"]
 """A function that makes a frame read tracked versions."""
 
 
-def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked]) -> str:
+def classic_text(
+    spark: SparkSession,
+    frame: DataFrame,
+    tracked: Sequence[Tracked],
+    replaced_since: Collection[str] = (),
+) -> str:
     """Return the text of a frame, proven to be it.
 
     The plan is fetched by one call; others find the tracked relations and the texts in it, and
@@ -74,7 +79,7 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     NotUnderstoodError
         With the first line of the optimised plans that differs.
     """
-    read = partial(_read_versions, spark, tracked)
+    read = partial(_read_versions, spark, tracked, replaced_since)
     frame = read(frame)
     plan = analysed(frame)
     nodes = described(plan)
@@ -117,8 +122,18 @@ def _proven(spark: SparkSession, frame: DataFrame, text: str, read: Reading) -> 
     return text
 
 
-def _read_versions(spark: SparkSession, tracked: Sequence[Tracked], frame: DataFrame) -> DataFrame:
+def _read_versions(
+    spark: SparkSession,
+    tracked: Sequence[Tracked],
+    replaced_since: Collection[str],
+    frame: DataFrame,
+) -> DataFrame:
     """Return a frame that reads tracked versions where it reads their tables as they are now.
+
+    Parameters
+    ----------
+    replaced_since
+        See :func:`lipstick.dataframes.query_text`.
 
     Raises
     ------
@@ -140,7 +155,12 @@ def _read_versions(spark: SparkSession, tracked: Sequence[Tracked], frame: DataF
         same = [] if found is None else [t for t in versioned if _is_of(t, found)]
         if found is None or not same:
             continue
-        chosen = [t for t in same if t.source.versions[0].version == found.version]
+        chosen = [
+            t
+            for t in same
+            if t.source.versions[0].version == found.version
+            or (t.name in replaced_since and not found.pinned)
+        ]
         if not chosen:
             raise SourceChangedError(
                 f"This data frame reads version {found.version} of {found.table.table}, and "

@@ -5,6 +5,7 @@ A position is that of a node in the pre-order of its tree, as ``toJSON`` lists t
 
 from __future__ import annotations
 
+import atexit
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,59 @@ Json: TypeAlias = list[dict[str, Any]]
 """The nodes of a plan, as ``TreeNode.toJSON`` describes them."""
 
 _SUBQUERIES = ("Exists", "LateralSubquery", "ListQuery", "ScalarSubquery")
+
+
+class PlanListener:
+    """Hands over the analysed plans of commands that a classic session has run.
+
+    Spark calls it from a thread of its own, after each query that succeeded.
+
+    Parameters
+    ----------
+    commands
+        The names of the commands' classes.
+    take
+        Called with each plan, in the order in which the commands ended.
+    """
+
+    def __init__(
+        self, spark: SparkSession, commands: Collection[str], take: Callable[[Plan], None]
+    ) -> None:
+        from pyspark.java_gateway import ensure_callback_server_started
+
+        ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
+        self._spark = spark
+        self._session = spark._jsparkSession.sessionUUID()
+        self._commands = commands
+        self._take = take
+        spark._jsparkSession.listenerManager().register(self)
+        # Before Python ends: Spark would complain that the listener is gone.
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        """Stop listening."""
+        atexit.unregister(self.stop)
+        if self._spark.sparkContext._jsc is not None:  # Spark was not stopped
+            self._spark._jsparkSession.listenerManager().unregister(self)
+
+    def catch_up(self) -> None:
+        """Wait until every query that has ended was handed over."""
+        self._spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+
+    def onSuccess(self, _function: str, execution: Any, _nanoseconds: int) -> None:  # noqa: N802
+        """Hand over the plan of an execution if it is one of the commands."""
+        plan = execution.analyzed()
+        known = plan.getClass().getSimpleName() in self._commands
+        if known and execution.sparkSession().sessionUUID() == self._session:
+            self._take(plan)
+
+    def onFailure(self, _function: str, _execution: Any, _error: Any) -> None:  # noqa: N802
+        """Hand over nothing: a failed command has written nothing that counts."""
+
+    class Java:
+        """The interface that it implements in the JVM."""
+
+        implements = ("org.apache.spark.sql.util.QueryExecutionListener",)
 
 
 def jvm_of(spark: SparkSession) -> Any:

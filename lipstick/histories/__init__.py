@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +14,7 @@ from rewriter.dialect import parse, relation_names
 from semiring.door import checked
 
 if TYPE_CHECKING:
+    from lipstick.dataframes.jvm import Plan, PlanListener
     from lipstick.erasure.plan import ErasurePlan
     from lipstick.histories.history import TableHistory
     from lipstick.histories.steps import ExecutedStatement
@@ -30,6 +32,8 @@ class Reenacting:
         self.histories: list[TableHistory] = []
         self.version_views: dict[str, View] = {}
         self._live: TableHistory | None = None
+        self._recorder: PlanListener | None = None
+        self._recorded: list[Plan] = []
 
     def reenact(
         self,
@@ -159,6 +163,76 @@ class Reenacting:
             )
         return self._live
 
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Follow tracked tables through the commands that Spark runs in a block.
+
+        ``DataFrame.mergeInto`` and ``writeTo``, ``DeltaTable.merge``, ``update`` and ``delete``,
+        and ``spark.sql`` are read from their plans when the block ends, and become statements of
+        :attr:`history` in their order. Nothing else may change the tables meanwhile.
+
+        Raises
+        ------
+        UnsupportedError
+            Over Spark Connect, whose clients do not see the plans. When the block ends: when a
+            plan does not say what it did, or reads what is not tracked; its table is not followed.
+        StatementError
+            When the block ends: when a table has other new versions than from these commands.
+        """
+        session = cast("Session", self)
+        session.check_open()
+        if not hasattr(session.spark, "_jsparkSession"):
+            raise UnsupportedError(
+                "commands are not recorded over Spark Connect, whose clients see no plans",
+                "Run them as texts: ls.sql('MERGE INTO ...').",
+            )
+        if self._recorder is not None:
+            raise TrackingError("This session is recording already.\nEnd that block first.")
+        from lipstick.dataframes.jvm import PlanListener
+        from lipstick.histories.commands import COMMANDS
+
+        plans: list[Plan] = []
+        self._recorder = recorder = PlanListener(session.spark, COMMANDS, plans.append)
+        self._recorded = plans
+        try:
+            yield
+        finally:
+            try:
+                self._follow_recorded()
+            finally:
+                recorder.stop()
+                self._recorder = None
+
+    def _follow_recorded(self) -> None:
+        """Follow tables through the commands that were recorded so far."""
+        if self._recorder is None:
+            return
+        from lipstick.histories.commands import commands_of
+        from lipstick.histories.live import follow_commands
+
+        session = cast("Session", self)
+        self._recorder.catch_up()
+        plans = self._recorded.copy()
+        self._recorded.clear()
+        commands = commands_of(session.spark, plans)
+        with self._following() as history:
+            follow_commands(
+                session.spark, commands, lambda: session.tracked, history, session._views.in_force
+            )
+
+    @contextmanager
+    def _following(self) -> Iterator[TableHistory]:
+        """Yield the history of the session's statements; it is kept once it has a statement."""
+        from lipstick.histories.history import TableHistory
+
+        history = self._live or TableHistory(cast("Session", self))
+        try:
+            yield history
+        finally:
+            if self._live is None and history.statements:
+                self._live = history
+                self.histories.append(history)
+
     def _execute(self, text: str, args: Any) -> str | None:
         """Run a statement on a tracked table; return the name of the relation that it changed.
 
@@ -167,6 +241,7 @@ class Reenacting:
         from lipstick.histories.live import execute, target_of
 
         session = cast("Session", self)
+        self._follow_recorded()
         target = target_of(session.spark, text, session.tracked)
         if target is None:
             self._verify_read(text)
@@ -177,13 +252,11 @@ class Reenacting:
                 "Write the values into the text.",
                 text,
             )
-        from lipstick.histories.history import TableHistory
-
-        history = self._live or TableHistory(session)
-        execute(session.spark, target, session.tracked, history, session._views.in_force)
-        if self._live is None:
-            self._live = history
-            self.histories.append(history)
+        with self._following() as history:
+            execute(session.spark, target, session.tracked, history, session._views.in_force)
+        if self._recorder is not None:
+            self._recorder.catch_up()
+            self._recorded.clear()
         return target.tracked.name
 
     def _forget(self, tracked: Tracked) -> None:

@@ -69,7 +69,11 @@ class SparkReplayEngine:
             return None
         if rows.num_rows > FEW:
             return self._written(frame)
-        view = self.named(self._spark.createDataFrame(rows, schema=frame.schema))
+        return self._held(rows, frame.schema)
+
+    def _held(self, rows: pa.Table, schema: StructType) -> str:
+        """Return a view of rows in this process."""
+        view = self.named(self._spark.createDataFrame(rows, schema=schema))
         if rows.num_rows <= _LITERALS:
             self._stored[view] = rows
         return view
@@ -93,12 +97,7 @@ class SparkReplayEngine:
                 np.repeat(np.arange(len(counts)), np.maximum(sign * counts, 0)) for sign in (1, -1)
             )
             taken = [values.take(pa.array(places)) for places in sides]
-            gone, came = (
-                self.named(self._spark.createDataFrame(table, schema=schema))
-                if table.num_rows
-                else None
-                for table in taken
-            )
+            gone, came = (self._held(rows, schema) if rows.num_rows else None for rows in taken)
             return gone, came
         many = self._spark.table(self._written(frame))
         views = []

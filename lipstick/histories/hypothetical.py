@@ -13,8 +13,8 @@ from lipstick.errors import StatementError
 from lipstick.tables.comparison import keyed, paired, with_change
 from lipstick.tracking.source import Source
 from lipstick.tracking.tracker import Naming, Tracked, name_rows
-from lipstick.tracking.views import column_of
-from rewriter.statements import Bags, hypothetical
+from lipstick.tracking.views import column_of, quoted_name
+from rewriter.statements import Bags, hypothetical, keys_of, rows_of, within
 from semiring.door import checked
 
 if TYPE_CHECKING:
@@ -69,20 +69,36 @@ class HypotheticalTables:
                 assert bags.gone is not None
                 gone: pa.Table = spark.table(bags.gone).select(*key).distinct().toArrow()
                 return gone
-            frame = spark.sql(hypothetical(bags))
-            touched = spark.table(bags.came).select(*key).distinct()
-            twice = frame.join(touched, list(tracked.token), "left_semi").groupBy(*key).count()
-            found = twice.where("count > 1").limit(1).collect()
-            if found:
-                values = ", ".join(repr(found[0][column]) for column in tracked.token)
-                raise StatementError(
-                    f"Two rows of {table} would have the key {values}.\nReenact the history with "
-                    "a key that stays unique, or key='*'."
-                )
+            self._check_keys(table, bags, tracked.token)
+            frame = spark.sql(hypothetical(bags, tracked.token))
         else:
             source = Source(spark.sql(hypothetical(bags)), tracked.source.description, None, ())
             frame = name_rows(tracked.name, source, "*", True)[0]
         return self._history.engine.named(frame)
+
+    def _check_keys(self, table: str, bags: Bags, key: Sequence[str]) -> None:
+        """Check that no row that came has the key of another.
+
+        Raises
+        ------
+        StatementError
+        """
+        assert bags.came is not None
+        engine, spark = self._history.engine, self._history.spark
+        expressions = [quoted_name([column]) for column in key]
+        keys = engine.view(keys_of([(rows_of(bags.came), "_lipstick_came", expressions)]))
+        values = dict(zip(spark.table(bags.came).columns, engine.literals(bags.came), strict=False))
+        known = [values.get(column) for column in key]
+        near = within(rows_of(bags.real), "_lipstick_real", expressions, keys, known)
+        rows = spark.sql(hypothetical(Bags(engine.view(near), bags.gone, bags.came), key))
+        counts = rows.groupBy(*map(column_of, key)).count()
+        found = counts.where("count > 1").limit(1).collect()
+        if found:
+            shown = ", ".join(repr(found[0][column]) for column in key)
+            raise StatementError(
+                f"Two rows of {table} would have the key {shown}.\nReenact the history with "
+                "a key that stays unique, or key='*'."
+            )
 
 
 def paired_changes(spark: SparkSession, bags: Bags, key: Sequence[str]) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.errors import QueryError, StatementError, TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.commands import TableCommand, statement_text
 from lipstick.histories.replay import Replay
 from lipstick.histories.steps import check_session, is_dynamic, read_statement
 from lipstick.tracking.formats.probe import versioned_table
@@ -133,9 +134,12 @@ def _is_called(tracked: Tracked, name: str) -> bool:
     return version is not None and version.table.replace("`", "").lower() == name.lower()
 
 
-def _is_of(tracked: Tracked, table: VersionedTable) -> bool:
+def _is_of(tracked: Tracked, table: VersionedTable | None) -> bool:
+    """Return True if a relation is a version of a table, which may have been created anew there."""
     own = tracked.source.version
-    return own is not None and (own.format, own.identity) == (table.format, table.identity)
+    if own is None or table is None or own.format != table.format:
+        return False
+    return own.identity == table.identity or own.location == table.location
 
 
 def execute(
@@ -163,47 +167,127 @@ def execute(
         else changed the table while it ran: the table is not followed any further.
     """
     check_session(spark)
-    for name in moments_of(target.statement):
-        raise UnsupportedError(
-            f"{name}() is another value each time that the statement runs",
-            "Write its value as a literal: TIMESTAMP'2026-01-31 00:00:00', DATE'2026-01-31'.",
-            target.statement.text,
-        )
-    statement = read_statement(spark, target.statement.text)
-    if target.tracked.naming not in (Naming.KEY, Naming.VALUES):
-        raise TrackingError(
-            f"{target.tracked.name!r} is changed by a statement, and its rows have no key by which "
-            "later versions name them.\nuntrack it, and track it with a key (key=['id']) or by its "
-            "values (key='*')."
-        )
+    statement = _read(spark, target.statement.text)
+    _check_key(target.tracked)
     _check_current(target.tracked, target.table)
-    table = history.table_of(target.tracked.name)
-    if table is None:
-        table = ".".join(statement.table).lower()
-        history.add_table(table, target.tracked)
     reads = _reads(spark, statement, tracked, history)
-    number = sum(not step.name.startswith("_") for step in history.steps) + 1
-    before = target.version
-    step = HistoryStep(
-        f"s{number}", statement, table, before, reads, is_dynamic(spark), unchanged=True
-    )
-    if not isinstance(statement, Replace):
-        history.replay_before(step).reenacted(step)
+    step = _new_step(target.tracked, statement, reads, history, dynamic=is_dynamic(spark))
     with in_force():
         spark.sql(statement.text)
-    made = target.table.current()
+    made, before = target.table.current(), target.version
     assert made is not None
     if made != before and not target.table.follows(made, before):
-        commits = _commits_after(target.table, before)
-        shown = ", ".join(f"{version} ({operation})" for version, operation in commits)
+        shown = _shown(_commits_after(target.table, before))
         raise StatementError(
             f"The statement ran, and {target.table.table} has several new versions: {shown}. "
             "Something else changed it at the same time.\nNothing is known of these versions: "
             "ls.reenact(...) follows the table when it is given the statement of each."
         )
-    if made != before:
-        history.add_version(table, made)
-    history.steps.append(replace(step, version=made, unchanged=made == before))
+    _follow(history, step, made)
+
+
+def follow_commands(
+    spark: SparkSession,
+    commands: Sequence[TableCommand],
+    tracked: Callable[[], Mapping[str, Tracked]],
+    history: FollowedTables,
+    in_force: Callable[[], AbstractContextManager[None]],
+) -> None:
+    """Follow tables to the versions that commands made which have run.
+
+    Parameters
+    ----------
+    commands
+        What changed tables since the versions that are tracked, in order.
+    tracked
+        Returns the relations of the session, as they are now.
+
+    Raises
+    ------
+    UnsupportedError, NotUnderstoodError, TrackingError
+        For a command that cannot be read as a statement. Its table is not followed any further.
+    StatementError
+        When a table has another number of new versions than commands that changed it.
+    """
+    check_session(spark)
+    made: dict[str, list[int]] = {}
+    waiting: list[tuple[TableCommand, str]] = []
+    for command in commands:
+        own = _tracked_table(tracked(), partial(_is_of, table=command.table))
+        if own is None or command.table is None:
+            continue
+        if own.name not in made:
+            made[own.name] = [v for v, _ in _commits_after(command.table, version_of(own))]
+        waiting.append((command, own.name))
+    for name, versions in made.items():
+        count = sum(own == name for _, own in waiting)
+        if versions and len(versions) != count:
+            raise StatementError(
+                f"{count} commands changed {name!r} while they were recorded, and it has "
+                f"{len(versions)} new versions: which made which is not known.\nRecord fewer "
+                "commands at a time, and none that another writer runs beside."
+            )
+    for command, name in waiting:
+        relations = {known.lower(): each for known, each in tracked().items()}
+        own = relations[name.lower()]
+        assert own.source.version is not None
+        _check_key(own)
+        with in_force():
+            table = own.source.version.table
+            text = statement_text(spark, command, table, list(relations.values()), list(made))
+        statement = _read(spark, text)
+        reads = _reads(spark, statement, relations, history, current=False)
+        step = _new_step(own, statement, reads, history, dynamic=command.dynamic)
+        _follow(history, step, made[name].pop(0) if made[name] else version_of(own))
+
+
+def _read(spark: SparkSession, text: str) -> Statement:
+    """Read a statement whose values are the same whenever it runs."""
+    for name in moments_of(parse_statement(text)):
+        raise UnsupportedError(
+            f"{name}() is another value each time that the statement runs",
+            "Write its value as a literal: TIMESTAMP'2026-01-31 00:00:00', DATE'2026-01-31'.",
+            text,
+        )
+    return read_statement(spark, text)
+
+
+def _check_key(tracked: Tracked) -> None:
+    if tracked.naming not in (Naming.KEY, Naming.VALUES):
+        raise TrackingError(
+            f"{tracked.name!r} is changed by a statement, and its rows have no key by which "
+            "later versions name them.\nuntrack it, and track it with a key (key=['id']) or by its "
+            "values (key='*')."
+        )
+
+
+def _new_step(
+    tracked: Tracked,
+    statement: Statement,
+    reads: Mapping[str, str],
+    history: FollowedTables,
+    *,
+    dynamic: bool,
+) -> HistoryStep:
+    """Return a statement as the next of a history, once it can be reenacted."""
+    table = history.table_of(tracked.name)
+    if table is None:
+        table = ".".join(statement.table).lower()
+        history.add_table(table, tracked)
+    number = sum(not step.name.startswith("_") for step in history.steps) + 1
+    before = version_of(tracked)
+    step = HistoryStep(f"s{number}", statement, table, before, reads, dynamic, unchanged=True)
+    if not isinstance(statement, Replace):
+        history.replay_before(step).reenacted(step)
+    return step
+
+
+def _follow(history: FollowedTables, step: HistoryStep, made: int) -> None:
+    """Add a statement, and the version that it made."""
+    unchanged = made == step.version
+    if not unchanged:
+        history.add_version(step.table, made)
+    history.steps.append(replace(step, version=made, unchanged=unchanged))
 
 
 def _commits_after(table: VersionedTable, version: int) -> list[tuple[int, str]]:
@@ -215,6 +299,10 @@ def _commits_after(table: VersionedTable, version: int) -> list[tuple[int, str]]
     return [(each.version, each.operation) for each in later]
 
 
+def _shown(commits: Sequence[tuple[int, str]]) -> str:
+    return ", ".join(f"{version} ({operation})" for version, operation in commits)
+
+
 def _check_current(tracked: Tracked, table: VersionedTable) -> None:
     """Refuse to run a statement over a version that is not the one that is tracked.
 
@@ -224,11 +312,10 @@ def _check_current(tracked: Tracked, table: VersionedTable) -> None:
     """
     commits = _commits_after(table, version_of(tracked))
     if commits:
-        shown = ", ".join(f"{version} ({operation})" for version, operation in commits)
         raise StatementError(
             f"{tracked.name!r} is tracked at version {version_of(tracked)}, and {table.table} was "
-            f"changed since: {shown}.\nuntrack({tracked.name!r}) and track it again, or give "
-            "these statements to ls.reenact(...)."
+            f"changed since: {_shown(commits)}.\nuntrack({tracked.name!r}) and track it again, or "
+            "give these statements to ls.reenact(...)."
         )
 
 
@@ -237,8 +324,15 @@ def _reads(
     statement: Statement,
     tracked: Mapping[str, Tracked],
     history: FollowedTables,
+    *,
+    current: bool = True,
 ) -> dict[str, str]:
     """Return by name in a statement the relation, or the table of the history, that it reads.
+
+    Parameters
+    ----------
+    current
+        The tables of the relations must still have the versions that are tracked.
 
     Raises
     ------
@@ -263,7 +357,11 @@ def _reads(
                 f"{name} is a stream", "Read a table of its rows.", statement.text
             )
         version = own.source.version
-        if version is not None and not is_temporary(spark, quoted_name(name.split("."))):
+        if (
+            current
+            and version is not None
+            and not is_temporary(spark, quoted_name(name.split(".")))
+        ):
             _check_current(own, version)
         reads[name] = history.table_of(own.name) or own.name.lower()
     return reads

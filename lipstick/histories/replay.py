@@ -29,6 +29,7 @@ from rewriter.statements import (
     difference,
     hypothetical,
     keys_of,
+    passes_rows,
     reenact,
     row_by_row,
     rows_of,
@@ -319,7 +320,7 @@ class Replay:
         differing = list[tuple[str, str, list[str]]]()
         sides: tuple[str | None, str | None] = (None, None)
         if changed:
-            sides = self._engine.differences(rows_of(before.source), rows_of(after.source))
+            sides = self._source_difference(step, statement, before.source, after.source)
             differing += [(rows_of(rows), source_alias, sources) for rows in sides if rows]
         differing += [(rows_of(rows), alias, targets) for rows in (now.gone, now.came) if rows]
         keys = self._engine.store(keys_of(differing)) if differing else None
@@ -341,6 +342,22 @@ class Replay:
         then = self._reenacted(step, statement, Relations(would_be, after.views, new_source))
         self._check_unambiguous(step, then)
         return self._normal(real, was.rows, then.rows)
+
+    def _source_difference(
+        self, step: HistoryStep, statement: MergeInto, before: str, after: str
+    ) -> tuple[str | None, str | None]:
+        """Return the rows that the source of a MERGE has less, and more, than it had."""
+        name = passes_rows(statement.source)
+        if name is None:
+            return self._engine.differences(rows_of(before), rows_of(after))
+        bags = self._bags(step, name)
+        gone, came = (
+            None if rows is None else source_query(statement, {name: rows})
+            for rows in (bags.gone, bags.came)
+        )
+        sides = (None if query is None else self._engine.store(query) for query in (gone, came))
+        first, second = sides
+        return first, second
 
     def _stored(self, query: str) -> str:
         """Compute a query and return a view of its rows."""

@@ -29,10 +29,29 @@ class Bags:
         return self.gone is not None or self.came is not None
 
 
-def hypothetical(bags: Bags) -> str:
-    """Return the rows ``real - gone + came``."""
+def hypothetical(bags: Bags, key: Sequence[str] = ()) -> str:
+    """Return the rows ``real - gone + came``.
+
+    Parameters
+    ----------
+    key
+        Columns that name each row of the real version: then rows are compared by these alone, and
+        few that are gone are looked up while the others are read. Empty: there are none.
+    """
     rows: exp.Query = _all(bags.real)
-    if bags.gone is not None:
+    if bags.gone is not None and key:
+        same = [
+            exp.NullSafeEQ(
+                this=exp.column(exp.to_identifier(name, quoted=True), table=bags.real, quoted=True),
+                expression=exp.column(
+                    exp.to_identifier(name, quoted=True), table=bags.gone, quoted=True
+                ),
+            )
+            for name in key
+        ]
+        gone = exp.select("1").from_(_table(bags.gone)).where(exp.and_(*same))
+        rows = _all(bags.real).where(exp.Not(this=exp.Exists(this=gone)))
+    elif bags.gone is not None:
         rows = exp.except_(rows, _all(bags.gone), distinct=False)
     if bags.came is not None:
         rows = exp.union(_nested(rows), _all(bags.came), distinct=False)

@@ -178,6 +178,49 @@ def over_relations(query: str, views: Mapping[str, str]) -> str:
     return emit(with_relations(parse(query), views))
 
 
+def passes_rows(query: exp.Query) -> str | None:
+    """Return the relation if a query filters its rows and passes columns on; None: it does more.
+
+    Such a query over some of the rows gives some of its rows.
+    """
+    clauses = {key for key, value in query.args.items() if value}
+    if not isinstance(query, exp.Select) or clauses - {"expressions", "from_", "where"}:
+        return None
+    items = [item.unalias() for item in query.expressions]
+    columns = all(isinstance(item, exp.Column | exp.Star) for item in items)
+    table = query.args["from_"].this if "from_" in clauses else None
+    if not columns or not isinstance(table, exp.Table) or has_query(query.args.get("where")):
+        return None
+    if {key for key, value in table.args.items() if value} - {"this", "db", "catalog", "alias"}:
+        return None
+    return dotted(tuple(part.name for part in table.parts))
+
+
+def select_items(query: str, names: Mapping[str, str | None]) -> list[str] | None:
+    """Return the items of a query over relations as they are, which get other names.
+
+    None: the query is another than ``SELECT ... FROM`` such relations.
+
+    Parameters
+    ----------
+    names
+        By relation in lower case, the qualifier of its columns; None: they have none.
+    """
+    tree = parse(query)
+    read = [table for table in tree.find_all(exp.Table) if table.parent_select is tree]
+    clauses = {key for key, value in tree.args.items() if value}
+    if not isinstance(tree, exp.Select) or clauses - {"expressions", "from_", "joins"}:
+        return None
+    if any(table.name.lower() not in names for table in read):
+        return None
+    aliases = {table.alias_or_name.lower(): names[table.name.lower()] for table in read}
+    for column in tree.find_all(exp.Column):
+        if column.table.lower() in aliases:
+            qualifier = aliases[column.table.lower()]
+            column.set("table", None if qualifier is None else exp.to_identifier(qualifier))
+    return [emit(item.unalias(), pretty=False) for item in tree.expressions]
+
+
 def references(query: str, relation: str) -> int:
     """Return how often a query reads a relation of one name."""
     return sum(table.name.lower() == relation.lower() for table in _relations(parse(query)))

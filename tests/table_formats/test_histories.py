@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 import lipstick
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
@@ -110,3 +111,36 @@ def test_statements_of_a_session_are_followed(
     ls.track("orders", table, key="id")
     with pytest.raises(TrackingError, match="'nowhere', which is not tracked"):
         ls.sql(f"INSERT INTO {table} SELECT * FROM nowhere")
+
+
+def test_recorded_commands_are_statements(
+    lake: SparkSession, ls: lipstick.Session, fresh: Callable[[str], str]
+) -> None:
+    """Commands of data frames and of DeltaTable are read from their plans."""
+    from delta.tables import DeltaTable
+
+    tables = [fresh(format) for format in FORMATS]
+    updates = lake.range(2, 5).selectExpr("id", "5 AS amount")
+    ls.track("updates", updates, key="id")
+    for table, format in zip(tables, FORMATS, strict=True):
+        rows = "SELECT id, id * 10 AS amount FROM range(1, 4)"
+        lake.sql(f"CREATE TABLE {table} USING {format} AS {rows}")
+        ls.track(f"of_{format}", table, key="id")
+    with ls.recording():
+        DeltaTable.forName(lake, tables[0]).update("id = 3", {"amount": "amount + 1"})
+        for table in tables:
+            merge = updates.alias("u").mergeInto(table, F.expr(f"u.id = {table}.id"))
+            merge = merge.whenMatched(F.col("u.id") > 2).delete().whenMatched().updateAll()
+            merge = merge.whenNotMatched().insertAll()
+            merge.whenNotMatchedBySource().update({"amount": F.lit(0)}).merge()
+    assert [text.split()[0] for text in ls.history.statements.values()] == [
+        "UPDATE",
+        *2 * ["MERGE"],
+    ]
+    for table, format in zip(tables, FORMATS, strict=True):
+        answer = ls.sql(f"SELECT id, amount FROM of_{format}")
+        assert sorted(map(tuple, answer.df.collect())) == [(1, 0), (2, 5), (4, 5)]
+        without = answer.what_if(delete={"updates": [3, 4]}, undo=["s1"])
+        assert sorted(map(tuple, without.df.collect())) == [(1, 0), (2, 5), (3, 0)], table
+    with pytest.raises(UnsupportedError, match="UPDATE or DELETE"), ls.recording():
+        lake.sql(f"UPDATE {tables[1]} SET amount = 1 WHERE id = 1")

@@ -192,8 +192,11 @@ def delta_of_name(spark: SparkSession, table: str) -> VersionedDelta:
     try:
         index = _current_index(spark, table)
         if index is not None:  # DESCRIBE DETAIL takes jobs
-            identity = str(index.getSnapshot().metadata().id())
-            return VersionedDelta(spark, table, identity, str(index.path().toString()))
+            metadata = index.getSnapshot().metadata()
+            names = metadata.partitionColumns()
+            partitions = tuple(str(names.apply(n)) for n in range(names.size()))
+            location = str(index.path().toString())
+            return VersionedDelta(spark, table, str(metadata.id()), location, partitions)
         detail = spark.sql(f"DESCRIBE DETAIL {table}").head()
     except PySparkException as error:
         raise SourceError(

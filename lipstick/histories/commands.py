@@ -1,0 +1,362 @@
+"""Commands that Spark ran on tables of Delta and Iceberg, read from their plans as statements.
+
+A plan has a command's source as a plan, and its conditions and values as expressions over the
+columns of target and source. The source is written as a data frame is. So are the expressions, as
+the items of a query over two empty relations with these columns: Spark proves that either text
+means what the plan does. A command that a text cannot say is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from lipstick.dataframes import query_text
+from lipstick.dataframes.jvm import (
+    Plan,
+    alias,
+    analysed,
+    elements,
+    frame_of,
+    jvm_of,
+    sequence,
+    with_parameters,
+)
+from lipstick.dataframes.leaves import stand_in
+from lipstick.errors import UnsupportedError
+from lipstick.tracking.formats.probe import versioned_leaf, versioned_table
+from lipstick.tracking.formats.versions import VersionedTable
+from lipstick.tracking.views import quoted_name
+from rewriter.statements import select_items
+
+if TYPE_CHECKING:
+    from lipstick.tracking.tracker import Tracked
+
+_APPENDS: Final = "AppendData"
+_OVERWRITES: Final = "OverwriteByExpression"
+_CREATES: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
+_DYNAMIC: Final = frozenset({"DeltaDynamicPartitionOverwriteCommand", "OverwritePartitionsDynamic"})
+_DELTA: Final = frozenset({"DeleteCommand", "MergeIntoCommand", "UpdateCommand"})
+_REPLACES_ROWS: Final = frozenset({"ReplaceData", "WriteDelta"})
+COMMANDS: Final = frozenset({_APPENDS, _OVERWRITES, *_CREATES, *_DYNAMIC, *_DELTA, *_REPLACES_ROWS})
+"""Classes of the commands that change tables."""
+
+_TARGET, _SOURCE, _REPLACED = "_lipstick_target", "_lipstick_source", "_lipstick_replaced"
+_QUALIFIERS: Final = {_TARGET: "target", _SOURCE: "source", _REPLACED: None}
+"""By the relation that stands in for one of a command, the qualifier of its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableCommand:
+    """A command that a session has run.
+
+    Attributes
+    ----------
+    plan
+        Its analysed plan.
+    table
+        The table that it changes; None: a new table, or one of another format.
+    """
+
+    plan: Plan
+    table: VersionedTable | None
+
+    @property
+    def kind(self) -> str:
+        """The name of its class."""
+        return str(self.plan.getClass().getSimpleName())
+
+    @property
+    def dynamic(self) -> bool:
+        """True if it replaces the partitions of its rows alone."""
+        return self.kind in _DYNAMIC
+
+
+def commands_of(spark: SparkSession, plans: Sequence[Plan]) -> list[TableCommand]:
+    """Return the commands of plans in their order, each that changes a table once.
+
+    A table is created by one command within another, which both have the query.
+    """
+    found: list[TableCommand] = []
+    for plan in plans:
+        command = TableCommand(plan, _table_of(spark, plan))
+        if found and command.kind in _CREATES and _is_inner(found[-1], command):
+            found.pop()
+        found.append(command)
+    return found
+
+
+def _is_inner(command: TableCommand, creation: TableCommand) -> bool:
+    """Return True if a command is the part of a table's creation that writes its rows."""
+    writes = command.kind in (_APPENDS, _OVERWRITES)
+    return writes and bool(command.plan.query().sameResult(creation.plan.query()))
+
+
+def _table_of(spark: SparkSession, plan: Plan) -> VersionedTable | None:
+    kind = plan.getClass().getSimpleName()
+    if kind in _DELTA:
+        leaf = versioned_leaf(spark, plan.target().collectLeaves().apply(0))
+        return None if leaf is None else leaf.table
+    if kind in _CREATES:
+        name = plan.name()
+        parts = [name.catalog().name(), *name.identifier().namespace(), name.identifier().name()]
+    else:
+        relation = plan.originalTable() if kind in _REPLACES_ROWS else plan.table()
+        if relation.identifier().isEmpty() or relation.catalog().isEmpty():
+            return None
+        name = relation.identifier().get()
+        parts = [relation.catalog().get().name(), *name.namespace(), name.name()]
+    found = versioned_table(spark, quoted_name(parts))
+    return None if found is None else found[0]
+
+
+def statement_text(
+    spark: SparkSession,
+    command: TableCommand,
+    name: str,
+    tracked: Sequence[Tracked],
+    changed: Collection[str] = (),
+) -> str:
+    """Return the statement in SQL that a command is, over a table of a name.
+
+    Parameters
+    ----------
+    tracked
+        The relations that its source may read, as they were when the command ran.
+    changed
+        The names of those whose tables have changed since.
+
+    Raises
+    ------
+    QueryError
+        When its source or an expression has no text, or reads what is not tracked.
+    """
+    return _CommandReader(spark, command, name, tracked, changed).text()
+
+
+class _CommandReader:
+    def __init__(
+        self,
+        spark: SparkSession,
+        command: TableCommand,
+        name: str,
+        tracked: Sequence[Tracked],
+        changed: Collection[str],
+    ) -> None:
+        self._spark = spark
+        self._plan = command.plan
+        self._kind = command.kind
+        self._name = name
+        self._tracked = tracked
+        self._changed_tables = changed
+
+    def text(self) -> str:
+        plan, name = self._plan, self._name
+        if self._kind in _CREATES:
+            return f"CREATE OR REPLACE TABLE {name} AS {self._query(plan.query())}"
+        if self._kind == _APPENDS:
+            return f"INSERT INTO {name} {self._query(plan.query())}"
+        if self._kind in _DYNAMIC:
+            return f"INSERT OVERWRITE {name} {self._query(plan.query())}"
+        if self._kind == _OVERWRITES:
+            (replaced,) = self._texts({_REPLACED: plan.table()}, [plan.deleteExpr()])
+            return f"INSERT INTO {name} REPLACE WHERE {replaced} {self._query(plan.query())}"
+        if self._kind == "MergeIntoCommand":
+            return self._delta_merge()
+        if self._kind == "UpdateCommand":
+            columns = [a.name() for a in elements(plan.target().output())]
+            values = self._changed(plan.target(), columns, elements(plan.updateExpressions()))
+            condition = _option(plan.condition())
+            texts = self._texts({_TARGET: plan.target()}, [*values.values(), *condition])
+            text = f"UPDATE {name} AS target SET {_pairs(values, texts)}"
+            return f"{text} WHERE {texts[-1]}" if condition else text
+        if self._kind == "DeleteCommand":
+            texts = self._texts({_TARGET: plan.target()}, _option(plan.condition()))
+            return " WHERE ".join([f"DELETE FROM {name} AS target", *texts])
+        if plan.query().getClass().getSimpleName() == "MergeRows":
+            return self._rows_merge(plan.query())
+        raise self._unsupported("the plan of this UPDATE or DELETE is not read")
+
+    # -- MERGE -----------------------------------------------------------------------------
+
+    def _delta_merge(self) -> str:
+        plan = self._plan
+        target, source = plan.target(), plan.source()
+        if plan.migratedSchema().isDefined():
+            evolved = plan.migratedSchema().get().fieldNames()
+            if len(evolved) != target.output().size():
+                raise self._unsupported("this MERGE has added columns to its table")
+        clauses = []
+        for matching, found in (
+            ("MATCHED", plan.matchedClauses()),
+            ("NOT MATCHED", plan.notMatchedClauses()),
+            ("NOT MATCHED BY SOURCE", plan.notMatchedBySourceClauses()),
+        ):
+            for clause in elements(found):
+                deletes = "Delete" in clause.getClass().getSimpleName()
+                actions = [] if deletes else elements(clause.resolvedActions())
+                columns = [action.targetColNameParts().mkString(".") for action in actions]
+                values = dict(zip(columns, (action.expr() for action in actions), strict=True))
+                condition = _option(clause.condition())
+                clauses.append(_CommandClause(matching, condition, values, deletes=deletes))
+        return self._merge(target, source, plan.condition(), clauses)
+
+    def _rows_merge(self, rows: Plan) -> str:
+        """Return the MERGE of a plan whose join says what becomes of each row."""
+        join = rows.child()
+        if join.getClass().getSimpleName() != "Join" or join.condition().isEmpty():
+            raise self._unsupported("this MERGE has a plan without a join")
+        columns = [a.name() for a in elements(self._plan.originalTable().output())]
+        sides = [join.left(), join.right()]
+        sides.sort(key=lambda side: "__row_from_source" in _names(side))
+        clauses = []
+        for matching, found in (
+            ("MATCHED", rows.matchedInstructions()),
+            ("NOT MATCHED", rows.notMatchedInstructions()),
+            ("NOT MATCHED BY SOURCE", rows.notMatchedBySourceInstructions()),
+        ):
+            for instruction in elements(found):
+                kind = instruction.getClass().getSimpleName()
+                context = str(instruction.context().toString()) if kind == "Keep" else kind
+                if context == "Copy":
+                    continue
+                deletes = context in ("Delete", "Discard")
+                if not deletes and context not in ("Insert", "Split", "Update"):
+                    raise self._unsupported(f"this MERGE has the instruction {context}")
+                given = (
+                    instruction.otherOutput()
+                    if kind == "Split"
+                    else (None if deletes else instruction.output())
+                )
+                row = [] if given is None else elements(given)[1 : len(columns) + 1]
+                values = {} if deletes else dict(zip(columns, row, strict=True))
+                condition = instruction.condition()
+                clauses.append(
+                    _CommandClause(
+                        matching,
+                        [] if condition.toString() == "true" else [condition],
+                        values,
+                        deletes=deletes,
+                    )
+                )
+        return self._merge(sides[0], sides[1], join.condition().get(), clauses)
+
+    def _merge(
+        self, target: Plan, source: Plan, condition: Plan, clauses: Sequence[_CommandClause]
+    ) -> str:
+        both = {_TARGET: target, _SOURCE: source}
+        (on,) = self._texts(both, [condition])
+        parts = [
+            f"MERGE INTO {self._name} AS target USING ({self._query(_source_rows(source))}) "
+            f"AS source ON {on}"
+        ]
+        for clause in clauses:
+            sides = dict(both)
+            values = clause.values
+            if clause.matching == "NOT MATCHED":
+                del sides[_TARGET]
+            else:
+                values = self._changed(target, list(values), list(values.values()))
+            if clause.matching == "NOT MATCHED BY SOURCE":
+                del sides[_SOURCE]
+            if not (values or clause.deletes):
+                # Every column has the value that it had.
+                values = dict(list(clause.values.items())[:1])
+            texts = self._texts(sides, [*values.values(), *clause.condition])
+            when = f"WHEN {clause.matching}"
+            if clause.condition:
+                when += f" AND {texts[-1]}"
+            if clause.deletes:
+                parts.append(f"{when} THEN DELETE")
+            elif clause.matching == "NOT MATCHED":
+                names = ", ".join(quoted_name([name]) for name in values)
+                given = ", ".join(texts[: len(values)])
+                parts.append(f"{when} THEN INSERT ({names}) VALUES ({given})")
+            else:
+                parts.append(f"{when} THEN UPDATE SET {_pairs(values, texts)}")
+        return "\n".join(parts)
+
+    # -- parts -----------------------------------------------------------------------------
+
+    def _changed(
+        self, target: Plan, columns: Sequence[str], values: Sequence[Plan]
+    ) -> dict[str, Plan]:
+        """Return the values of columns that get another one than they had."""
+        own = {a.name(): a for a in elements(target.output())}
+        return {
+            name: value
+            for name, value in zip(columns, values, strict=True)
+            if name not in own or not value.semanticEquals(own[name])
+        }
+
+    def _query(self, plan: Plan) -> str:
+        frame = frame_of(self._spark, plan)
+        return query_text(self._spark, frame, self._tracked, self._changed_tables)
+
+    def _texts(self, sides: Mapping[str, Plan], expressions: Sequence[Plan]) -> list[str]:
+        """Return expressions over the columns of target and source in SQL."""
+        if not expressions:
+            return []
+        spark = self._spark
+        catalyst = jvm_of(spark).org.apache.spark.sql.catalyst
+        relations, frames = [], []
+        for name, plan in sides.items():
+            schema = StructType.fromJson(json.loads(plan.schema().json()))
+            rows = spark.createDataFrame(spark.sparkContext.emptyRDD(), schema)
+            rows.createOrReplaceTempView(name)
+            own = with_parameters(spark, analysed(rows), {0: plan.output()})
+            relations.append(stand_in(spark, name, rows, name))
+            frames.append(frame_of(spark, own).alias(name))
+        try:
+            joined = frames[0].crossJoin(frames[1]) if len(frames) > 1 else frames[0]
+            items = [
+                alias(spark, value, f"c{n}", catalyst.expressions.NamedExpression.newExprId())
+                for n, value in enumerate(expressions)
+            ]
+            plan = catalyst.plans.logical.Project(sequence(spark, items), analysed(joined))
+            text = query_text(spark, frame_of(spark, plan), [*self._tracked, *relations])
+        finally:
+            for name in sides:
+                spark.catalog.dropTempView(name)
+        found = select_items(text, _QUALIFIERS)
+        if found is None:
+            raise self._unsupported("an expression of this command has no text of its own")
+        return found
+
+    def _unsupported(self, problem: str) -> UnsupportedError:
+        return UnsupportedError(problem, "Write it as a text for ls.sql(...).", self._kind)
+
+
+@dataclass(frozen=True, slots=True)
+class _CommandClause:
+    """A clause of a MERGE: its condition if it has one, and the values of columns."""
+
+    matching: str
+    condition: list[Plan]
+    values: dict[str, Plan]
+    deletes: bool
+
+
+def _source_rows(source: Plan) -> Plan:
+    """Return the source of a MERGE without the column by which Spark knows its rows."""
+    marked = "__row_from_source" in _names(source)
+    return source.children().apply(0) if marked else source
+
+
+def _names(plan: Plan) -> list[str]:
+    return [attribute.name() for attribute in elements(plan.output())]
+
+
+def _option(value: Plan) -> list[Plan]:
+    return [value.get()] if value.isDefined() else []
+
+
+def _pairs(values: Mapping[str, Plan], texts: Sequence[str]) -> str:
+    return ", ".join(
+        f"{quoted_name([name])} = {text}" for name, text in zip(values, texts, strict=False)
+    )
