@@ -13,8 +13,10 @@ from rewriter.statements import (
     TableColumn,
     TableShape,
     parse_statement,
+    passes_rows,
     read_fragments,
     reenact,
+    select_items,
     source_query,
     split_statements,
 )
@@ -90,3 +92,26 @@ def test_fragments_are_the_texts_that_spark_is_to_read_alike() -> None:
         "SELECT k IN (SELECT k FROM s)",
     ]
     assert "".join(read_fragments(sql)[0][1].split()) == "SELECTa+(1*2)"
+
+
+def test_items_of_a_query_get_other_qualifiers_where_it_has_no_other_clause() -> None:
+    names = {"t_": "target", "s_": None}
+    query = "SELECT x.a + s_.b AS c0, TRUE AS c1 FROM t_ AS x CROSS JOIN s_"
+    assert select_items(query, names) == ["target.a + b", "TRUE"]
+    for other in ("SELECT a FROM t_ WHERE a > 1", "SELECT a FROM u", "VALUES (1)"):
+        assert select_items(other, names) is None
+
+
+def test_a_query_passes_rows_on_where_it_does_not_compute() -> None:
+    assert passes_rows(parse("SELECT * FROM db.news")) == "db.news"
+    assert passes_rows(parse("SELECT n.a AS k FROM News n WHERE n.a > 1 + 2")) == "news"
+    for computing in (
+        "SELECT a + 1 FROM news",
+        "SELECT DISTINCT a FROM news",
+        "SELECT a FROM news LIMIT 1",
+        "SELECT a FROM news WHERE a > (SELECT 1)",
+        "SELECT news.a FROM news, orders",
+        "SELECT a FROM news TABLESAMPLE (1 ROWS)",
+        "SELECT a FROM (SELECT a FROM news)",
+    ):
+        assert passes_rows(parse(computing)) is None
