@@ -34,7 +34,7 @@ from lipstick.errors import (
 from lipstick.sessions import Session
 from lipstick.tracking.row_checksum import RowChecksum
 from lipstick.tracking.source import fingerprint
-from lipstick.tracking.tracker import Tracked
+from lipstick.tracking.tracker import Tracked, stand_in
 from lipstick.tracking.views import quoted_name
 from rewriter import View
 from semiring.door import checked
@@ -255,7 +255,7 @@ class SessionWatch:
     def _relation(self, leaf: Plan, before: int, line: Any) -> _Relation:
         """Return the relation that a leaf reads: the view of a write's query, or a source."""
         from lipstick.dataframes.jvm import frame_of
-        from lipstick.dataframes.leaves import stand_in, table_name, track_leaf
+        from lipstick.dataframes.leaves import table_name, track_leaf
 
         spark = self.session.spark
         rows = frame_of(spark, leaf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
@@ -95,12 +95,6 @@ def track_leaf(session: Session, leaf: Plan, name: str, called: str, copies: Pat
     copy, token, files = _copied(rows, copies)
     states = fingerprint(session.spark, copy)
     return session._track(name, pinned, copy, Naming.ROWS, token, files, copied=states)
-
-
-def stand_in(spark: SparkSession, name: str, rows: DataFrame, called: str) -> Tracked:
-    """Return a relation by which plans that read some rows are written, under a name."""
-    source = Source(rows, called, None, fingerprint(spark, rows), called)
-    return Tracked(name, source, name, Naming.NONE, (), rows.schema, verified=True)
 
 
 def _copied(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
@@ -27,15 +27,12 @@ from lipstick.dataframes.jvm import (
     sequence,
     with_parameters,
 )
-from lipstick.dataframes.leaves import stand_in
 from lipstick.errors import UnsupportedError
 from lipstick.tracking.formats.probe import versioned_leaf, versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
+from lipstick.tracking.tracker import Tracked, stand_in
 from lipstick.tracking.views import quoted_name
 from rewriter.statements import select_items
-
-if TYPE_CHECKING:
-    from lipstick.tracking.tracker import Tracked
 
 _APPENDS: Final = "AppendData"
 _OVERWRITES: Final = "OverwriteByExpression"

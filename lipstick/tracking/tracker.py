@@ -30,7 +30,7 @@ from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import SourceChangedError, SourceError, TrackingError
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.naming import ROW_BITS
-from lipstick.tracking.source import Source
+from lipstick.tracking.source import Source, fingerprint
 from lipstick.tracking.states import FileState
 from lipstick.tracking.views import column_of
 from rewriter import SESSION, WINDOW
@@ -369,6 +369,12 @@ def verify_row_ids(name: str, frame: DataFrame) -> None:
             f"have one, and {distinct:,} are different.\nDeclare a key (key=['id']), or name "
             "rows by their values (key='*')."
         )
+
+
+def stand_in(spark: SparkSession, name: str, rows: DataFrame, called: str) -> Tracked:
+    """Return a relation by which plans that read some rows are written, under a name."""
+    source = Source(rows, called, None, fingerprint(spark, rows), called)
+    return Tracked(name, source, name, Naming.NONE, (), rows.schema, verified=True)
 
 
 def verify_key(name: str, frame: DataFrame, key: Sequence[str]) -> None:
