@@ -175,7 +175,7 @@ class Reenacting:
         ------
         UnsupportedError
             Over Spark Connect, whose clients do not see the plans. When the block ends: when a
-            plan does not say what it did, or reads what is not tracked; its table is not followed.
+            plan has no statement of its meaning, or reads what is not tracked; its table is not followed.
         StatementError
             When the block ends: when a table has other new versions than from these commands.
         """

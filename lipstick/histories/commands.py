@@ -204,7 +204,7 @@ class _CommandReader:
         return self._merge(target, source, plan.condition(), clauses)
 
     def _rows_merge(self, rows: Plan) -> str:
-        """Return the MERGE of a plan whose join says what becomes of each row."""
+        """Return the MERGE of a plan that has its clauses as instructions for joined rows."""
         join = rows.child()
         if join.getClass().getSimpleName() != "Join" or join.condition().isEmpty():
             raise self._unsupported("this MERGE has a plan without a join")
