@@ -174,8 +174,8 @@ class Reenacting:
         Raises
         ------
         UnsupportedError
-            Over Spark Connect, whose clients do not see the plans. When the block ends: when a
-            plan has no statement of its meaning, or reads what is not tracked; its table is not followed.
+            Over Spark Connect, whose clients see no plans. When the block ends: for a plan that no
+            statement has, or that reads what is not tracked; its table is not followed.
         StatementError
             When the block ends: when a table has other new versions than from these commands.
         """
