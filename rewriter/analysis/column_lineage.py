@@ -313,7 +313,8 @@ def deciding_columns(root: Block) -> set[SourceColumn]:
         if block.core is not None:
             _of_deciding(block.core, found)
         add(block.deciding_scalars(), "FILTER")
-        add((key for _, key in block.keys), "GROUP_BY" if block.kind is Kind.GROUP else "FILTER")
+        if block.kind is Kind.GROUP:  # Keys of other rows are their names alone.
+            add((key for _, key in block.keys), "GROUP_BY")
         add(iter(block.having), "FILTER")
         if block.limited:
             add((key.scalar for key in block.order), "SORT")
