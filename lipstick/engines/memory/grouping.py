@@ -20,7 +20,15 @@ from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP, Block
 from rewriter.emit import PRESENT
 from rewriter.emit.statements import supporting_aggregates
-from rewriter.interpret import AggregateCall, Resolve, Vector, aggregate_call, from_arrow, interpret
+from rewriter.interpret import (
+    AggregateCall,
+    Interpreted,
+    Resolve,
+    Vector,
+    aggregate_call,
+    from_arrow,
+    interpret,
+)
 from semiring.arrow import normal
 from semiring.base import Array
 
@@ -61,26 +69,41 @@ def group_rows(members: Members) -> pa.Table:
 
 
 class _Grouped:
-    """Members by their groups."""
+    """Members by their groups. Arguments and aggregates that are asked for again are cached."""
 
     def __init__(self, codes: Array, count: int, resolve: Resolve) -> None:
         self._resolve = resolve
         self._length = len(codes)
-        self._order = argsort(codes) if len(codes) else codes
+        sorted_already = bool((codes[1:] >= codes[:-1]).all())
+        self._order = None if sorted_already else pa.array(argsort(codes))
         self._offsets = np.zeros(count + 1, dtype=np.int64)
         np.cumsum(np.bincount(codes, minlength=count), out=self._offsets[1:])
+        self._arguments: dict[str, pa.Array] = {}
+        self._aggregates: dict[str, pa.Array] = {}
 
     def aggregate(self, call: AggregateCall) -> pa.Array:
         """The values of an aggregate, one per group."""
+        if call.text not in self._aggregates:
+            self._aggregates[call.text] = self._computed(call)
+        return self._aggregates[call.text]
+
+    def _computed(self, call: AggregateCall) -> pa.Array:
         if call.function is None:
             raise NeedsSparkError(f"Spark computes {call.text}.")
         if not call.arguments:
             return pa.array(np.diff(self._offsets))
-        order = pa.array(self._order)
-        columns = [values(a, self._resolve, self._length, None) for a in call.arguments]
+        columns = [self._argument(argument) for argument in call.arguments]
         if call.function in ("SUM", "AVG") and _rounded(call.function, columns[0]):
             raise NeedsSparkError(f"Spark adds up {call.text}, in an order of its own.")
-        return reaggregate(call, [column.take(order) for column in columns], self._offsets)
+        return reaggregate(call, columns, self._offsets)
+
+    def _argument(self, argument: Interpreted) -> pa.Array:
+        """Return the values of a scalar over the members, group by group."""
+        if argument.text not in self._arguments:
+            column = values(argument, self._resolve, self._length, None)
+            ordered = column if self._order is None else column.take(self._order)
+            self._arguments[argument.text] = ordered
+        return self._arguments[argument.text]
 
 
 def _rounded(function: str, column: pa.Array) -> bool:
