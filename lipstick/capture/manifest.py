@@ -169,6 +169,11 @@ class Manifest:
         }
         return Contents(directory, self.files, counts)
 
+    @property
+    def row_count(self) -> int:
+        """The number of rows of all datasets."""
+        return sum(count for datasets in self.counts.values() for count in datasets.values())
+
     def to_json(self) -> dict[str, Any]:
         """Return the content of ``manifest.json``."""
         return {

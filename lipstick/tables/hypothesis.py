@@ -2,25 +2,29 @@
 
 The capture of the query that wrote a relation gives its hypothetical rows, which are compared with
 the rows that were written. If only rows disappear, they are deleted and the captured annotations of
-the query answer. If values change or rows appear, the query is run over the hypothetical rows.
+the query answer. If values change or rows appear, the query is run over the hypothetical rows. Of
+small captures all of this is done in this process (:mod:`lipstick.tables.small_tables`).
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import LongType, StructType
 
 from lipstick.capture.lookup import source_rows
 from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.errors import NeedsSparkError
 from lipstick.questions.deletion import Deletion, check_readable, without
-from lipstick.tables.comparison import RowComparison
+from lipstick.tables.comparison import RowComparison, identifies_rows
 from lipstick.tables.derivation import TUPLE, Derivation, Part
 from lipstick.tables.derived_rows import (
     filled_of,
@@ -30,6 +34,7 @@ from lipstick.tables.derived_rows import (
     schema_of,
     table_columns,
 )
+from lipstick.tracking.tracker import ROW_COLUMN
 from lipstick.tracking.views import drop_once_read
 from rewriter.blocks import Block, decided_once, iterates, topological
 from rewriter.emit.statements import plain_sql
@@ -37,10 +42,41 @@ from rewriter.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
+    from lipstick.engines.memory.engine import Engine
+    from lipstick.engines.memory.state import State
+    from lipstick.questions.what_if import WhatIf
 
 
-Fate: TypeAlias = pa.Table | str
-"""The outcome for a relation: the tokens of deleted rows, or a view of its hypothetical rows."""
+class HypotheticalRows:
+    """The hypothetical rows of a written table, in this process and as a view of Spark.
+
+    Parameters
+    ----------
+    schema
+        Of the table, without tokens.
+    table
+        Its columns, then the tokens if they are none of them.
+    """
+
+    def __init__(self, spark: SparkSession, schema: StructType, table: pa.Table) -> None:
+        self._spark = spark
+        self._schema = schema
+        self.table = table
+
+    @cached_property
+    def view(self) -> str:
+        """A view of the rows, made when it is first asked for."""
+        view = f"_lipstick_hypothetical_{uuid.uuid4().hex[:8]}"
+        schema = StructType(list(self._schema.fields))
+        if ROW_COLUMN in self.table.column_names:
+            schema.add(ROW_COLUMN, LongType())
+        self._spark.createDataFrame(self.table, schema).createOrReplaceTempView(view)
+        return view
+
+
+Fate: TypeAlias = pa.Table | str | HypotheticalRows
+"""The outcome for a relation: the tokens of deleted rows, or its hypothetical rows, or a view of
+these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +88,11 @@ class Reduced:
     deletion
         The tokens deleted from them.
     replaced
-        By relation, a view of its hypothetical rows; the deletion is still to be applied to it.
+        By relation, its hypothetical rows or a view of them; the deletion is still to be applied.
     """
 
     deletion: Deletion
-    replaced: Mapping[str, str]
+    replaced: Mapping[str, str | HypotheticalRows]
 
 
 class Hypothesis:
@@ -89,13 +125,13 @@ class Hypothesis:
     def reduced(self, capture: Capture) -> Reduced:
         """Return what becomes of the relations that the query of a capture reads."""
         deleted: dict[str, pa.Table] = {}
-        replaced: dict[str, str] = {}
+        replaced: dict[str, str | HypotheticalRows] = {}
         for name, record in capture.manifest.relations.items():
             gone = self._tokens.get(name.lower())
             fate = self._replayed.get(name.lower())
             if fate is None and record.derived is not None:
                 fate = self._fate(capture, record)
-            if isinstance(fate, str):
+            if isinstance(fate, str | HypotheticalRows):
                 replaced[name] = fate
             elif fate is not None:
                 gone = fate if gone is None else pa.concat_tables([gone.cast(fate.schema), fate])
@@ -114,13 +150,34 @@ class Hypothesis:
         drop_once_read(rows, (view for view, _ in gone.values()))
         return rows
 
+    def answer_here(self, capture: Capture, reduced: Reduced) -> WhatIf[pa.Table] | None:
+        """Return the answer over hypothetical rows of relations; None: Spark is to compute it."""
+        from lipstick.capture.local_rows import LEFT_TO_SPARK
+        from lipstick.engines.memory.what_if import answers_compared
+        from lipstick.tables.small_tables import is_small
+
+        small = is_small(self._spark, capture.manifest)
+        if not (small and identifies_rows(capture.manifest.root)):
+            return None
+        with suppress(*LEFT_TO_SPARK):
+            engine, again = capture.memory.engine, self._ran_here(capture, reduced)[0]
+            answer = answers_compared(engine, again)
+            types = engine.table(engine.base(engine.root.name)).schema.types
+            if answer.df.schema.types == types and answer.changes.num_rows >= 0:
+                return answer
+        return None
+
     def _run_again(
         self, capture: Capture, reduced: Reduced, gone: Mapping[str, tuple[str, tuple[str, ...]]]
     ) -> DataFrame:
         views, views_left = {}, []
         for name, record in capture.manifest.relations.items():
-            view = reduced.replaced.get(name)
-            if view is None:
+            rows_or_view = reduced.replaced.get(name)
+            if isinstance(rows_or_view, str):
+                view = rows_or_view
+            elif rows_or_view is not None:
+                view = rows_or_view.view
+            else:
                 known = capture.cluster.readable[name]
                 check_readable(self._spark, known)
                 source_rows(self._spark, known)
@@ -145,13 +202,17 @@ class Hypothesis:
 
     def _follow(self, capture: Capture, record: RelationRecord) -> Fate | None:
         derivation = capture.ancestry.derivation(record)
-        compared = {
-            part: self._compared(capture, derivation, part)
+        concerned = [
+            part
             for part in derivation.parts
             if part.captured and self._concerns(capture, derivation, part)
-        }
-        if not compared:
+        ]
+        if not concerned:
             return None
+        here = None if self._rerun else self._followed_here(capture, derivation, concerned)
+        if here is not None:
+            return here
+        compared = {part: self._compared(capture, derivation, part) for part in concerned}
         if all(comparison.only_deletes for comparison in compared.values()):
             gone = [comparison.deleted for comparison in compared.values()]
             return reduce(DataFrame.unionAll, gone).toArrow()
@@ -164,6 +225,72 @@ class Hypothesis:
         view = f"_lipstick_hypothetical_{uuid.uuid4().hex[:8]}"
         reduce(DataFrame.unionAll, rows).createOrReplaceTempView(view)
         return view
+
+    def _followed_here(
+        self, capture: Capture, derivation: Derivation, concerned: Sequence[Part]
+    ) -> Fate | None:
+        """Return what becomes of a derived relation by this process; None: Spark computes it."""
+        # Sessions without written tables do not load these modules.
+        from lipstick.capture.local_rows import LEFT_TO_SPARK
+        from lipstick.tables.small_tables import is_small
+
+        captures = {part: capture._part_capture(derivation, part) for part in concerned}
+        for made_by in captures.values():
+            manifest = made_by.manifest
+            if not (is_small(self._spark, manifest) and identifies_rows(manifest.root)):
+                return None
+        with suppress(*LEFT_TO_SPARK):
+            return self._compared_here(derivation, captures)
+        return None
+
+    def _compared_here(self, derivation: Derivation, captures: Mapping[Part, Capture]) -> Fate:
+        from lipstick.tables.small_tables import compared_part, part_table, rows_without
+
+        compared, schema = {}, schema_of(derivation)
+        for part, made_by in captures.items():
+            reduced = self.reduced(made_by)
+            if reduced.replaced:
+                new = self._ran_here(made_by, reduced)
+            else:
+                new = rows_without(made_by.memory.engine, reduced.deletion.tokens)
+            compared[part] = compared_part(derivation, part, schema, new)
+        if all(comparison.only_deletes for comparison in compared.values()):
+            return pa.concat_tables([comparison.deleted for comparison in compared.values()])
+        tables = [
+            compared[part].rows if part in compared else part_table(derivation, part, schema)
+            for part in derivation.parts
+        ]
+        return HypotheticalRows(self._spark, schema, _without_tuples(tables))
+
+    def _ran_here(self, capture: Capture, reduced: Reduced) -> tuple[Engine, State]:
+        from lipstick.tables.small_tables import rows_again
+
+        check_runs_again(capture.manifest, reduced)
+        rows_of = partial(self._rows_here, capture, reduced)
+        return rows_again(self._spark, capture.manifest, reduced.deletion.tokens, rows_of)
+
+    def _rows_here(self, capture: Capture, reduced: Reduced, name: str) -> pa.Table:
+        """Return the rows of a relation that a query reads, with tokens, if they are few."""
+        from lipstick.tables.small_tables import MOST, part_table
+
+        replaced = reduced.replaced.get(name)
+        if isinstance(replaced, HypotheticalRows):
+            return replaced.table
+        record = capture.manifest.relations[name]
+        if replaced is not None:
+            rows = self._spark.table(replaced)
+        elif record.derived is not None:
+            derivation = capture.ancestry.derivation(record)
+            schema = schema_of(derivation)
+            return _without_tuples(part_table(derivation, p, schema) for p in derivation.parts)
+        else:
+            known = capture.cluster.readable[name]
+            check_readable(self._spark, known)
+            rows = source_rows(self._spark, known)
+        table = rows.limit(MOST + 1).toArrow()
+        if table.num_rows > MOST:
+            raise NeedsSparkError(f"{name} is large.")
+        return table
 
     def _concerns(self, capture: Capture, derivation: Derivation, part: Part) -> bool:
         """Return True if the deletion has tuples of a relation that a part was made from."""
@@ -183,6 +310,13 @@ class Hypothesis:
         old = part_rows(self._spark, derivation, part)
         number = derivation.parts.index(part)
         return RowComparison(old, new, root, part, token, number)
+
+
+def _without_tuples(tables: Iterable[pa.Table]) -> pa.Table:
+    """Return the rows of parts together, without the tuples that they came from."""
+    return pa.concat_tables(
+        [t.drop_columns([TUPLE]) if TUPLE in t.column_names else t for t in tables]
+    )
 
 
 def check_runs_again(manifest: Manifest, reduced: Reduced) -> None:

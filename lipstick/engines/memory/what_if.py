@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.engines.memory.engine import Engine
+from lipstick.engines.memory.keys import KeyTable
 from lipstick.engines.memory.many import Changes, merged_answers
 from lipstick.engines.memory.places import contains, positions_of, scenarios_of
 from lipstick.engines.memory.state import State, same
@@ -35,16 +36,55 @@ def _changes(engine: Engine, new: State) -> pa.Table:
     rows = np.repeat(rows, copies)
     is_old, is_new = number < was[rows], number < remains[rows]
     old, new_rows = _side(engine, state, rows, is_old), _side(engine, new, rows, is_new)
+    return _with_kinds(old, new_rows, is_old, is_new, contains(new.changed, rows))
+
+
+def answers_compared(engine: Engine, again: Engine) -> WhatIf[pa.Table]:
+    """Return the answer of a query that ran over other rows, compared with the captured one.
+
+    Rows are paired by the identity of the answer's rows, which no two of them share.
+    """
+    return WhatIf(
+        "blocks",
+        lambda: again.table(again.base(again.root.name)),
+        lambda: _paired(engine, again),
+    )
+
+
+def _paired(engine: Engine, again: Engine) -> pa.Table:
+    before, after = (each.base(each.root.name) for each in (engine, again))
+    rows, new_rows = before.ordered, after.ordered
+    names = engine.root.identity
+    keys = KeyTable([after.take(name, new_rows) for name in names], len(new_rows))
+    places = keys.find([before.take(name, rows) for name in names], len(rows))
+    added = np.setdiff1d(np.arange(len(new_rows)), places)
+    is_old = np.arange(len(rows) + len(added)) < len(rows)
+    is_new = np.append(places >= 0, np.ones(len(added), dtype=np.bool_))
+    old = _side(engine, before, np.append(rows, np.zeros_like(added)), is_old)
+    new = _side(again, after, np.append(new_rows, 0)[np.append(places, added)], is_new)
+    return _with_kinds(old, new, is_old, is_new, is_old & is_new)
+
+
+def _with_kinds(
+    old: pa.StructArray, new: pa.StructArray, is_old: Array, is_new: Array, suspect: Array
+) -> pa.Table:
+    """Return the kind of change of each row, and the row before and after.
+
+    Parameters
+    ----------
+    suspect
+        Boolean array: the rows that may differ where they are there before and after.
+    """
     kinds = np.where(~is_new, 1, np.where(~is_old, 2, 0))
-    suspect = np.flatnonzero((kinds == 0) & contains(new.changed, rows))
+    suspect = np.flatnonzero((kinds == 0) & suspect)
     if len(suspect):
         chosen = pa.array(suspect)
         equal = np.ones(len(suspect), dtype=np.bool_)
-        for left, right in zip(old.flatten(), new_rows.flatten(), strict=True):
+        for left, right in zip(old.flatten(), new.flatten(), strict=True):
             equal &= same(left.take(chosen), right.take(chosen))
         kinds[suspect[~equal]] = 3
     words = pa.array(["unchanged", "deleted", "added", "changed"])
-    return pa.table({CHANGE: words.take(pa.array(kinds)), "old": old, "new": new_rows})
+    return pa.table({CHANGE: words.take(pa.array(kinds)), "old": old, "new": new})
 
 
 def _side(engine: Engine, state: State, rows: Array, there: Array) -> pa.StructArray:

@@ -306,7 +306,10 @@ class SparkEngine:
         capture = self._capture
         hypothesis = Hypothesis(self._spark, deletion, fates=fates)
         reduced = hypothesis.reduced(capture)
-        answer = None if reduced.replaced else self._what_if_here(reduced.deletion)
+        if reduced.replaced:
+            answer = hypothesis.answer_here(capture, reduced)
+        else:
+            answer = self._what_if_here(reduced.deletion)
         if answer is not None:
             return as_frames(self._spark, self._manifest, answer)
         method: Route = "blocks" if reduced.replaced else "annotations"
@@ -360,8 +363,7 @@ class SparkEngine:
 
     def _has_few_rows(self) -> bool:
         """Return True if a job over the capture is mostly planning, and memory answers alike."""
-        counts = self._manifest.counts.values()
-        few = sum(count for datasets in counts for count in datasets.values()) <= local_rows.MOST
+        few = self._manifest.row_count <= local_rows.MOST
         schema = StructType.fromJson(json.loads(self._manifest.schema))
         return few and in_arrow(schema) and computes_alike(self._spark)
 

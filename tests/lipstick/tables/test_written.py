@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from lipstick.capture import local_rows
 from lipstick.errors import CapabilityError
 from lipstick.frame import AnnotatedFrame
+from lipstick.tables import hypothesis
 from semiring.semirings import Counting
 from tests.oracle.bag import PROVENANCE
 from tests.oracle.database import NOTHING, Deletion
@@ -175,7 +177,9 @@ ORDINARY = ("shown groups", "inserted")
     "name",
     [name if name in ORDINARY else pytest.param(name, marks=pytest.mark.slow) for name in CASES],
 )
-def test_query_over_written_tables(both: Oracles, name: str) -> None:
+def test_query_over_written_tables(
+    both: Oracles, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its answer, what-ifs and annotations are those of the query over the base relations."""
     case = CASES[name]
     q = written(both, case)
@@ -183,6 +187,8 @@ def test_query_over_written_tables(both: Oracles, name: str) -> None:
     for actual in (from_spark(q.df), from_spark(q.annotated).without(PROVENANCE)):
         assert_same_schema(expected, actual, case.composed)
         assert_same_bag(expected, actual, case.composed)
+    if local_rows.MOST and name.startswith("chain"):
+        monkeypatch.delattr(hypothesis, "RowComparison")  # no job of Spark compares small tables
     deletions = [chosen(keys) for keys in case.deletions]
     tally = check_deletion(
         both.ls, q, case.composed, both.database, [NOTHING, *deletions], plain=both.plain
