@@ -333,6 +333,7 @@ class Questions(Analyses, Generic[T]):
             touch; where blocks must run again, Spark computes one after the other.
         """
         updates = self._updates(scenarios, strict=strict)
+        check_not_above(self._captured, {part.relation for part in updates.updated})
         try:
             return self._captured.memory.what_if_updated_many(updates)
         except NeedsSparkError:
@@ -340,7 +341,6 @@ class Questions(Analyses, Generic[T]):
                 raise
         from lipstick.engines.spark.one_by_one import joined_answers
 
-        check_not_above(self._captured, {part.relation for part in updates.updated})
         changed = map(updates.updated_in, range(len(updates.labels)))
         answers = [self._captured.cluster.what_if_changed(each, {}) for each in changed]
         return joined_answers(updates.labels, answers)
@@ -350,13 +350,13 @@ class Questions(Analyses, Generic[T]):
     ) -> WhatIf[pa.Table]:
         """Return the answer over changed relations: from memory, or from blocks run again."""
         capture = self._captured
+        check_not_above(capture, {*updated, *inserted})
         if not inserted:
             try:
                 return capture.memory.what_if_updated(updated)
             except NeedsSparkError:
                 if capture.engine.spark is None:
                     raise
-        check_not_above(capture, {*updated, *inserted})
         from lipstick.questions.what_if import WhatIf
 
         answer = capture.cluster.what_if_changed(updated, inserted)

@@ -196,7 +196,7 @@ def inserted_rows(rows: DataFrame, record: RelationRecord, table: pa.Table) -> D
     """
     if record.naming != Naming.KEY.value:
         numbered = all(isinstance(rows.schema[name].dataType, LongType) for name in record.token)
-        if not numbered or len(record.token) != 1:
+        if not numbered or len(record.token) != 1 or record.token[0] in record.columns:
             raise TrackingError(
                 f"{record.name!r} has no key by which new rows are told apart.\nTrack it with one."
             )

@@ -14,7 +14,7 @@ from semiring.base import Array
 _CHUNK = 256
 
 _LARGE = 1 << 16
-"""Members of a group that is added up whole where it loses one of 1024."""
+"""A group of so many members is added up whole where it loses more than one in 1024."""
 
 
 class ChunkedSums:
