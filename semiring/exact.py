@@ -22,7 +22,7 @@ def shrink(values: Array) -> Array:
     """Return an integer array in its smallest form: int64 if every element fits."""
     if values.dtype != np.dtype(object):
         return values.astype(np.int64, copy=False)
-    if len(values) == 0 or (min(values) >= INT64_MIN and max(values) <= INT64_MAX):
+    if values.size == 0 or (values.min() >= INT64_MIN and values.max() <= INT64_MAX):
         return values.astype(np.int64)
     return values
 
@@ -54,7 +54,7 @@ def from_digits(texts: pa.Array) -> Array:
 
 def magnitude(values: Array) -> int:
     """Return the largest absolute value; 0 for an empty array."""
-    if len(values) == 0:
+    if values.size == 0:
         return 0
     return max(abs(int(values.max())), abs(int(values.min())))
 
@@ -126,7 +126,7 @@ def sum_segments(values: Array, offsets: Array) -> Array:
     high = reduce_segments(np.add, values >> 32, offsets, 0)
     low = reduce_segments(np.add, values & _LOW, offsets, 0)
     carried = high + (low >> 32)
-    if len(carried) == 0 or (carried.min() >= -(2**31) and carried.max() < 2**31):
+    if carried.size == 0 or (carried.min() >= -(2**31) and carried.max() < 2**31):
         total: Array = (carried << 32) | (low & _LOW)
         return total
     return shrink(high.astype(object) * 2**32 + low.astype(object))

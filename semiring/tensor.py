@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-import numpy as np
-
-from semiring.base import Array, Semiring, TokenValuation, token_values
+from semiring.base import Semiring, TokenValuation, token_values
 from semiring.errors import AnnotationError
 from semiring.monoid import Monoid
 from semiring.polynomial import Polynomial
@@ -20,7 +18,6 @@ from semiring.value import Substitution, Value, replaced
 
 if TYPE_CHECKING:
     from semiring.expression import Expression
-    from semiring.possible_worlds import PossibleWorlds
 
     Annotation: TypeAlias = Polynomial | Expression
 
@@ -162,23 +159,6 @@ class Tensor(Value):
         if self._monoid.idempotent:
             return self._monoid.aggregate((0 if semiring.is_zero(k) else 1, v) for k, v in terms)
         return self._monoid.aggregate((semiring.multiplicity(k), v) for k, v in terms)
-
-    def in_worlds(self, worlds: PossibleWorlds) -> Array:
-        aggregates_by_world = np.empty(worlds.length, dtype=object)
-        if not self._terms:
-            aggregates_by_world[:] = self._monoid.over_empty
-            return aggregates_by_world
-        counts = np.stack([worlds.counts(k) for k, _ in self._terms])
-        if counts.dtype == object:
-            cases, which = counts, np.arange(worlds.length)
-        else:
-            cases, which = np.unique(counts, axis=1, return_inverse=True)
-        values = [value for _, value in self._terms]
-        aggregates = np.empty(cases.shape[1], dtype=object)
-        for case, copies in enumerate(cases.T.tolist()):
-            aggregates[case] = self._monoid.aggregate(zip(copies, values, strict=True))
-        aggregates_by_world[:] = aggregates[which.reshape(-1)]
-        return aggregates_by_world
 
     def substituted(self, of: Substitution) -> Tensor:
         return Tensor(self._monoid, ((replaced(k, of), v) for k, v in self._terms))

@@ -11,16 +11,15 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from semiring.base import Array, Semiring, TokenValuation, token_values
+from semiring.base import Semiring, TokenValuation
 from semiring.polynomial import Polynomial
 from semiring.render import PRINTED_TERMS, REPR_TERMS, html_code
 from semiring.token import Token, format_value, normal_value, order_key
 
 if TYPE_CHECKING:
     from semiring.expression import Expression
-    from semiring.possible_worlds import PossibleWorlds
 
     Annotation: TypeAlias = Polynomial | Expression
 
@@ -54,19 +53,15 @@ class Value(ABC):
         """The key of equality and of a deterministic order of formal values."""
 
     @abstractmethod
-    def in_worlds(self, worlds: PossibleWorlds) -> Array:
-        """Return the plain values, world by world, as an array of Python objects; None is NULL."""
-
-    @abstractmethod
     def substituted(self, of: Substitution) -> Operand:
         """This value with other annotations in the place of tokens; a plain value once known."""
 
     @abstractmethod
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
         """Return the text with at most `limit` terms of every sum, saying how many are left out;
-        None: all.
-        all."""
+        None: all."""
 
+    @abstractmethod
     def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> Any:
         """Return the plain value under a valuation; None is NULL. Formal in a symbolic semiring.
 
@@ -77,12 +72,6 @@ class Value(ABC):
         ValuationError
             A token has no value, or one outside the carrier.
         """
-        from semiring.possible_worlds import PossibleWorlds
-
-        value = token_values(semiring, valuation)
-        if semiring.symbolic:
-            return self.substituted(value)  # type: ignore[arg-type]
-        return self.in_worlds(PossibleWorlds.one(semiring, value, self.tokens))[0]
 
     def delete(self, tokens: Collection[Token]) -> Operand:
         """Return the image under the homomorphism that sends `tokens` to 0 and keeps the others."""
@@ -110,56 +99,15 @@ class Value(ABC):
         raise AttributeError(f"a {type(self).__name__} is immutable")
 
 
-class Compound(Value):
-    """A formal value that is made of annotations and operands."""
-
-    __slots__ = ("_key", "_tokens")
-    _key: tuple[Any, ...]
-    _tokens: frozenset[Token]
-
-    _label: ClassVar[str]
-    """The name of the class in sort keys."""
-
-    def _set(self, **fields: Any) -> None:
-        """Set the fields of a value under construction."""
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
-
-    @property
-    def _kind(self) -> str:
-        """A text that distinguishes values with the same parts."""
-        return ""
-
-    @abstractmethod
-    def _parts(self) -> Iterable[Any]:
-        """Return the annotations and operands."""
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        try:
-            return self._tokens
-        except AttributeError:
-            self._set(_tokens=tokens_of(self._parts()))
-            return self._tokens
-
-    @property
-    def sort_key(self) -> tuple[Any, ...]:
-        try:
-            return self._key
-        except AttributeError:
-            self._set(_key=(f"~{self._label}", digest(self._kind, *self._parts())))
-            return self._key
-
-
 # -- operands --------------------------------------------------------------------------------
 
 
 def known(operand: Operand) -> Operand:
     """Return the plain value of an operand in which no token occurs; others as they are."""
     if isinstance(operand, Value) and not operand.has_tokens:
-        from semiring.possible_worlds import PossibleWorlds
+        from semiring.semirings.counting import Counting
 
-        return operand.in_worlds(PossibleWorlds({}, 1))[0]
+        return operand.evaluate(Counting())
     return operand
 
 

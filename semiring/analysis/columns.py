@@ -174,10 +174,8 @@ class _Build:
 
     def collect(self, part: Any) -> None:
         """Note the gates of circuits that an annotation is made of."""
-        if isinstance(part, (CircuitPolynomial, CircuitSum)):
-            self._wanted(part._reading, part._gate)
-        elif isinstance(part, CircuitTensor):
-            self._wanted(part._reading, part.gate)
+        if isinstance(part, (CircuitPolynomial, CircuitSum, CircuitTensor)):
+            self._wanted(part.reading, part.gate)
         elif isinstance(part, Compare):
             if _is_simple(part):
                 self.collect(part.left)
@@ -209,7 +207,7 @@ class _Build:
             depth = store.depth[below].astype(np.int64) + 1
             tokens = np.flatnonzero(kind == TOKEN)
             depth[tokens] = 0
-            payload[tokens] = [self._token(t) for t in reading._named(below[tokens])]
+            payload[tokens] = [self._token(t) for t in reading.named(below[tokens])]
             for place in np.flatnonzero(kind == COMPARE).tolist():
                 op, value = circuit.comparisons[int(payload[place])]
                 payload[place] = self._number((op, order_key(value)))
@@ -284,10 +282,8 @@ class _Build:
 
     def number(self, part: Any) -> int:
         """Return the gate of an object, which is added with what it is made of."""
-        if isinstance(part, (CircuitPolynomial, CircuitSum)):
-            return self.places[id(part._reading), part._gate]
-        if isinstance(part, CircuitTensor):
-            return self.places[id(part._reading), part.gate]
+        if isinstance(part, (CircuitPolynomial, CircuitSum, CircuitTensor)):
+            return self.places[id(part.reading), part.gate]
         key = (type(part).__name__, id(part)) if not isinstance(part, (Token, Atom)) else part
         if isinstance(part, Atom):
             key = part.of_token

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any, TypeAlias
@@ -22,6 +22,7 @@ from semiring.analysis.independence import independent
 from semiring.analysis.most import most
 from semiring.base import Array
 from semiring.budget import check_budget
+from semiring.circuit.values import CircuitAggregated, CircuitApplied, CircuitChoice
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression
 from semiring.monoid import average, exact_scale, exact_sum
@@ -30,7 +31,6 @@ from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.value import Operand, Value, tokens_of
-from semiring.values import Aggregated, Applied, Choice
 
 STATES = 20_000
 """The largest number of states that are distinguished."""
@@ -40,6 +40,9 @@ _PAIRS = 64
 
 _ENUMERATED = 16
 """Worlds of so many tokens are looked at one by one."""
+
+_HELD = 1 << 20
+"""So many worlds of parts are held at a time."""
 
 State: TypeAlias = tuple[Any, ...]
 
@@ -85,7 +88,7 @@ def _enumerated(
     worlds = PossibleWorlds.every(tokens)
     weights = world_weights(tokens, chances)
     there = np.flatnonzero(worlds.holds(given))
-    values = worlds.values(value)
+    values = worlds.values([value])[0]
     return [(values[world], float(weights[world])) for world in there.tolist()]
 
 
@@ -118,7 +121,7 @@ def aggregated_moments(
     Expectation is linear, and rows that share no tuple are independent: each part is enumerated by
     itself.
     """
-    if not isinstance(value, Aggregated) or value.function.label not in ("SUM", "COUNT"):
+    if not isinstance(value, CircuitAggregated) or value.function.label not in ("SUM", "COUNT"):
         return None
     of_rows = [tokens_of((k, *row)) for k, row in value.terms]
     by_size: dict[int, list[tuple[list[int], list[Token]]]] = {}
@@ -134,14 +137,20 @@ def aggregated_moments(
         bits = [(places >> bit) & 1 == 1 for bit in range(size)]
         there = {token: bit for _, own in parts for token, bit in zip(own, bits, strict=True)}
         worlds = PossibleWorlds(there, len(places))
-        for part, tokens in parts:
+        most = max(1, _HELD // len(places))
+        for start in range(0, len(parts), most):
             check_budget()
-            weights = world_weights(tokens, chances)
-            total, some = _added_up(value, part, worlds)
-            of_part = float((weights * total).sum())
-            mean += of_part
-            variance += float((weights * (total - of_part) ** 2).sum())
-            absence *= float(weights[~some].sum())
+            few = parts[start : start + most]
+            totals, counted = _brought(value, [row for part, _ in few for row in part], worlds)
+            firsts = np.cumsum([0, *(len(part) for part, _ in few)])[:-1]
+            totals = np.add.reduceat(totals, firsts)
+            counted = np.logical_or.reduceat(counted, firsts)
+            for (_, tokens), total, some in zip(few, totals, counted, strict=True):
+                weights = world_weights(tokens, chances)
+                of_part = float((weights * total).sum())
+                mean += of_part
+                variance += float((weights * (total - of_part) ** 2).sum())
+                absence *= float(weights[~some].sum())
     if value.function.label == "COUNT":
         return mean, variance, 1.0
     if absence == 1.0:
@@ -151,27 +160,22 @@ def aggregated_moments(
     return given, max((variance + mean**2) / (1 - absence) - given**2, 0.0), 1 - absence
 
 
-def _added_up(
-    value: Aggregated, rows: Iterable[int], worlds: PossibleWorlds
+def _brought(
+    value: CircuitAggregated, rows: Sequence[int], worlds: PossibleWorlds
 ) -> tuple[Array, Array]:
-    """Return the sum or count of some rows in each world, and in which of them one is counted."""
-    total, some = np.zeros(worlds.length), np.zeros(worlds.length, dtype=np.bool_)
-    for row in rows:
-        annotation, arguments = value.terms[row]
-        copies = worlds.counts(annotation).astype(np.float64)
-        held = copies > 0
-        amounts = np.ones(worlds.length)
-        if arguments:
-            of_argument = worlds.values(arguments[0])
-            held &= of_argument != None  # noqa: E711 - element by element
-            if value.function.label == "SUM":
-                amounts = numbers_of(of_argument)
-        total += np.where(held, copies * amounts, 0.0)
-        some |= held
-    return total, some
+    """Return what rows bring to a sum or count in each world, and where they are counted."""
+    terms = [value.terms[row] for row in rows]
+    copies = worlds.counts([annotation for annotation, _ in terms]).astype(np.float64)
+    held, amounts = copies > 0, np.ones(copies.shape)
+    if terms[0][1]:
+        of_arguments = worlds.values([arguments[0] for _, arguments in terms])
+        held &= of_arguments != None  # noqa: E711 - element by element
+        if value.function.label == "SUM":
+            amounts = numbers_of(of_arguments.ravel().tolist()).reshape(copies.shape)
+    return np.where(held, copies * amounts, 0.0), held
 
 
-def numbers_of(values: Array) -> Array:
+def numbers_of(values: Sequence[Any]) -> Array:
     """Return plain values as doubles, NULL as NaN.
 
     Raises
@@ -179,10 +183,10 @@ def numbers_of(values: Array) -> Array:
     CapabilityError
         For a value that is no number.
     """
-    for value in values.tolist():
+    for value in values:
         if value is not None:
             check_number(value)
-    return np.array([math.nan if value is None else float(value) for value in values.tolist()])
+    return np.array([math.nan if value is None else float(value) for value in values])
 
 
 def check_number(value: Any) -> None:
@@ -211,10 +215,10 @@ def _collect(operand: Operand, slots: dict[Value | Expression, int]) -> None:
         return
     if isinstance(operand, Tensor):
         slots[operand] = len(slots)
-    elif isinstance(operand, Applied):
+    elif isinstance(operand, CircuitApplied):
         for part in operand.operands:
             _collect(part, slots)
-    elif isinstance(operand, Choice):
+    elif isinstance(operand, CircuitChoice):
         for annotation, part in operand.alternatives:
             slots.setdefault(Expression.of(annotation).delta(), len(slots))
             _collect(part, slots)
@@ -233,10 +237,11 @@ def _values(
         return [operand] * length
     if isinstance(operand, Tensor):
         return known[operand]
-    if isinstance(operand, Applied):
+    if isinstance(operand, CircuitApplied):
         columns = [_values(part, known, length) for part in operand.operands]
-        return operand.function(list(zip(*columns, strict=True)))
-    assert isinstance(operand, Choice)
+        results: list[Any] = operand.function(list(zip(*columns, strict=True)))
+        return results
+    assert isinstance(operand, CircuitChoice)
     values: list[Any] = [None] * length
     for annotation, part in reversed(operand.alternatives):
         there = known[Expression.of(annotation).delta()]

@@ -40,7 +40,6 @@ from semiring.expression import Expression, sum_of
 from semiring.monoid import MAX
 from semiring.monomials import Monomial
 from semiring.polynomial import Polynomial
-from semiring.possible_worlds import objects
 from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.value import Operand, Value
@@ -203,7 +202,7 @@ def _distributed(
     presence = sum(chance for _, chance in with_value)
     if not presence:
         raise CapabilityError(f"{value.truncated(3)} has no value in any world.")
-    numbers = numbers_of(objects([v for v, _ in with_value]))
+    numbers = numbers_of([v for v, _ in with_value])
     weights = np.array([chance for _, chance in with_value]) / presence
     mean = float((numbers * weights).sum())
     variance = float((weights * (numbers - mean) ** 2).sum())

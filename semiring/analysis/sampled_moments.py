@@ -142,12 +142,12 @@ def _width(tensor: Tensor) -> float:
 def _values(tensor: Value, worlds: PossibleWorlds) -> Array:
     """Return the value in each world; NaN where it has none."""
     if not isinstance(tensor, Tensor):
-        return numbers_of(worlds.values(tensor))
+        return numbers_of(worlds.values([tensor])[0].tolist())
     name, length = tensor.monoid.name, worlds.length
     count, total = np.zeros(length), np.zeros(length)
     least, largest = np.full(length, np.nan), np.full(length, np.nan)
-    for annotation, value in tensor.terms:
-        copies = worlds.counts(annotation).astype(np.float64)
+    counts = worlds.counts([annotation for annotation, _ in tensor.terms])
+    for copies, (_, value) in zip(counts.astype(np.float64), tensor.terms, strict=True):
         count += copies
         if name == "COUNT":
             continue

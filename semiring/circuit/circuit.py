@@ -116,19 +116,22 @@ class AnnotationCircuit:
 
     def product(self, factors: Sequence[Array], length: int) -> Array:
         """The products, place by place; ones of a length if there are no factors."""
-        result = self.ones(length)
         if not factors:
-            return result
+            return self.ones(length)
         stacked = np.stack(factors, axis=1)
-        zero = (stacked == ZERO).any(axis=1)
-        used = (stacked != ONE) & ~zero[:, None]
-        counts = used.sum(axis=1)
-        single = np.flatnonzero(counts == 1)
-        result[single] = stacked[single][used[single]]
-        several = np.flatnonzero(counts > 1)
-        if len(several):
-            result[several] = self._products(stacked[several][used[several]], counts[several])
-        result[zero] = ZERO
+        return self.products(stacked.ravel(), np.arange(length + 1) * len(factors))
+
+    def products(self, gates: Array, offsets: Array) -> Array:
+        """The products of CSR segments of gates."""
+        owners, result = owners_of(offsets), self.ones(len(offsets) - 1)
+        result[owners[gates == ZERO]] = ZERO
+        used = np.flatnonzero((gates != ONE) & (result[owners] != ZERO))
+        sizes = np.bincount(owners[used], minlength=len(result))
+        several = sizes > 1
+        single = used[sizes[owners[used]] == 1]
+        result[owners[single]] = gates[single]
+        if several.any():
+            result[several] = self._products(gates[used[several[owners[used]]]], sizes[several])
         return result
 
     def _products(self, gates: Array, sizes: Array) -> Array:
@@ -164,12 +167,22 @@ class AnnotationCircuit:
             contents[sums] = reduce_segments(np.minimum, self.gates.label[edges], offsets, 1)
         return contents
 
-    def sum(self, gates: Array, offsets: Array) -> Array:
-        """The sums of CSR segments of gates."""
+    def sum(self, gates: Array, offsets: Array, repeated: Array | None = None) -> Array:
+        """The sums of CSR segments of gates.
+
+        Parameters
+        ----------
+        repeated
+            How many times each of them is added; None: once.
+        """
         count = len(offsets) - 1
         owners = owners_of(offsets)
         there = gates != ZERO
+        if repeated is not None:
+            sizes = np.where(self.gates.kind[gates] == SUM, self.gates.sizes(gates), 1)[there]
         owners, child, times = self._flattened(owners[there], gates[there], SUM)
+        if repeated is not None:
+            times = times * np.repeat(repeated[there], sizes)
         constant = np.flatnonzero((self.gates.kind[child] == CONSTANT) & (child != ONE))
         if len(constant):
             times[constant] *= self.gates.payload[child[constant]]
@@ -344,14 +357,21 @@ class AnnotationCircuit:
         codes = ranked(values)[places]
         wide = pa.types.is_decimal128(kind) and decimal_to_integers(values).dtype != np.int64
         if not (wide or pa.types.is_string(kind) or pa.types.is_binary(kind)):
-            key = (monoid.name, repr(monoid.finisher), str(kind))
-            number = self._scalar_numbers.setdefault(key, len(self.scalars))
-            if number == len(self.scalars):
-                self.scalars.append(Scalars(monoid, kind, None))
-            return number, codes
+            return self.scalars_number(Scalars(monoid, kind, None)), codes
         _, first, labels = np.unique(codes, return_index=True, return_inverse=True)
         self.scalars.append(Scalars(monoid, kind, values.take(pa.array(places[first]))))
         return len(self.scalars) - 1, labels
+
+    def scalars_number(self, scalars: Scalars) -> int:
+        """Return the number of the scalars of another circuit here."""
+        if scalars.sample is not None:
+            self.scalars.append(scalars)
+            return len(self.scalars) - 1
+        key = (scalars.monoid.name, repr(scalars.monoid.finisher), str(scalars.kind))
+        number = self._scalar_numbers.setdefault(key, len(self.scalars))
+        if number == len(self.scalars):
+            self.scalars.append(scalars)
+        return number
 
     def compare(self, op: str, tensors: Array, values: Sequence[object]) -> Array:
         """[tensor op value], place by place; values are plain and not NULL, of one all the same."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise, repeat
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -26,17 +29,16 @@ from semiring.circuit.gates import (
     TOKEN,
     WINDOWED,
 )
+from semiring.circuit.scalars import Scalars
 from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
 from semiring.comparison import compare_values
 from semiring.errors import CapabilityError
-from semiring.exact import reduce_segments, sum_segments
-from semiring.monoid import COUNT
-from semiring.possible_worlds import objects
+from semiring.exact import INT64_MAX, INT64_MIN, multiply, reduce_segments, sum_segments
+from semiring.monoid import AVG, COUNT, MIN
 from semiring.segments import ascending, bounds
 from semiring.semirings.counting import Counting
 from semiring.token import normal_value
-from semiring.values.windowed import comes_several_times
 
 V = TypeVar("V")
 
@@ -66,6 +68,36 @@ class ArrayValues:
         """See :class:`TokenValues`."""
         found: Array = self._values[numbers]
         return found
+
+
+class WorldValues:
+    """Worlds, by how often every token is there: a row per token, a column per world."""
+
+    def __init__(self, there: Array) -> None:
+        self._there = there
+
+    def columns(self, numbers: Array) -> tuple[Columns[Array], Array]:
+        """See :class:`TokenValues`."""
+        return _WorldColumns(self._there.shape[1]), self._there[numbers]
+
+    def elements(self, numbers: Array) -> Array:
+        """See :class:`TokenValues`."""
+        raise NotImplementedError
+
+
+class _WorldColumns(ArrayColumns):
+    """The operations of Counting on rows that have a count in each of some worlds."""
+
+    def __init__(self, worlds: int) -> None:
+        super().__init__(COUNTING, {})
+        self.worlds = worlds
+
+    def zeros(self, length: int) -> Array:
+        return np.zeros((length, self.worlds), dtype=np.int64)
+
+    def repeat(self, counts: Array) -> Array:
+        rows = counts if counts.ndim == 2 else counts[:, None]
+        return np.broadcast_to(rows, (len(rows), self.worlds))
 
 
 def evaluate(
@@ -110,8 +142,15 @@ def operand_values(circuit: AnnotationCircuit, operands: Array, tokens: TokenVal
     CapabilityError
         Only Spark computes a value.
     """
-    evaluation = _Evaluation[Any](circuit, _COUNTING, operands, tokens)
-    return list(evaluation.operands[operands])
+    return list(operand_columns(circuit, operands, tokens)[:, 0])
+
+
+def operand_columns(circuit: AnnotationCircuit, operands: Array, tokens: TokenValues) -> Array:
+    """Return the plain values of gates of formal values, world by world, as Python objects.
+
+    Parameters and errors as of `operand_values`.
+    """
+    return _Evaluation[Any](circuit, COUNTING, operands, tokens).operands(operands)
 
 
 class _Evaluation(Generic[V]):
@@ -128,28 +167,49 @@ class _Evaluation(Generic[V]):
         leaves = below[store.kind[below] == TOKEN]
         self.columns: Columns[V]
         self.columns, values = tokens.columns(store.payload[leaves])
+        self._worlds = self.columns.worlds if isinstance(self.columns, _WorldColumns) else 1
         self._parts: list[V] = []
         # By gate: its part, and its place there.
         self._part = np.empty(len(store), dtype=np.int32)
         self._place = np.empty(len(store), dtype=np.int32)
         self._add(leaves, values)
-        formal = below[store.kind[below] >= TENSOR]
-        # By gate the plain value of an operand.
-        self.operands: Array = np.empty(len(store) if len(formal) else 0, dtype=object)
-        # Of tensors, which others are sums of: see `Monoid.summed`.
-        self._sums: dict[int, tuple[int, Any]] = {}
+        self._formal = below[store.kind[below] >= TENSOR]
+        # Plain values of operands, by world.
+        shape = len(self._formal), self._worlds
+        self._plain: Array = np.empty(shape, dtype=object)
+        self._ready = store.kind[self._formal] != TENSOR
+        # Of tensors the numbers of values that are there, and their sums or extremes.
+        self._numbers = np.zeros(shape if len(self._formal) else (0, 0), dtype=np.int64)
+        self._totals = self._numbers.copy()
         for kind, layer in store.layers(below):
-            if kind >= TENSOR:
-                self.operands[layer] = objects(self._operands(kind, layer))
+            if kind == TENSOR:
+                self._add_up(layer)
+            elif kind > TENSOR:
+                self._plain[self._rows_of(layer)] = self._operands(kind, layer)
             elif kind != TOKEN:
                 self._add(layer, self._layer(kind, layer))
+
+    def _rows_of(self, operands: Array) -> Array:
+        return np.searchsorted(self._formal, operands)
+
+    def operands(self, gates: Array) -> Array:
+        """Return the plain values of operands that are known, world by world."""
+        rows = self._rows_of(gates)
+        new = ascending(np.sort(rows[~self._ready[rows]]))
+        numbers = self._circuit.gates.payload[self._formal[new]]
+        for number in ascending(np.sort(numbers)).tolist():
+            chosen = new[numbers == number]
+            self._plain[chosen] = self._finished(self._circuit.scalars[number], chosen)
+        self._ready[new] = True
+        values: Array = self._plain[rows]
+        return values
 
     def _is_counted(self, gates: Array) -> Array:
         """Return a Boolean array: the conditions that are evaluated in Counting by themselves."""
         store = self._circuit.gates
         kinds = store.kind[gates]
         conditions = (kinds == CONDITION) | (kinds == COMPARE)
-        if self._semiring == _COUNTING:
+        if self._semiring == COUNTING:
             return np.zeros(len(gates), dtype=np.bool_)
         if self._counts:
             # A semiring that counts has values for tensors.
@@ -185,10 +245,10 @@ class _Evaluation(Generic[V]):
             return columns.repeat(store.payload[layer].astype(np.int64))
         if kind in (CONDITION, COMPARE):
             counted = self._is_counted(layer)
-            held = np.empty(len(layer), dtype=np.int64)
-            held[counted] = self._held(layer[counted])
+            held = np.empty((len(layer), self._worlds), dtype=np.int64)
+            held[counted, 0] = self._held(layer[counted])
             held[~counted] = self._decided(kind, layer[~counted])
-            return columns.repeat(held)
+            return columns.repeat(held if self._worlds > 1 else held[:, 0])
         edges, offsets = store.edges_of(layer)
         ends, label = store.child[edges], store.label[edges]
         if kind == DELTA:
@@ -245,136 +305,260 @@ class _Evaluation(Generic[V]):
         there = np.zeros(self._circuit.token_count, dtype=np.int64)
         elements = semiring.unpack(self._tokens.elements(numbers))
         there[numbers] = [semiring.copies(element) for element in elements]
-        _, counts = evaluate(self._circuit, _COUNTING, layer, ArrayValues(_COUNTING, there))
+        _, counts = evaluate(self._circuit, COUNTING, layer, ArrayValues(COUNTING, there))
         truths: Array = counts.astype(np.int64)
         return truths
 
-    def _decided(self, kind: int, layer: Array) -> list[bool]:
-        """Return conditions whose operands are known."""
-        store, circuit = self._circuit.gates, self._circuit
+    def _decided(self, kind: int, layer: Array) -> Array:
+        """Return conditions whose operands are known, as a Boolean array by world."""
+        store, shape = self._circuit.gates, (len(layer), self._worlds)
         edges, offsets = store.edges_of(layer)
-        sides = self.operands[store.child[edges]].tolist()
+        child = store.child[edges]
         if kind == CONDITION:
-            return [side is True for side in sides]
-        held = []
-        pairs = zip(pairwise(offsets.tolist()), store.payload[layer].tolist(), strict=True)
-        for (start, stop), number in pairs:
-            op, value = circuit.comparisons[number]
-            right = value if stop - start == 1 else normal_value(sides[start + 1])
-            held.append(compare_values(op, sides[start], right))
+            return np.array([v is True for v in self.operands(child).flat], np.bool_).reshape(shape)
+        held = np.zeros(shape, dtype=np.bool_)
+        sizes, numbers = np.diff(offsets), store.payload[layer]
+        for number in ascending(np.sort(numbers)).tolist():
+            op, value = self._circuit.comparisons[number]
+            for size in (1, 2):
+                places = np.flatnonzero((numbers == number) & (sizes == size))
+                first = offsets[:-1][places]
+                rights = None if size == 1 else child[first + 1]
+                held[places] = self._compared(op, child[first], value, rights)
+        return held
+
+    def _compared(self, op: str, lefts: Array, value: Any, rights: Array | None) -> Array:
+        """Return comparisons of operands with a plain value, or with other operands."""
+        totals = None if rights is not None else self._compared_totals(op, lefts, value)
+        if totals is not None:
+            return totals
+        sides = self.operands(lefts)
+        others: Iterable[Any] = repeat(value)
+        if rights is not None:
+            others = map(normal_value, self.operands(rights).flat)
+        pairs = zip(sides.flat, others, strict=False)
+        held = np.array([compare_values(op, left, right) for left, right in pairs], np.bool_)
+        return held.reshape(sides.shape)
+
+    def _compared_totals(self, op: str, tensors: Array, value: Any) -> Array | None:
+        """Return comparisons of counts, sums and extremes of exact numbers with such a number;
+        None: they are something else."""
+        store = self._circuit.gates
+        finite = type(value) is int or (isinstance(value, Decimal) and value.is_finite())
+        if op not in _COMPARED or not finite or (store.kind[tensors] != TENSOR).any():
+            return None
+        held = np.zeros((len(tensors), self._worlds), dtype=np.bool_)
+        numbers, rows = store.payload[tensors], self._rows_of(tensors)
+        for number in ascending(np.sort(numbers)).tolist():
+            scalars, chosen = self._circuit.scalars[number], numbers == number
+            counting = scalars.monoid == COUNT
+            scale = 0 if counting else scalars.scale
+            bound = None if scale is None else Fraction(value) * 10**scale
+            if scalars.monoid == AVG or bound is None or bound.denominator > 1:
+                return None
+            counts = self._numbers[rows[chosen]]
+            totals = counts if counting else self._totals[rows[chosen]]
+            if not INT64_MIN <= bound <= INT64_MAX:
+                totals = totals.astype(object)
+            held[chosen] = _COMPARED[op](totals, int(bound)) & (counting | (counts != 0))
         return held
 
     # -- formal values -----------------------------------------------------------------------
 
-    def _operands(self, kind: int, layer: Array) -> list[Any]:
-        """Return the plain values of operands of one kind; of rows a list, with None for rows that
-        are not there."""
+    def _operands(self, kind: int, layer: Array) -> Array:
+        """Return the plain values of operands of one kind by world; of rows a list, with None for
+        rows that are not there."""
         store, circuit = self._circuit.gates, self._circuit
         payload = store.payload[layer]
+        results: Array = np.empty((len(layer), self._worlds), dtype=object)
         if kind == PLAIN:
-            return [circuit.operands.plain_values[number] for number in payload.tolist()]
-        if kind == TENSOR:
-            return self._aggregates(layer)
+            known = circuit.operands.plain_values
+            numbers = np.repeat(payload, self._worlds).tolist()
+            return _objects([known[number] for number in numbers], results.shape)
         edges, offsets = store.edges_of(layer)
         child = store.child[edges]
         if kind == WINDOWED:
-            rows = self.operands[child].tolist()
-            return [values[place] for values, place in zip(rows, payload.tolist(), strict=True)]
+            of_rows, places = self.operands(child), np.repeat(payload, self._worlds)
+            pairs = zip(of_rows.flat, places.tolist(), strict=True)
+            return _objects([values[place] for values, place in pairs], results.shape)
         if kind == CHOICE:
             there = self._copies(child[0::2]) > 0
-            first = reduce_segments(
-                np.minimum, np.where(there, np.arange(len(there)), len(there)), offsets // 2, 0
-            )
-            values = np.append(self.operands[child[1::2]], objects([None]))
-            return list(values[first])
+            rows = np.where(there, np.arange(len(there))[:, None], len(there))
+            first = reduce_segments(np.minimum, rows, offsets // 2, 0)
+            nothing = np.full((1, self._worlds), None, dtype=object)
+            alternatives = np.concatenate([self.operands(child[1::2]), nothing])
+            chosen: Array = alternatives[first, np.arange(self._worlds)]
+            return chosen
         called = {APPLIED: self._applied, AGGREGATED: self._aggregated, ROWS: self._over_rows}[kind]
-        results: list[Any] = [None] * len(layer)
         for number in ascending(payload).tolist():
-            # A function is called once for all gates of a layer.
+            # A function is called once for all gates of a layer, and all worlds.
             places = np.flatnonzero(payload == number)
             edges, offsets = store.edges_of(layer[places])
             function = circuit.operands.functions[number]
-            of_function = called(function, store.child[edges], offsets)
-            for place, value in zip(places.tolist(), of_function, strict=True):
-                results[place] = value
+            values = called(function, store.child[edges], offsets)
+            results[places] = _objects(values, (len(places), self._worlds))
         return results
 
     def _applied(self, function: Any, child: Array, offsets: Array) -> list[Any]:
-        values = self.operands[child].reshape(len(offsets) - 1, -1)
-        cases = list(zip(*values.T, strict=True))
-        results: list[Any] = function(cases)
+        width = len(child) // (len(offsets) - 1)
+        columns = [self.operands(child[place::width]).ravel() for place in range(width)]
+        results: list[Any] = function(list(zip(*columns, strict=True)))
         return results
 
     def _aggregated(self, function: Any, child: Array, offsets: Array) -> list[Any]:
-        rows, copies, own = self._rows(child, offsets)
         results: list[Any] = function(
             [
-                [row for place in range(start, stop) for row in [rows[place]] * copies[place]]
-                for start, stop in pairwise(own)
+                [row for row, count in zip(rows, copies, strict=True) for _ in range(count)]
+                for rows, copies in self._bags(child, offsets)
             ]
         )
         return results
 
     def _over_rows(self, function: Any, child: Array, offsets: Array) -> list[Any]:
-        rows, copies, own = self._rows(child, offsets)
-        several = next((count for count in copies if count > 1), None)
+        bags = self._bags(child, offsets)
+        several = next((n for _, copies in bags for n in copies if n > 1), None)
         if several is not None:
-            raise comes_several_times(function.label, several)
-        segments = pairwise(own)
-        relations = [[place for place in range(a, b) if copies[place]] for a, b in segments]
-        of_rows = function([[rows[place] for place in places] for places in relations])
-        values: list[Any] = [None] * len(rows)
-        for places, found in zip(relations, of_rows, strict=True):
-            for place, value in zip(places, found, strict=True):
-                values[place] = value
-        return [values[start:stop] for start, stop in pairwise(own)]
+            raise CapabilityError(
+                f"{function.label} has no value where a row comes {several} times: value tokens by "
+                "0 or 1."
+            )
+        of_rows = function(
+            [
+                [row for row, count in zip(rows, copies, strict=True) if count]
+                for rows, copies in bags
+            ]
+        )
+        values = []
+        for (_, copies), found in zip(bags, of_rows, strict=True):
+            there = iter(found)
+            values.append([next(there) if count else None for count in copies])
+        return values
 
-    def _rows(self, child: Array, offsets: Array) -> tuple[list[Any], list[int], list[int]]:
-        """Return the operands of rows, how often each is there, and the offsets of segments."""
+    def _bags(self, child: Array, offsets: Array) -> list[tuple[list[Any], list[int]]]:
+        """Return the rows of segments with the copies of each, world by world."""
         annotations = np.flatnonzero(self._circuit.gates.kind[child] < TENSOR)
         if not len(annotations):
-            return [], [], [0] * len(offsets)
+            return [([], [])] * ((len(offsets) - 1) * self._worlds)
         width = len(child) // len(annotations)
-        values = self.operands[child].reshape(-1, width)[:, 1:]
-        rows = list(zip(*values.T, strict=True)) if width > 1 else [()] * len(values)
-        return rows, self._copies(child[annotations]).tolist(), (offsets // width).tolist()
+        copies = self._copies(child[annotations])
+        columns = [self.operands(child[place::width]) for place in range(1, width)]
+        bags = []
+        for start, stop in pairwise((offsets // width).tolist()):
+            for world in range(self._worlds):
+                parts = [column[start:stop, world] for column in columns]
+                rows = list(zip(*parts, strict=True)) if parts else [()] * (stop - start)
+                bags.append((rows, copies[start:stop, world].tolist()))
+        return bags
 
     def _copies(self, annotations: Array) -> Array:
-        """Return how often annotations of known values are there."""
+        """Return how often annotations of known values are there, by world."""
         values: Any = self.values(annotations)
-        return self._semiring.multiplicity_array(values)
+        return self._semiring.multiplicity_array(values).reshape(len(annotations), self._worlds)
 
-    def _aggregates(self, tensors: Array) -> list[Any]:
-        """Return the values of tensors under a semiring that counts."""
-        store, circuit = self._circuit.gates, self._circuit
-        edges, offsets = store.edges_of(tensors)
-        child, labels, numbers = store.child[edges], store.label[edges], store.payload[tensors]
-        own = [circuit.scalars[number] for number in numbers.tolist()]
-        for number in ascending(np.sort(numbers)).tolist():
-            self._semiring.require(circuit.scalars[number].monoid.name)
-        inner = store.kind[child] == TENSOR
-        if not inner.any() and all(scalars.monoid == COUNT for scalars in own):
-            counts: list[Any] = sum_segments(self._copies(child), offsets).tolist()
-            for gate, count in zip(tensors.tolist(), counts, strict=True):
-                self._sums[gate] = (count, None)
+    # -- tensors -----------------------------------------------------------------------------
+
+    def _add_up(self, layer: Array) -> None:
+        """Add up tensors under a semiring that counts: of terms, or of other tensors."""
+        store = self._circuit.gates
+        payload = store.payload[layer]
+        edges, offsets = store.edges_of(layer)
+        inner = store.kind[store.child[edges]] == TENSOR
+        nested = reduce_segments(np.logical_or, inner, offsets, False)
+        for number in ascending(np.sort(payload)).tolist():
+            scalars = self._circuit.scalars[number]
+            self._semiring.require(scalars.monoid.name)
+            for of_sums in (False, True):
+                tensors = layer[(payload == number) & (nested == of_sums)]
+                edges, offsets = store.edges_of(tensors)
+                if of_sums:
+                    added = self._rows_of(store.child[edges])
+                    copies, totals = self._numbers[added], self._totals[added]
+                else:
+                    copies = self._copies(store.child[edges])
+                    totals = store.label[edges][:, None]
+                self._sum_up(scalars, self._rows_of(tensors), copies, totals, offsets, of_sums)
+
+    def _sum_up(
+        self,
+        scalars: Scalars,
+        rows: Array,
+        copies: Array,
+        totals: Array,
+        offsets: Array,
+        of_sums: bool,
+    ) -> None:
+        """Keep the sums of segments: of copies of the values of labels, or of sums themselves."""
+        monoid = scalars.monoid
+        if monoid.idempotent:
+            copies = (copies != 0).astype(np.int64)
+        if monoid.idempotent and scalars.is_ordered:
+            least = monoid == MIN
+            nothing = INT64_MAX if least else INT64_MIN
+            reduce, there = np.minimum if least else np.maximum, copies != 0
+            summed = reduce_segments(reduce, np.where(there, totals, nothing), offsets, nothing)
+        elif monoid == COUNT:
+            summed = np.zeros((len(rows), self._worlds), dtype=np.int64)
+        elif scalars.scale is not None:
+            brought = totals if of_sums else multiply(copies, totals)
+            summed = sum_segments(brought, offsets)
+        else:
+            values = totals if of_sums else _objects(scalars.values(totals[:, 0]), totals.shape)
+            values = np.broadcast_to(values, copies.shape)
+            summed = np.empty((len(rows), self._worlds), dtype=object)
+            for place, (start, stop) in enumerate(pairwise(offsets.tolist())):
+                for world in range(self._worlds):
+                    own = copies[start:stop, world].tolist()
+                    add = monoid.added if of_sums else monoid.summed
+                    parts = zip(own, values[start:stop, world], strict=True)
+                    summed[place, world] = add(parts)[1] if own else None
+        self._numbers = _with(self._numbers, rows, sum_segments(copies, offsets))
+        self._totals = _with(self._totals, rows, summed)
+
+    def _finished(self, scalars: Scalars, rows: Array) -> Array:
+        """Return the values of tensors, by world."""
+        monoid = scalars.monoid
+        numbers, totals = self._numbers[rows], self._totals[rows]
+        if monoid == COUNT:
+            counts: Array = numbers.astype(object)
             return counts
-        copies = np.zeros(len(child), dtype=object)
-        copies[~inner] = self._copies(child[~inner])
-        values = []
-        for gate, scalars, (start, stop) in zip(
-            tensors.tolist(), own, pairwise(offsets.tolist()), strict=True
-        ):
-            if inner[start:stop].any():
-                sums = [self._sums[part] for part in child[start:stop].tolist()]
-                made = scalars.monoid.added(sums)
-            else:
-                terms = zip(copies[start:stop], scalars.values(labels[start:stop]), strict=True)
-                made = scalars.monoid.summed(terms)
-            self._sums[gate] = made
-            values.append(scalars.monoid.finished(*made))
+        there = numbers != 0
+        values: Array = np.empty(numbers.shape, dtype=object)
+        if monoid.idempotent and scalars.is_ordered:
+            values[there] = _objects(scalars.values(totals[there].astype(np.int64)), (-1,))
+            return values
+        sums = totals[there].tolist()
+        if scalars.scale is not None:
+            sums = scalars.numbers(sums)
+        pairs = zip(numbers[there].tolist(), sums, strict=True)
+        values[there] = _objects([monoid.finished(*pair) for pair in pairs], (-1,))
         return values
 
 
-_COUNTING = Counting()
+def _objects(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
+    """Return Python objects, row by row, as an array of a shape."""
+    array: Array = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        array[place] = value
+    return array.reshape(shape)
+
+
+def _with(array: Array, rows: Array, values: Array) -> Array:
+    """Put values into rows of an array, which may need another type for them."""
+    if values.dtype == np.dtype(object):
+        array = array.astype(object, copy=False)
+    array[rows] = values
+    return array
+
+
+COUNTING = Counting()
 _FACTORS = 8
 """Products of fewer factors are made of one column for each of these."""
+
+_COMPARED = {
+    "=": np.equal,
+    "<>": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}

@@ -7,7 +7,7 @@ occurs is replaced by its plain value where another gate is made of it.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -35,6 +35,62 @@ from semiring.token import exact_key, normal_value
 
 if TYPE_CHECKING:
     from semiring.circuit.circuit import AnnotationCircuit
+
+
+class Function(Protocol):
+    """A deterministic function of plain values."""
+
+    @property
+    def name(self) -> str:
+        """The identity of the function: functions with one name have the same values."""
+
+    def text(self, operands: Sequence[str]) -> str:
+        """The call, with texts in the place of the operands."""
+
+    def __call__(self, cases: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The values for some cases, each a tuple of the operands' values.
+
+        None where the value is NULL, and where Spark would fail.
+
+        Raises
+        ------
+        CapabilityError
+            When only Spark can compute it.
+        """
+
+
+class AggregateFunction(Protocol):
+    """A function of bags of rows.
+
+    Attributes
+    ----------
+    name
+        The identity of the function: functions with one name have the same values.
+    label
+        The name of the function in texts.
+    """
+
+    name: str
+    label: str
+
+    def __call__(self, bags: Sequence[Sequence[tuple[Any, ...]]]) -> list[Any]:
+        """The values for some bags of rows, each row the values of the arguments.
+
+        Raises
+        ------
+        CapabilityError
+            When only Spark can compute it.
+        """
+
+
+class WindowFunction(Protocol):
+    """A function of a row among rows; attributes and errors as of :class:`AggregateFunction`."""
+
+    name: str
+    label: str
+
+    def __call__(self, relations: Sequence[Sequence[tuple[Any, ...]]]) -> list[list[Any]]:
+        """The value of every row, relation by relation."""
 
 
 class OperandGates:
@@ -92,18 +148,16 @@ class OperandGates:
 
     # -- values ------------------------------------------------------------------------------
 
-    def applied(self, function: Any, columns: Sequence[Array]) -> Array:
-        """Return the values of a :class:`semiring.values.Function`, row by row of its operands."""
+    def applied(self, function: Function, columns: Sequence[Array]) -> Array:
+        """Return the values of a function, row by row of its operands."""
         rows = np.stack([self.known(column) for column in columns], axis=1)
         payload = np.full(len(rows), self._function(APPLIED, function))
         offsets = np.arange(len(rows) + 1) * len(columns)
         return self.known(self._add(APPLIED, payload, offsets, rows.ravel()))
 
     def choices(self, annotations: Array, operands: Array, offsets: Array) -> Array:
-        """Return the values of the first alternatives that are there, of CSR segments of them.
-
-        See :func:`semiring.values.choice`.
-        """
+        """Return the values of the first alternatives that are there, of CSR segments of them;
+        NULL where none is."""
         gates = self._circuit.gates
         owners, places = owners_of(offsets), np.flatnonzero(annotations != ZERO)
         # Alternatives after one that is there in every world are left out.
@@ -128,16 +182,22 @@ class OperandGates:
         return result
 
     def aggregated(
-        self, function: Any, annotations: Array, arguments: Sequence[Array], offsets: Array
+        self,
+        function: AggregateFunction,
+        annotations: Array,
+        arguments: Sequence[Array],
+        offsets: Array,
     ) -> Array:
-        """Return the values of a :class:`semiring.values.AggregateFunction` of CSR segments of
-        rows, each an annotation and arguments."""
+        """Return the values of a function of CSR segments of rows, each an annotation and
+        arguments."""
         child, own = self._rows(annotations, arguments, offsets)
         payload = np.full(len(own) - 1, self._function(AGGREGATED, function))
         return self._add(AGGREGATED, payload, own, child)
 
-    def windowed(self, function: Any, annotations: Array, operands: Sequence[Array]) -> Array:
-        """Return the values of a :class:`semiring.values.WindowFunction`, row by row.
+    def windowed(
+        self, function: WindowFunction, annotations: Array, operands: Sequence[Array]
+    ) -> Array:
+        """Return the values of a function of rows among others, row by row.
 
         The annotations are not 0.
         """

@@ -11,6 +11,7 @@ import numpy as np
 
 from semiring.base import Array
 from semiring.circuit.circuit import AnnotationCircuit
+from semiring.circuit.evaluation import COUNTING, ArrayValues, operand_values
 from semiring.circuit.gates import (
     CANONICAL,
     COMPARE,
@@ -27,8 +28,10 @@ from semiring.circuit.gates import (
     TOKEN,
     ZERO,
 )
+from semiring.circuit.operands import Function
 from semiring.circuit.order import CanonicalOrder, first_monomials
-from semiring.circuit.values import SMALL, CircuitRows, CircuitTensor, formal_value
+from semiring.circuit.values import SMALL, CircuitRows, CircuitTensor, InCircuit, formal_value
+from semiring.exact import integer_array
 from semiring.expression import (
     Atom,
     Compare,
@@ -50,7 +53,6 @@ from semiring.semirings.expressions import Expressions
 from semiring.tensor import Tensor
 from semiring.token import Token, normal_value
 from semiring.value import Operand, Value
-from semiring.values import Function, WindowRows
 
 Annotation: TypeAlias = Polynomial | Expression
 
@@ -88,12 +90,12 @@ class CircuitReading:
         if self._last_tokens[0] == key:
             return self._last_tokens[1]
         below = self.circuit.gates.reachable(gates)
-        found = frozenset(self._named(below[self.circuit.gates.kind[below] == TOKEN]))
+        found = frozenset(self.named(below[self.circuit.gates.kind[below] == TOKEN]))
         if len(found) > 1000:
             self._last_tokens = (key, found)
         return found
 
-    def _named(self, gates: Array) -> list[Token]:
+    def named(self, gates: Array) -> list[Token]:
         """The tokens of gates, each made once."""
         known, numbers = self._tokens, gates.tolist()
         new = [gate for gate in numbers if gate not in known]
@@ -181,7 +183,7 @@ class CircuitReading:
         if kind == CONSTANT:
             return map(Constant, payload)
         if kind == TOKEN:
-            return map(Atom, self._named(layer))
+            return map(Atom, self.named(layer))
         closed = self._closed(layer)
         if closed.any():
             rest = iter(self._layer(kind, layer[~closed]) if not closed.all() else ())
@@ -224,12 +226,12 @@ class CircuitReading:
         products = store.kind[gates] == PRODUCT
         edges, offsets = store.edges_of(gates[products])
         ends, powers = store.child[edges], store.label[edges].tolist()
-        named = self._named(ends)
+        named = self.named(ends)
         bounds = offsets.tolist()
         factors = list(zip(named, powers, strict=True))
         of_products = iter([tuple(factors[a:b]) for a, b in pairwise(bounds)])
         singles = gates[~products & (gates != ONE)]
-        of_tokens = iter([((token, 1),) for token in self._named(singles)])
+        of_tokens = iter([((token, 1),) for token in self.named(singles)])
         terms: list[tuple[Monomial, int]] = []
         for gate, is_product, n in zip(
             gates.tolist(), products.tolist(), times.tolist(), strict=True
@@ -294,11 +296,18 @@ class CircuitReading:
             results[place] = value
         return results
 
-    def rows(self, gate: int) -> WindowRows:
+    def rows(self, gate: int) -> CircuitRows:
         """A gate of the rows that a window function is over as such."""
-        if gate not in self._formal:
-            self._formal[gate] = CircuitRows(self, gate)
-        return cast(WindowRows, self._formal[gate])
+        return cast(CircuitRows, self.operand(gate))
+
+    def value_of(self, gate: int, copies: Callable[[Token], int]) -> Any:
+        """Return the plain value of an operand, given how often tuples are there."""
+        below = self.circuit.gates.reachable(np.array([gate]))
+        leaves = below[self.circuit.gates.kind[below] == TOKEN]
+        there = np.zeros(self.circuit.token_count, dtype=np.int64)
+        there[leaves - 2] = integer_array([copies(token) for token in self.named(leaves)])
+        world = ArrayValues(COUNTING, there)
+        return operand_values(self.circuit, np.array([gate]), world)[0]
 
     def tensor(self, gate: int) -> Tensor:
         """A gate of a tensor as one."""
@@ -313,60 +322,43 @@ class CircuitReading:
 class _Terms:
     """The edges of a sum in canonical order, found when they are first asked for."""
 
-    __slots__ = ("_edges", "_gate", "_reading", "size")
+    __slots__ = ("_edges", "_gate", "reading", "size")
 
     def __init__(self, reading: CircuitReading, gate: int) -> None:
-        self._reading = reading
+        self.reading = reading
         self._gate = gate
         self.size = int(reading.circuit.gates.sizes(np.array([gate]))[0])
         self._edges: Array | None = None
 
     def first(self, limit: int | None, *, monomials: bool) -> tuple[Array, Array]:
         """The first gates, in canonical order, and their multiplicities."""
-        store = self._reading.circuit.gates
+        store = self.reading.circuit.gates
         if self._edges is not None:
             edges = self._edges[:limit]
             return store.child[edges], store.label[edges]
         if monomials:
             edges = first_monomials(store, store.edges_of(np.array([self._gate]))[0], limit)
         else:
-            edges = self._reading.order.first_edges(self._gate, limit)
+            edges = self.reading.order.first_edges(self._gate, limit)
         if limit is None:
             self._edges = edges
         edges = edges[:limit]
         return store.child[edges], store.label[edges]
 
 
-class _LargeSum:
+class _LargeSum(InCircuit):
     """The common part of polynomials and expressions that are large sums in a circuit."""
 
     __slots__ = ()
-    _gate: int
-    _made: Any
     _order: _Terms
-    _reading: CircuitReading
 
     def __init__(self, reading: CircuitReading, gate: int) -> None:
-        object.__setattr__(self, "_reading", reading)
-        object.__setattr__(self, "_gate", gate)
+        self._hold(reading, gate)
         object.__setattr__(self, "_order", _Terms(reading, gate))
-        object.__setattr__(self, "_made", None)
-
-    def _first(self, limit: int | None) -> Any:
-        raise NotImplementedError
-
-    def _all(self) -> Any:
-        if self._made is None:
-            object.__setattr__(self, "_made", tuple(self._first(None)))
-        return self._made
 
     @property
     def size(self) -> int:
         return self._order.size
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        return self._reading.tokens(np.array([self._gate]))
 
     @property
     def is_zero(self) -> bool:
@@ -379,14 +371,14 @@ class _LargeSum:
 class CircuitPolynomial(_LargeSum, Polynomial):
     """A polynomial that is a sum of many monomials in a circuit."""
 
-    __slots__ = ("_gate", "_made", "_order", "_reading")
+    __slots__ = ("_made", "_order", "gate", "reading")
 
     @property
     def _terms(self) -> Any:  # type: ignore[override]
         return self._all()
 
     def _first(self, limit: int | None) -> Any:
-        return self._reading.monomials(*self._order.first(limit, monomials=True))
+        return self.reading.monomials(*self._order.first(limit, monomials=True))
 
     @property
     def is_one(self) -> bool:
@@ -399,7 +391,7 @@ class CircuitPolynomial(_LargeSum, Polynomial):
 class CircuitSum(_LargeSum, Sum):
     """A sum of many expressions in a circuit."""
 
-    __slots__ = ("_gate", "_made", "_order", "_reading")
+    __slots__ = ("_made", "_order", "gate", "reading")
 
     @property
     def summands(self) -> Any:  # type: ignore[override]
@@ -407,9 +399,8 @@ class CircuitSum(_LargeSum, Sum):
 
     def _first(self, limit: int | None) -> Any:
         gates, times = self._order.first(limit, monomials=False)
-        return list(zip(self._reading.expressions(gates), times.tolist(), strict=True))
+        return list(zip(self.reading.expressions(gates), times.tolist(), strict=True))
 
     @property
     def is_polynomial(self) -> bool:
-        flags = self._reading.circuit.gates.flags[self._gate]
-        return bool(flags & POLYNOMIAL)
+        return bool(self.reading.circuit.gates.flags[self.gate] & POLYNOMIAL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 from semiring.base import Array
 from semiring.decimals import integers_to_decimal
 from semiring.exact import INT64_MAX
-from semiring.monoid import Monoid
+from semiring.monoid import Monoid, exact_scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,29 @@ class Scalars:
     monoid: Monoid
     kind: pa.DataType | None
     sample: pa.Array | list[Any] | None
+
+    @property
+    def is_ordered(self) -> bool:
+        """True if labels are in the order of values."""
+        return not isinstance(self.sample, list)
+
+    @property
+    def scale(self) -> int | None:
+        """The number of digits after the point, where labels are integers or decimals without it;
+        None: they are not."""
+        if self.sample is not None or self.kind is None:
+            return None
+        if pa.types.is_decimal128(self.kind):
+            return int(self.kind.scale)
+        return 0 if pa.types.is_signed_integer(self.kind) else None
+
+    def numbers(self, unscaled: list[int]) -> list[Any]:
+        """Return sums of labels that are integers or decimals without their point, as numbers."""
+        scale = self.scale
+        if self.kind is None or not pa.types.is_decimal128(self.kind):
+            return unscaled
+        assert scale is not None
+        return [exact_scale(number, Decimal(1).scaleb(-scale)) for number in unscaled]
 
     def values(self, labels: Array) -> list[Any]:
         """Return the values of some labels."""

@@ -2,193 +2,291 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from semiring.base import Array
+from semiring.base import Array, Semiring, TokenValuation, token_values
 from semiring.circuit.gates import (
     AGGREGATED,
     APPLIED,
     CANONICAL,
     CHOICE,
     OPEN,
+    ROWS,
     SUM,
     TENSOR,
     WINDOWED,
 )
 from semiring.circuit.ranges import flat_tensor
+from semiring.expression import Expression
 from semiring.monoid import Monoid
-from semiring.render import REPR_TERMS, join_terms, left_out
+from semiring.polynomial import Polynomial
+from semiring.render import REPR_TERMS, TEXT, join_terms, left_out
 from semiring.tensor import Tensor, simple_tensors, simple_text
 from semiring.token import Token
-from semiring.value import Value
-from semiring.values import Aggregated, Applied, Choice, Windowed, WindowRows
+from semiring.value import Operand, Substitution, Value, called, digest
 
 if TYPE_CHECKING:
     from semiring.circuit.reading import CircuitReading
 
+Annotation: TypeAlias = Polynomial | Expression
+K = TypeVar("K")
+
 
 SMALL = 16
 """Sums of so many terms are made at once."""
+_NAMED = 5
+"""So many rows of a window are named in a text."""
 
 
-class _InCircuit:
-    """The common part of values and tensors that are gates."""
+class InCircuit:
+    """The common part of annotations and formal values that are gates of a circuit."""
 
     __slots__ = ()
     _made: Any
-    _reading: CircuitReading
+    reading: CircuitReading
     gate: int
 
     def _hold(self, reading: CircuitReading, gate: int) -> None:
-        object.__setattr__(self, "_reading", reading)
+        object.__setattr__(self, "reading", reading)
         object.__setattr__(self, "gate", gate)
         object.__setattr__(self, "_made", None)
 
     @property
     def tokens(self) -> frozenset[Token]:
-        return self._reading.tokens(np.array([self.gate]))
+        """The tokens that occur."""
+        return self.reading.tokens(np.array([self.gate]))
 
     @property
     def has_tokens(self) -> bool:
-        return bool(self._reading.circuit.gates.flags[self.gate] & OPEN)
+        """True if some token occurs."""
+        return bool(self.reading.circuit.gates.flags[self.gate] & OPEN)
 
+    def _first(self, limit: int | None) -> Any:
+        """Return the first parts."""
+        raise NotImplementedError
 
-class _OfOperands(_InCircuit):
-    """The common part of values whose edges are annotations and operands."""
-
-    __slots__ = ()
-
-    def _children(self) -> Array:
-        store = self._reading.circuit.gates
-        children: Array = store.child[store.offsets[self.gate] : store.offsets[self.gate + 1]]
-        return children
-
-    def _all(self) -> Any:
+    def _all(self) -> tuple[Any, ...]:
         if self._made is None:
             object.__setattr__(self, "_made", tuple(self._first(None)))
-        return self._made
+        made: tuple[Any, ...] = self._made
+        return made
+
+
+class FormalValue(InCircuit, Value):
+    """A value, neither plain nor a tensor, whose edges are annotations and operands."""
+
+    __slots__ = ()
+    _key: tuple[Any, ...]
+    _label = ""
+    """The name of the class in sort keys."""
+
+    def __init__(self, reading: CircuitReading, gate: int) -> None:
+        self._hold(reading, gate)
+
+    def _children(self) -> Array:
+        store = self.reading.circuit.gates
+        children: Array = store.child[store.offsets[self.gate] : store.offsets[self.gate + 1]]
+        return children
 
     def _first(self, limit: int | None) -> Any:
         """Return the first rows: annotations with tuples of operands."""
         children, width = self._children(), self._width()
         few = children if limit is None else children[: limit * width]
         parts = [
-            self._reading.annotations(few[0::width]),
-            *(self._reading.operands(few[place::width]) for place in range(1, width)),
+            self.reading.annotations(few[0::width]),
+            *(self.reading.operands(few[place::width]) for place in range(1, width)),
         ]
         return [(row[0], row[1:]) for row in zip(*parts, strict=True)]
 
     def _width(self) -> int:
         """Return the number of edges of a row: its annotation, which is no value, and operands."""
         children = self._children()
-        annotations = int((self._reading.circuit.gates.kind[children] < TENSOR).sum())
+        annotations = int((self.reading.circuit.gates.kind[children] < TENSOR).sum())
         return len(children) // max(annotations, 1) or 1
 
     @property
     def size(self) -> int:
+        """The number of rows."""
         return len(self._children()) // self._width()
 
-    def _function(self) -> Any:
-        circuit = self._reading.circuit
+    @property
+    def function(self) -> Any:
+        """The function whose value this is."""
+        circuit = self.reading.circuit
         return circuit.operands.functions[int(circuit.gates.payload[self.gate])]
 
-
-class CircuitApplied(_OfOperands, Applied):
-    """A function of operands in a circuit."""
-
-    __slots__ = ("_made", "_reading", "gate")
-
-    def __init__(self, reading: CircuitReading, gate: int) -> None:
-        self._hold(reading, gate)
-        self._set(function=self._function())
+    def _digested(self) -> Iterable[Any]:
+        """Return the texts, annotations and operands that equal values have in common."""
+        rows = ((k, len(row), *row) for k, row in self._all())
+        return (self.function.name, *(part for row in rows for part in row))
 
     @property
-    def operands(self) -> Any:  # type: ignore[override]
+    def sort_key(self) -> tuple[Any, ...]:
+        try:
+            return self._key
+        except AttributeError:
+            object.__setattr__(self, "_key", (f"~{self._label}", digest(*self._digested())))
+            return self._key
+
+    def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> Any:
+        value = token_values(semiring, valuation)
+        if semiring.symbolic:
+            return self.substituted(value)  # type: ignore[arg-type]
+        return self.reading.value_of(self.gate, lambda token: semiring.copies(value(token)))
+
+    def substituted(self, of: Substitution) -> Operand:
+        from semiring.circuit.writing import substituted
+
+        return substituted(self, of)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from semiring.circuit.writing import CircuitWriting, read
+
+        writing = CircuitWriting(self.tokens)
+        return (read, (writing.tokens, writing.circuit, writing.operand(self)))
+
+
+class CircuitApplied(FormalValue):
+    """A function of operands."""
+
+    __slots__ = ("_key", "_made", "gate", "reading")
+    _label = "Applied"
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """The operands, some of them formal."""
         return self._all()
 
     def _first(self, limit: int | None) -> Any:
-        return self._reading.operands(self._children()[:limit])
+        return self.reading.operands(self._children()[:limit])
+
+    def _digested(self) -> Iterable[Any]:
+        return (self.function.name, *self.operands)
+
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        return str(self.function.text([called(operand, limit) for operand in self.operands]))
 
 
-class CircuitAggregated(_OfOperands, Aggregated):
-    """An aggregate of rows in a circuit."""
+class CircuitAggregated(FormalValue):
+    """An aggregate of annotated rows, whose arguments may be formal values."""
 
-    __slots__ = ("_made", "_reading", "gate")
-
-    def __init__(self, reading: CircuitReading, gate: int) -> None:
-        self._hold(reading, gate)
-        self._set(function=self._function())
+    __slots__ = ("_key", "_made", "gate", "reading")
+    _label = "Aggregated"
 
     @property
-    def terms(self) -> Any:  # type: ignore[override]
+    def terms(self) -> tuple[tuple[Annotation, tuple[Operand, ...]], ...]:
+        """Pairs of the annotation of a row and its arguments."""
         return self._all()
 
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        shown = [_term_text(k, row, limit) for k, row in self._first(limit)]
+        hidden = self.size - len(shown)
+        inside = " + ".join([*shown, *([left_out(hidden)] if hidden else [])]) or "0"
+        return f"{self.function.label}({inside})"
 
-class CircuitChoice(_OfOperands, Choice):
-    """A choice of alternatives in a circuit."""
 
-    __slots__ = ("_made", "_reading", "gate")
+def _term_text(annotation: Annotation, row: tuple[Operand, ...], limit: int | None) -> str:
+    text = Expression.of(annotation)._factor_text(TEXT, limit)
+    values = [called(operand, limit) for operand in row]
+    if not values:
+        return f"{text}⊗1"
+    return f"{text}⊗{values[0]}" if len(values) == 1 else f"{text}⊗({', '.join(values)})"
 
-    def __init__(self, reading: CircuitReading, gate: int) -> None:
-        self._hold(reading, gate)
+
+class CircuitChoice(FormalValue):
+    """The value of the first alternative whose annotation is not 0, else NULL.
+
+    In no world are there two, but for a subquery of several rows, which Spark refuses.
+    """
+
+    __slots__ = ("_key", "_made", "gate", "reading")
+    _label = "Choice"
 
     @property
-    def alternatives(self) -> Any:  # type: ignore[override]
+    def alternatives(self) -> tuple[tuple[Annotation, Operand], ...]:
+        """Pairs of an annotation and an operand."""
         return self._all()
 
     def _first(self, limit: int | None) -> Any:
-        operands = self._reading.operands(self._children()[1::2])
-        return zip(self._reading.annotations(self.annotations), operands, strict=True)
+        children = self._children()[: None if limit is None else 2 * limit]
+        operands = self.reading.operands(children[1::2])
+        return zip(self.reading.annotations(children[0::2]), operands, strict=True)
 
     @property
     def annotations(self) -> Array:
         """The gates of the annotations of the alternatives."""
         return self._children()[0::2]
 
+    def _digested(self) -> Iterable[Any]:
+        return ("", *(part for pair in self.alternatives for part in pair))
 
-class CircuitRows(_OfOperands, WindowRows):
-    """The rows that a window function is over, in a circuit."""
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        shown = [f"{called(v, limit)} if {k.truncated(limit)}" for k, v in self._first(limit)]
+        hidden = self.size - len(shown)
+        return "{" + "; ".join([*shown, *([f"… ({hidden} more)"] if hidden else [])]) + "}"
 
-    __slots__ = ("_made", "_reading", "gate")
 
-    def __init__(self, reading: CircuitReading, gate: int) -> None:
-        self._hold(reading, gate)
-        self.function = self._function()
-        self._digest = None
+class CircuitRows(FormalValue):
+    """The annotated rows that a window function is over, shared by the values of all of them.
+
+    The operands of a row are what it is partitioned and sorted by, and the arguments.
+    """
+
+    __slots__ = ("_key", "_made", "gate", "reading")
 
     @property
-    def rows(self) -> Any:  # type: ignore[override]
+    def rows(self) -> tuple[tuple[Annotation, tuple[Operand, ...]], ...]:
+        """Pairs of an annotation and the row's operands."""
         return self._all()
 
-    def annotation(self, place: int) -> Any:
-        return self._reading.annotation(int(self._children()[place * self._width()]))
+    def annotation(self, place: int) -> Annotation:
+        """Return the annotation of a row."""
+        return self.reading.annotation(int(self._children()[place * self._width()]))
+
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        shown = [k.truncated(limit) for k, _ in self._first(limit)]
+        hidden = self.size - len(shown)
+        return "; ".join([*shown, *([left_out(hidden)] if hidden else [])])
 
 
-class CircuitWindowed(Windowed):
-    """A window function's value in a circuit."""
+class CircuitWindowed(FormalValue):
+    """The value that a window function has for one of its rows; NULL in a world without it."""
 
-    __slots__ = ("gate",)
-    gate: int
+    __slots__ = ("_key", "_made", "gate", "reading")
 
-    def __init__(self, reading: CircuitReading, gate: int) -> None:
-        store = reading.circuit.gates
-        rows = reading.rows(int(store.child[store.offsets[gate]]))
-        super().__init__(rows, int(store.payload[gate]))
-        object.__setattr__(self, "gate", gate)
+    @property
+    def among(self) -> CircuitRows:
+        """All rows that may be there."""
+        return self.reading.rows(int(self._children()[0]))
+
+    @property
+    def place(self) -> int:
+        """Which of them it is."""
+        return int(self.reading.circuit.gates.payload[self.gate])
+
+    @property
+    def sort_key(self) -> tuple[Any, ...]:
+        return ("~windowed", self.among.sort_key[1], self.place)
+
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        among, few = self.among, limit if limit is None else min(limit, _NAMED)
+        own_annotation = among.annotation(self.place).truncated(limit)
+        return f"{among.function.label} of {own_annotation} among ({among.truncated(few)})"
 
 
-class CircuitTensor(_InCircuit, Tensor):
+class CircuitTensor(InCircuit, Tensor):
     """A tensor in a circuit, whose terms are made when they are looked at."""
 
-    __slots__ = ("_made", "_reading", "gate")
+    __slots__ = ("_made", "gate", "reading")
 
     def __init__(self, reading: CircuitReading, gate: int) -> None:
         self._hold(reading, gate)
 
     def _scalars(self) -> Any:
-        circuit = self._reading.circuit
+        circuit = self.reading.circuit
         return circuit.scalars[int(circuit.gates.payload[self.gate])]
 
     @property
@@ -201,8 +299,8 @@ class CircuitTensor(_InCircuit, Tensor):
 
     def _edges(self) -> tuple[Array, Array]:
         """The annotations and the places of their values, in the order of values."""
-        store = self._reading.circuit.gates
-        edges, _ = store.edges_of(np.array([flat_tensor(self._reading.circuit, self.gate)]))
+        store = self.reading.circuit.gates
+        edges, _ = store.edges_of(np.array([flat_tensor(self.reading.circuit, self.gate)]))
         return store.child[edges], store.label[edges]
 
     def values(self) -> list[Any]:
@@ -214,7 +312,7 @@ class CircuitTensor(_InCircuit, Tensor):
         if self._made is None:
             gates, places = self._edges()
             values = self._scalars().values(places)
-            terms = zip(self._reading.annotations(gates), values, strict=True)
+            terms = zip(self.reading.annotations(gates), values, strict=True)
             object.__setattr__(self, "_made", tuple((k, v) for k, v in terms if not k.is_zero))
         return self._made
 
@@ -225,14 +323,14 @@ class CircuitTensor(_InCircuit, Tensor):
     @property
     def size(self) -> int:
         gates, _ = self._edges()
-        store = self._reading.circuit.gates
+        store = self.reading.circuit.gates
         if not store.has(gates, CANONICAL).all():
             return len(self.simple_tensors)
         return int(np.where(store.kind[gates] == SUM, store.sizes(gates), 1).sum())
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
         gates, places = self._edges()
-        store = self._reading.circuit.gates
+        store = self.reading.circuit.gates
         # How many simple tensors there are follows from the sizes of sums.
         sizes = np.where(store.kind[gates] == SUM, store.sizes(gates), 1)
         small = sizes.sum() <= SMALL
@@ -240,7 +338,7 @@ class CircuitTensor(_InCircuit, Tensor):
             return super().truncated(limit)
         few = int(np.searchsorted(np.cumsum(sizes), limit)) + 1
         values = self._scalars().values(places[:few])
-        terms = zip(self._reading.annotations(gates[:few]), values, strict=True)
+        terms = zip(self.reading.annotations(gates[:few]), values, strict=True)
         shown = [simple_text(k, v, limit) for k, v in simple_tensors(terms, limit)]
         hidden = int(sizes.sum()) - len(shown)
         return join_terms([*shown, left_out(hidden)] if hidden else shown, None)
@@ -250,6 +348,7 @@ _CLASSES: dict[int, Any] = {
     APPLIED: CircuitApplied,
     AGGREGATED: CircuitAggregated,
     CHOICE: CircuitChoice,
+    ROWS: CircuitRows,
     WINDOWED: CircuitWindowed,
 }
 

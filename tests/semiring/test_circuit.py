@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semiring import AVG, COUNT, MAX, MIN, SUM, Expression, Polynomial, Tensor, Token, compare
+from semiring import AVG, COUNT, MAX, MIN, SUM, Expression, Polynomial, Tensor, Token
 from semiring.analysis import sampled_probability
 from semiring.base import Semiring
 from semiring.circuit import AnnotationCircuit, CircuitReading, evaluate
@@ -19,14 +21,13 @@ from semiring.circuit.gates import CANONICAL
 from semiring.circuit.ranges import range_tensors
 from semiring.columns import Columns, Source, columns_of
 from semiring.columns.arrays import ArrayColumns
+from semiring.comparison import compare_values
 from semiring.errors import LipstickError
-from semiring.expression import condition, simplify
 from semiring.monoid import Monoid
 from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
 from semiring.semirings.expressions import Expressions
 from semiring.valuation import Valuation
-from semiring.values import Aggregated, Windowed, WindowRows, applied, choice
 from semiring.vocabulary import TokenScan
 from tests.semiring.strategies import _ELEMENTS, TOKENS, elements
 from tests.semiring.test_values import Longest, Minus, Place
@@ -68,121 +69,163 @@ def empty() -> tuple[AnnotationCircuit, CircuitReading]:
     return circuit, CircuitReading(circuit, lambda numbers: [NAMED[n] for n in numbers])
 
 
+World = tuple[int, ...]
+"""How often each token is there."""
+
+Said = Callable[[World], Any]
+"""What something is in a world: the count of an annotation, the value of an operand."""
+
+
+def _bag(parts: list[Said], rows: list[Said], world: World) -> list[tuple[Any]]:
+    pairs = zip(parts, rows, strict=True)
+    return [(row(world),) for part, row in pairs for _ in range(part(world))]
+
+
 def _formal(
     circuit: AnnotationCircuit,
     step: str,
     numbers: list[int],
     gates: tuple[np.ndarray, np.ndarray],
-    objects: tuple[list[Any], list[Any]],
-) -> tuple[int, Any]:
-    """A formal value of as many terms or rows as there are numbers, as a gate and as an object."""
-    (annotated, ends), (parts, args) = gates, objects
+    said: tuple[list[Said], list[Said]],
+) -> tuple[int, Said]:
+    """A formal value of as many terms or rows as there are numbers, and what it is in worlds."""
+    (annotated, ends), (parts, args) = gates, said
     whole, make = np.array([0, len(numbers)]), circuit.operands
-    rows = [(k, [value]) for k, value in zip(parts, args, strict=True)]
     match step:
         case "v":
-            monoid = (SUM, COUNT, MAX)[numbers[0] % 3]
-            column = [number % 3 if number % 5 else None for number in numbers]
+            monoid, column = _tensor(numbers)
             tensor = circuit.tensors(monoid, annotated, pa.array(column, pa.int64()), whole)
-            return int(tensor[0]), Tensor(monoid, zip(parts, column, strict=True))
+            return int(tensor[0]), lambda world: monoid.aggregate(
+                (part(world), value) for part, value in zip(parts, column, strict=True)
+            )
         case "f":
             difference = make.applied(Minus(), [ends[:1], ends[1:2]])
-            return int(difference[0]), applied(Minus(), args[:2])
+            return int(difference[0]), lambda world: Minus()([(args[0](world), args[1](world))])[0]
         case "h":
             chosen = make.choices(annotated, ends, whole)
-            return int(chosen[0]), choice(zip(parts, args, strict=True))
+            return int(chosen[0]), lambda world: next(
+                (arg(world) for part, arg in zip(parts, args, strict=True) if part(world)), None
+            )
         case "g":
             total = make.aggregated(Longest(), annotated, [ends], whole)
-            return int(total[0]), Aggregated(Longest(), rows)
+            return int(total[0]), lambda world: Longest()([_bag(parts, args, world)])[0]
     # Rows of windows are there once, or not.
     annotated = circuit.delta(annotated)
-    there = annotated != 0
-    rows = [(ALGEBRA.delta(k), row) for k, row in rows if not k.is_zero]
-    if not rows:
-        return int(make.plain([None])[0]), None
+    there = np.flatnonzero(annotated)
+    if not len(there):
+        return int(make.plain([None])[0]), lambda world: None
     places = make.windowed(Placed(), annotated[there], [ends[there]])
-    return int(places[-1]), Windowed(WindowRows(Placed(), rows), len(rows) - 1)
+
+    def place(world: World) -> Any:
+        present = [n for n in there.tolist() if parts[n](world)]
+        if there[-1] not in present:
+            return None
+        return Placed()([[(args[n](world),) for n in present]])[0][-1]
+
+    return int(places[-1]), place
 
 
-def built(steps: list[tuple[str, list[int]]]) -> tuple[CircuitReading, np.ndarray, list[Any]]:
-    """The gates and the annotations that the same steps make."""
+def _tensor(numbers: list[int]) -> tuple[Monoid, list[int | None]]:
+    return (SUM, COUNT, MAX)[numbers[0] % 3], [n % 3 if n % 5 else None for n in numbers]
+
+
+def built(steps: list[tuple[str, list[int]]]) -> tuple[CircuitReading, np.ndarray, list[Said]]:
+    """The gates that some steps make, and what they are in a world, by hand."""
     circuit, reading = empty()
     gates = list(range(2 + len(NAMED)))
-    annotations: list[Any] = [Polynomial.zero(), Polynomial.one()]
-    annotations += [Polynomial.token(token) for token in NAMED]
-    operands: list[Any] = [1, None]
-    values = circuit.operands.plain(operands).tolist()
+    counts: list[Said] = [lambda world: 0, lambda world: 1]
+    counts += [lambda world, n=n: world[n] for n in range(len(NAMED))]
+    operands: list[Said] = [lambda world: 1, lambda world: None]
+    values = circuit.operands.plain([1, None]).tolist()
     for step, numbers in steps:
         places = [number % len(gates) for number in numbers]
         chosen = np.array([gates[place] for place in places], dtype=np.int32)
-        parts = [annotations[place] for place in places]
-        a, b = chosen[:1], chosen[1:2]
+        parts = [counts[place] for place in places]
         # Formal values, of as many alternatives or rows.
         args = [operands[number % len(operands)] for number in numbers]
         ends = np.array([values[number % len(values)] for number in numbers])
-        whole = np.array([0, len(numbers)])
         if step in "vfhgw":
-            pair = _formal(circuit, step, numbers, (chosen, ends), (parts, args))
-            values.append(pair[0])
-            operands.append(pair[1])
+            value, said = _formal(circuit, step, numbers, (chosen, ends), (parts, args))
+            values.append(value)
+            operands.append(said)
             continue
-        match step:
-            case "q":
-                op = ("<", "=", "<=>")[numbers[0] % 3]
-                gate = circuit.operands.compared(op, ends[:1], ends[1:2])
-                made = simplify(compare(op, *args[:2]))
-            case "b":
-                gate = circuit.operands.conditions(circuit.operands.applied(Known(), [ends[:1]]))
-                made = simplify(condition(applied(Known(), args[:1])))
-            case "t":
-                gate, made = circuit.times(a, b), ALGEBRA.times(parts[0], parts[1])
-            case "p":
-                columns = [chosen[[place]] for place in range(len(chosen))]
-                gate, made = circuit.product(columns, 1), ALGEBRA.product(parts)
-            case "s":
-                gate = circuit.sum(chosen, np.array([0, len(chosen)]))
-                made = ALGEBRA.sum(parts)
-            case "d":
-                gate, made = circuit.delta(a), ALGEBRA.delta(parts[0])
-            case "m":
-                gate, made = circuit.monus(a, b), ALGEBRA.monus(parts[0], parts[1])
-            case "a":
-                gate = circuit.absent(a)
-                made = ALGEBRA.monus(ALGEBRA.one, ALGEBRA.delta(parts[0]))
-            case "x":
-                gate = circuit.any_of([chosen[[0]], chosen[[1]]], 1)
-                kept = list(dict.fromkeys(parts[:2]))
-                one = ALGEBRA.one in kept
-                made = ALGEBRA.one if one else ALGEBRA.delta(ALGEBRA.sum(kept))
-            case _:
-                monoid = (SUM, COUNT, MAX)[numbers[0] % 3]
-                column = [number % 3 if number % 5 else None for number in numbers]
-                tensor = circuit.tensors(monoid, chosen, pa.array(column, pa.int64()), whole)
-                op, constant = ("<", "=", ">=")[numbers[1] % 3], numbers[0] % 4
-                gate = circuit.compare(op, tensor, [constant])
-                terms = zip(parts, column, strict=True)
-                made = simplify(compare(op, Tensor(monoid, terms), constant))
+        gate, count = _annotation(circuit, step, numbers, (chosen, ends), (parts, args))
         gates.append(int(gate[0]))
-        annotations.append(made)
-    return reading, np.array(gates), annotations
+        counts.append(count)
+    return reading, np.array(gates), counts
 
 
-def _counts(annotation: Any) -> list[Any]:
+def _annotation(
+    circuit: AnnotationCircuit,
+    step: str,
+    numbers: list[int],
+    gates: tuple[np.ndarray, np.ndarray],
+    said: tuple[list[Said], list[Said]],
+) -> tuple[np.ndarray, Said]:
+    (chosen, ends), (parts, args) = gates, said
+    a, b, whole = chosen[:1], chosen[1:2], np.array([0, len(numbers)])
+    match step:
+        case "q":
+            op = ("<", "=", "<=>")[numbers[0] % 3]
+            return circuit.operands.compared(op, ends[:1], ends[1:2]), lambda world: int(
+                compare_values(op, args[0](world), args[1](world))
+            )
+        case "b":
+            known = circuit.operands.applied(Known(), [ends[:1]])
+            return circuit.operands.conditions(known), lambda world: int(
+                Known()([(args[0](world),)])[0] is True
+            )
+        case "t":
+            return circuit.times(a, b), lambda world: parts[0](world) * parts[1](world)
+        case "p":
+            columns = [chosen[[place]] for place in range(len(chosen))]
+            return circuit.product(columns, 1), lambda world: prod(part(world) for part in parts)
+        case "s":
+            return circuit.sum(chosen, whole), lambda world: sum(part(world) for part in parts)
+        case "d":
+            return circuit.delta(a), lambda world: int(parts[0](world) > 0)
+        case "m":
+            return circuit.monus(a, b), lambda world: max(parts[0](world) - parts[1](world), 0)
+        case "a":
+            return circuit.absent(a), lambda world: int(not parts[0](world))
+        case "x":
+            either = circuit.any_of([chosen[[0]], chosen[[1]]], 1)
+            return either, lambda world: int(parts[0](world) + parts[1](world) > 0)
+    monoid, column = _tensor(numbers)
+    tensor = circuit.tensors(monoid, chosen, pa.array(column, pa.int64()), whole)
+    op, constant = ("<", "=", ">=")[numbers[1] % 3], numbers[0] % 4
+
+    def compared(world: World) -> int:
+        terms = ((part(world), value) for part, value in zip(parts, column, strict=True))
+        return int(compare_values(op, monoid.aggregate(terms), constant))
+
+    return circuit.compare(op, tensor, [constant]), compared
+
+
+def _counts(reading: CircuitReading, gates: np.ndarray) -> list[list[int]]:
     worlds = PossibleWorlds.every(NAMED)
-    return worlds.counts(annotation).tolist()
+    return worlds.counts([reading.annotation(gate) for gate in gates.tolist()]).tolist()
 
 
 @given(_STEPS)
-def test_a_circuit_says_in_every_world_what_expressions_say(
+def test_a_circuit_says_in_every_world_what_is_so_by_hand(
     steps: list[tuple[str, list[int]]],
 ) -> None:
-    reading, gates, annotations = built(steps)
-    for gate, annotation in zip(gates.tolist(), annotations, strict=True):
+    """Evaluated layer by layer in worlds and node by node in one; rewritten; after deletions."""
+    reading, gates, counts = built(steps)
+    worlds = [tuple(number >> bit & 1 for bit in range(len(NAMED))) for number in range(64)]
+    worlds = worlds[: 1 << len(NAMED)]
+    expected = [[count(world) for world in worlds] for count in counts]
+    assert _counts(reading, gates) == expected
+    gone = [token for number, token in enumerate(NAMED) if not worlds[5][number]]
+    valued = {token: worlds[5][number] for number, token in enumerate(NAMED)}
+    for gate, count in zip(gates.tolist(), expected, strict=True):
         read = reading.annotation(gate)
-        assert isinstance(read, Polynomial) == isinstance(annotation, Polynomial)
-        assert _counts(read) == _counts(annotation)
-        assert (gate == 0) <= annotation.is_zero
+        assert (gate == 0) <= (not any(count))
         assert set(read.tokens) == set(reading.tokens(np.array([gate])))
+        assert read.evaluate(Counting(), valued) == count[5]
+        left = read.delete(gone)
+        assert left.evaluate(Counting(), dict.fromkeys(left.tokens, 1)) == count[5]
 
 
 @given(_STEPS)

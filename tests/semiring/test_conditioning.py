@@ -15,10 +15,10 @@ from semiring.analysis.distribution import distribution
 from semiring.errors import CapabilityError, ExactnessError, ValuationError
 from semiring.expression import Expression, compare
 from semiring.monoid import AVG, COUNT, MAX, MIN, SUM, Monoid
-from semiring.possible_worlds import PossibleWorlds
+from semiring.semirings import Counting
 from semiring.tensor import Tensor
 from semiring.token import Token
-from semiring.values import Applied
+from tests.semiring.formal import applied
 
 TOKENS = [Token(relation, (key,)) for relation in ("r", "s") for key in range(4)]
 BLOCKS = {token: token.key[0] % 2 for token in TOKENS if token.relation == "s"}
@@ -45,13 +45,11 @@ def worlds(blocks: Mapping[Token, Any]) -> Iterator[tuple[dict[Token, bool], flo
 
 
 def value_in(formal: Any, world: Mapping[Token, bool]) -> Any:
-    one = PossibleWorlds({token: np.array([held]) for token, held in world.items()}, 1)
-    return one.values(formal)[0]
+    return formal.evaluate(Counting(), world)
 
 
 def holds_in(annotation: Any, world: Mapping[Token, bool]) -> bool:
-    one = PossibleWorlds({token: np.array([held]) for token, held in world.items()}, 1)
-    return bool(one.holds(annotation)[0])
+    return annotation.evaluate(Counting(), world) > 0
 
 
 def drawn(rng: random.Random, depth: int = 3) -> Expression:
@@ -117,7 +115,7 @@ def test_expected_values_given_evidence(
 ) -> None:
     rng = random.Random(seed)
     aggregated = tensor(rng, monoid)
-    case = Applied(Rule(), [tensor(rng, COUNT), aggregated])
+    case = applied(Rule(), [tensor(rng, COUNT), aggregated])
     given = drawn(rng) if seed % 2 else Expression.one()
     for formal in (aggregated, case):
         cases = [(value_in(formal, w), p) for w, p in worlds(blocks) if holds_in(given, w)]
@@ -140,7 +138,7 @@ def test_distribution_of_many_tuples_is_that_of_few_put_together() -> None:
     tokens = [Token("r", (number,)) for number in range(60)]
     count = Tensor(COUNT, [(Expression.token(t), 1) for t in tokens])
     total = Tensor(SUM, [(Expression.token(t), 2) for t in tokens])
-    case = Applied(Rule(), [count, total])
+    case = applied(Rule(), [count, total])
     found = moments(case, 0.5)
     one_or_none = 61 * 0.5**60
     assert found.mean == pytest.approx(60 - 2 * 60 * 0.5**60, rel=1e-12)
@@ -154,7 +152,7 @@ def test_states_that_are_too_many_are_refused() -> None:
     terms = [(Expression.token(Token("r", (n,))), 3**n) for n in range(20)]
     count = Tensor(COUNT, [(k, 1) for k, _ in terms])
     with pytest.raises(ExactnessError, match="more than 20,000 values together"):
-        moments(Applied(Rule(), [count, Tensor(SUM, terms)]), 0.5)
+        moments(applied(Rule(), [count, Tensor(SUM, terms)]), 0.5)
 
 
 def test_blocks_of_more_than_certainty_are_refused() -> None:

@@ -132,7 +132,8 @@ def evaluate_potential(
     columns = []
     for number, output in enumerate(engine.root.outputs):
         kind = formal.columns.type(engine.root.name, output.name)
-        columns.append(typed([world.values(row.values[number])[0] for row in rows], kind))
+        plain = world.values([row.values[number] for row in rows])[:, 0]
+        columns.append(typed(plain.tolist(), kind))
     value_column = annotated.to_arrow(values)
     return pa.Table.from_arrays([*columns, value_column], names=[*engine.manifest.names, VALUE])
 

@@ -141,7 +141,7 @@ def _compare(
             counts[~same] = 0
     for index, annotation in enumerate(annotations):
         try:
-            expected = int(world.counts(annotation)[0])
+            expected = int(world.counts([annotation])[0, 0])
         except LipstickError:
             # Only Spark knows a condition, or it fails in this world.
             continue
@@ -175,7 +175,7 @@ def _compare_values(
             continue
         kind = formal.columns.type(root.name, output.name)
         try:
-            annotated = [world.values(value)[0] for value in values]
+            annotated = world.values(values)[:, 0].tolist()
             expected = state.take(output.name, positions).to_pylist()
         except LipstickError:
             # Only Spark knows a value.

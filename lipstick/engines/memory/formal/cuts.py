@@ -106,7 +106,7 @@ class CircuitRowsBefore(CircuitTensor):
         return (RowsBefore, (self.terms, self._sort_keys))
 
     def called(self, limit: int | None = REPR_TERMS) -> str:
-        count = row_count(self._reading.circuit, self.gate, self._counts)
+        count = row_count(self.reading.circuit, self.gate, self._counts)
         return _called(self, self._sort_keys, limit, count)
 
 

@@ -16,9 +16,9 @@ from rewriter.analysis.conditional import fixed_length
 from rewriter.passes.split_generators import ARRAY
 from semiring.analysis.most import most
 from semiring.base import Array
+from semiring.circuit.values import CircuitAggregated, CircuitApplied, CircuitChoice
 from semiring.segments import bounds, places_of
 from semiring.value import Operand, Value
-from semiring.values import Aggregated, Applied, Choice
 
 if TYPE_CHECKING:
     from lipstick.engines.memory.formal import Formal
@@ -138,12 +138,12 @@ def _at_most(array: Operand) -> int | None:
     """Return the largest length that an array may have; None: only its values decide that."""
     if not isinstance(array, Value):
         return 0 if array is None else len(array)
-    if isinstance(array, Aggregated) and isinstance(array.function, Aggregation):
+    if isinstance(array, CircuitAggregated) and isinstance(array.function, Aggregation):
         return sum(most(k) for k, _ in array.terms) if array.function.collects else None
     parts: list[Operand] = []
-    if isinstance(array, Choice):
+    if isinstance(array, CircuitChoice):
         parts = [value for _, value in array.alternatives]
-    elif isinstance(array, Applied) and isinstance(array.function, ScalarFunction):
+    elif isinstance(array, CircuitApplied) and isinstance(array.function, ScalarFunction):
         parts = list(array.operands[:1]) if array.function.lengthens_nothing else []
     lengths = [_at_most(part) for part in parts]
     known = [length for length in lengths if length is not None]
@@ -159,11 +159,11 @@ class Size:
         return (Size, ())
 
     def text(self, operands: Sequence[str]) -> str:
-        """See :class:`semiring.values.Function`."""
+        """See :class:`semiring.circuit.operands.Function`."""
         return f"size({operands[0]})"
 
     def __call__(self, cases: Sequence[Case]) -> list[Any]:
-        """See :class:`semiring.values.Function`."""
+        """See :class:`semiring.circuit.operands.Function`."""
         return [0 if array is None else len(array) for (array,) in cases]
 
 
@@ -189,14 +189,14 @@ class Element:
         return (_element, (self._place, self._part, self._whole))
 
     def text(self, operands: Sequence[str]) -> str:
-        """See :class:`semiring.values.Function`."""
+        """See :class:`semiring.circuit.operands.Function`."""
         if self._part is None:
             return f"place {self._place} of {operands[0]}"
         field = "" if self._whole else f".{self._part + 1}"
         return f"{operands[0]}[{self._place}]{field}"
 
     def __call__(self, cases: Sequence[Case]) -> list[Any]:
-        """See :class:`semiring.values.Function`."""
+        """See :class:`semiring.circuit.operands.Function`."""
         return [self._of(array) for (array,) in cases]
 
     def _of(self, array: Sequence[Any] | None) -> Any:

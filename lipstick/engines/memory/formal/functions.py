@@ -60,7 +60,7 @@ class ScalarFunction:
 
     @cached_property
     def name(self) -> str:
-        """See :class:`semiring.values.Function`: the names of columns take no part in it."""
+        """See :class:`semiring.circuit.operands.Function`: no name of a column is part of it."""
         return identity(self._template, self._types)
 
     @cached_property
@@ -103,7 +103,7 @@ class ScalarFunction:
         return self._scalar.text.partition("(")[0].lower() in _NO_LONGER
 
     def text(self, operands: Sequence[str]) -> str:
-        """See :class:`semiring.values.Function`."""
+        """See :class:`semiring.circuit.operands.Function`."""
         return self._template.filled(operands)
 
     @cached_property
@@ -111,7 +111,7 @@ class ScalarFunction:
         return Template(self._scalar)
 
     def __call__(self, cases: Sequence[Case]) -> list[Any]:
-        """See :class:`semiring.values.Function`."""
+        """See :class:`semiring.circuit.operands.Function`."""
         columns = [
             typed([case[number] for case in cases], kind) for number, kind in enumerate(self._types)
         ]
@@ -203,7 +203,7 @@ class Aggregation:
         return self._call.anew is not None and self._call.anew.name.startswith("collect")
 
     def __call__(self, bags: Sequence[Sequence[Case]]) -> list[Any]:
-        """See :class:`semiring.values.AggregateFunction`."""
+        """See :class:`semiring.circuit.operands.AggregateFunction`."""
         call = self._call
         if call.function is None and call.anew is None:
             raise only_spark(call.text)

@@ -68,7 +68,7 @@ class OverRows:
         return self._computed([[]]).type
 
     def __call__(self, relations: Sequence[Sequence[Case]]) -> list[list[Any]]:
-        """See :class:`semiring.values.WindowFunction`."""
+        """See :class:`semiring.circuit.operands.WindowFunction`."""
         values = self._computed(relations).to_pylist()
         bounds = np.cumsum([0, *map(len, relations)]).tolist()
         return [values[a:b] for a, b in pairwise(bounds)]

@@ -13,6 +13,12 @@ from lipstick.engines.memory.formal.limits import too_many
 from lipstick.engines.memory.formal.tokens import ALGEBRA, Annotation
 from semiring.analysis.most import most
 from semiring.analysis.probability import probability
+from semiring.circuit.values import (
+    CircuitAggregated,
+    CircuitApplied,
+    CircuitChoice,
+    CircuitWindowed,
+)
 from semiring.errors import ExactnessError
 from semiring.monoid import average, exact_scale, exact_sum
 from semiring.polynomial import Polynomial
@@ -20,12 +26,13 @@ from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import normal_value, order_key
 from semiring.value import Operand, Value, tokens_of
-from semiring.values import Aggregated, Applied, Choice, Windowed
 
 _ENUMERATED = 12
 """Worlds of so many tokens are looked at one by one."""
 _MANY = 2_000
 """A value may be one of so many, at most."""
+_BOUNDED = ("SUM", "MIN", "MAX", "COUNT")
+"""Aggregates with values that follow from what each row may bring."""
 _SUMMED = 24
 """Sums of so many values that may change are bounded by what each of them may be."""
 SHARES = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
@@ -50,7 +57,7 @@ def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
     tokens = sorted(tokens_of([operand, there]))
     if len(tokens) <= _ENUMERATED:
         worlds = PossibleWorlds.every(tokens)
-        return _distinct(worlds.values(operand)[worlds.holds(there)])
+        return _distinct(worlds.values([operand])[0][worlds.holds(there)])
     values = _bounded(operand)
     if len(values) > _MANY:
         raise too_many(f"{operand.truncated(3)} may have {len(values):,} values")
@@ -60,25 +67,24 @@ def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
 def _bounded(operand: Value) -> list[Any]:
     if isinstance(operand, Tensor):
         return _of_tensor(operand)
-    if isinstance(operand, Choice):
+    if isinstance(operand, CircuitChoice):
         parts = (value for _, v in operand.alternatives for value in possible(v))
         return _distinct([None, *parts])
-    if isinstance(operand, Applied):
+    if isinstance(operand, CircuitApplied):
         outcomes = getattr(operand.function, "outcomes", None)
         if outcomes is not None:
             return list(outcomes)
         ranges = [possible(part) for part in operand.operands]
         if prod(map(len, ranges)) <= _MANY:
             return _distinct(operand.function(list(product(*ranges))))
-    if isinstance(operand, Windowed) and operand.among.function.label.upper().startswith(
-        ("ROW_NUMBER", "RANK", "DENSE_RANK")
-    ):
-        return [None, *range(1, len(operand.among.rows) + 1)]
-    places = getattr(operand.among.function, "taken", ()) if isinstance(operand, Windowed) else ()
-    if isinstance(operand, Windowed) and places:
-        taken = (v for _, row in operand.among.rows for p in places for v in possible(row[p]))
-        return _few(operand, _distinct([None, *taken]))
-    if isinstance(operand, Aggregated) and operand.function.label in ("SUM", "MIN", "MAX", "COUNT"):
+    if isinstance(operand, CircuitWindowed):
+        among = operand.among
+        if among.function.label.upper().startswith(("ROW_NUMBER", "RANK", "DENSE_RANK")):
+            return [None, *range(1, among.size + 1)]
+        if places := getattr(among.function, "taken", ()):
+            taken = (v for _, row in among.rows for p in places for v in possible(row[p]))
+            return _few(operand, _distinct([None, *taken]))
+    if isinstance(operand, CircuitAggregated) and operand.function.label in _BOUNDED:
         return _of_aggregate(operand)
     raise too_many(f"It is not known which values {operand.truncated(3)} may have")
 
@@ -89,7 +95,7 @@ def _few(operand: Value, values: list[Any]) -> list[Any]:
     return values
 
 
-def _of_aggregate(aggregated: Aggregated) -> list[Any]:
+def _of_aggregate(aggregated: CircuitAggregated) -> list[Any]:
     """Return the possible values of an aggregate: each row may contribute its values, or not."""
     name = aggregated.function.label
     if name == "COUNT":

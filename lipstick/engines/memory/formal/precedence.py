@@ -37,13 +37,13 @@ class Precedes:
         return (Precedes, (self._keys, self._types))
 
     def text(self, operands: Sequence[str]) -> str:
-        """See :class:`semiring.values.Function`."""
+        """See :class:`semiring.circuit.operands.Function`."""
         half = len(operands) // 2
         earlier, other = (", ".join(part) for part in (operands[:half], operands[half:]))
         return f"({earlier}) before ({other})"
 
     def __call__(self, cases: Sequence[Case]) -> list[Any]:
-        """See :class:`semiring.values.Function`."""
+        """See :class:`semiring.circuit.operands.Function`."""
         count, half = len(cases), len(self._types)
         keys = [
             Key(

@@ -113,7 +113,7 @@ def test_equality_with_a_tensor_is_a_condition() -> None:
 def test_the_switch_finds_wrong_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that are not those of the tail are an error, with the world that shows it."""
     memory = written("SELECT k, max(x) AS m FROM r GROUP BY k", DATABASE, tmp_path)
-    formal = memory._formal
+    formal = memory.formally(lambda formal: formal)
     positions = memory._engine.base(memory._engine.root.name).ordered
     annotations = formal.shown(positions)
     checked.check(formal, positions, annotations)
@@ -136,7 +136,7 @@ def test_frames_and_rows_before_of_many_rows_are_those_of_the_tail(
 ) -> None:
     rows = [(number, number * 7 % 50) for number in range(120)]
     memory = written(sql, Database({"t": small("t", "id int, x int", rows)}), tmp_path)
-    formal = memory._formal
+    formal = memory.formally(lambda formal: formal)
     positions = memory._engine.base(memory._engine.root.name).ordered
     checked.check(formal, positions, formal.shown(positions))
     store = formal.circuit.gates

@@ -1,0 +1,303 @@
+"""Annotations and formal values written as gates, from objects and from other circuits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from semiring.base import Array
+from semiring.circuit.circuit import AnnotationCircuit
+from semiring.circuit.gates import (
+    AGGREGATED,
+    APPLIED,
+    CANONICAL,
+    CHOICE,
+    COMPARE,
+    CONDITION,
+    CONSTANT,
+    DELTA,
+    MONUS,
+    PLAIN,
+    POLYNOMIAL,
+    PRODUCT,
+    ROWS,
+    SUM,
+    TENSOR,
+    TOKEN,
+    WINDOWED,
+    ZERO,
+)
+from semiring.circuit.reading import CircuitReading
+from semiring.circuit.values import FormalValue, InCircuit
+from semiring.exact import reduce_segments
+from semiring.expression import (
+    Atom,
+    Compare,
+    Condition,
+    Constant,
+    Delta,
+    Expression,
+    Monus,
+    Product,
+    Sum,
+)
+from semiring.polynomial import Polynomial
+from semiring.segments import ascending, bounds
+from semiring.tensor import Tensor
+from semiring.token import Token
+from semiring.value import Operand, Substitution, Value
+
+Annotation: TypeAlias = Polynomial | Expression
+
+_LARGE = 2**30
+"""Larger constants are sums and products of smaller ones."""
+
+
+class CircuitWriting:
+    """A circuit over some tokens, in which annotations and formal values are written.
+
+    Parameters
+    ----------
+    tokens
+        All that occur.
+    """
+
+    def __init__(self, tokens: Iterable[Token]) -> None:
+        self.tokens = sorted(frozenset(tokens))
+        self._numbers = {token: number for number, token in enumerate(self.tokens)}
+        self.circuit = AnnotationCircuit(len(self.tokens))
+        self.reading = CircuitReading(self.circuit, self._named)
+        self._written: dict[int, tuple[Any, int]] = {}
+        self._copies: dict[int, _Copies] = {}
+
+    def _named(self, numbers: Array) -> list[Token]:
+        return [self.tokens[number] for number in numbers.tolist()]
+
+    def token(self, token: Token) -> int:
+        """Return the gate of a token."""
+        return self._numbers[token] + 2
+
+    def annotation(self, annotation: Annotation) -> int:
+        """Return the gate of an annotation."""
+        return self._once(annotation, self._annotation)
+
+    def operand(self, operand: Operand) -> int:
+        """Return the gate of a formal or plain value."""
+        if not isinstance(operand, Value):
+            return int(self.circuit.operands.plain([operand])[0])
+        return self._once(operand, self._value)
+
+    def _once(self, part: Any, write: Callable[[Any], Array]) -> int:
+        if id(part) not in self._written:
+            make = self._copied if isinstance(part, InCircuit) else write
+            self._written[id(part)] = (part, int(make(part)[0]))
+        return self._written[id(part)][1]
+
+    def _copied(self, part: InCircuit) -> Array:
+        reading = part.reading
+        copies = self._copies.setdefault(id(reading), _Copies(reading, self.circuit, self.token))
+        return copies.gates(np.array([part.gate]))
+
+    def _annotation(self, annotation: Annotation) -> Array:
+        circuit = self.circuit
+        match annotation:
+            case Polynomial():
+                return self._polynomial(annotation)
+            case Constant():
+                return self._constant(annotation.n)
+            case Atom():
+                return np.array([self.token(annotation.of_token)])
+            case Product():
+                gates, powers = self._parts(annotation.factors)
+                return circuit.products(np.repeat(gates, powers), np.array([0, sum(powers)]))
+            case Sum():
+                return self._sum(*self._parts(annotation.summands))
+            case Delta():
+                return circuit.delta(self._at(annotation.operand))
+            case Monus():
+                return circuit.monus(self._at(annotation.left), self._at(annotation.right))
+            case Compare():
+                sides = (np.array([self.operand(s)]) for s in (annotation.left, annotation.right))
+                return circuit.operands.compared(annotation.op, *sides)
+            case Condition():
+                return circuit.operands.conditions(np.array([self.operand(annotation.value)]))
+        raise TypeError(f"{type(annotation).__name__} is no annotation")
+
+    def _at(self, annotation: Annotation) -> Array:
+        return np.array([self.annotation(annotation)])
+
+    def _parts(self, parts: Iterable[tuple[Annotation, int]]) -> tuple[Array, list[int]]:
+        gates, numbers = zip(*((self.annotation(part), n) for part, n in parts), strict=True)
+        return np.array(gates), list(numbers)
+
+    def _polynomial(self, polynomial: Polynomial) -> Array:
+        monomials = [monomial for monomial, _ in polynomial.terms]
+        powers = [[n for _, n in monomial] for monomial in monomials]
+        gates = np.array([self.token(t) for each in monomials for t, _ in each], dtype=np.int64)
+        factors = np.repeat(gates, np.array([n for of_each in powers for n in of_each], np.int64))
+        offsets = bounds(np.array([*map(sum, powers)], dtype=np.int64))
+        return self._sum(self.circuit.products(factors, offsets), [n for _, n in polynomial.terms])
+
+    def _sum(self, gates: Array, times: Sequence[int]) -> Array:
+        """Return a sum of gates with multiplicities."""
+        for place, number in enumerate(times):
+            if number >= _LARGE:
+                gates[place] = self.circuit.times(self._constant(number), gates[[place]])[0]
+        few = np.array([number if number < _LARGE else 1 for number in times], dtype=np.int64)
+        return self.circuit.sum(gates, np.array([0, len(gates)]), few)
+
+    def _constant(self, number: int) -> Array:
+        if number < _LARGE:
+            return self.circuit.constants(np.array([number]))
+        high, low = divmod(number, _LARGE)
+        parts = self.circuit.constants(np.array([_LARGE, low]))
+        return self.circuit.plus(self.circuit.times(parts[:1], self._constant(high)), parts[1:])
+
+    def _value(self, value: Value) -> Array:
+        assert isinstance(value, Tensor)
+        gates = np.array([self.annotation(k) for k, _ in value.terms], dtype=np.int32)
+        values: Any = [v for _, v in value.terms]
+        if all(type(v) is int and abs(v) < 2**63 for v in values):
+            values = pa.array(values, pa.int64())
+        return self.circuit.tensors(value.monoid, gates, values, np.array([0, len(gates)]))
+
+
+class _Copies:
+    """Gates of one circuit in another one, with gates of that in the place of tokens."""
+
+    def __init__(
+        self, source: CircuitReading, target: AnnotationCircuit, token: Callable[[Token], int]
+    ) -> None:
+        self._source = source
+        self._target = target
+        self._token = token
+        self._below: Array = np.zeros(0, dtype=np.int64)
+        self._made: Array = np.zeros(0, dtype=np.int32)
+        # By gate of rows, the values of a window function.
+        self._windows: dict[int, Array] = {}
+        self._scalars: dict[int, int] = {}
+
+    def gates(self, gates: Array) -> Array:
+        """Return the copies of gates; of operands in which no token occurs, plain values."""
+        store = self._source.circuit.gates
+        self._below = store.reachable(gates)
+        self._made = np.zeros(len(self._below), dtype=np.int32)
+        for kind, layer in store.layers(self._below):
+            self._made[np.searchsorted(self._below, layer)] = self._layer(kind, layer)
+        copies = self._copied(gates)
+        values = store.kind[gates] >= TENSOR
+        copies[values] = self._target.operands.known(copies[values])
+        return copies
+
+    def _copied(self, gates: Array) -> Array:
+        copies: Array = self._made[np.searchsorted(self._below, gates)]
+        return copies
+
+    def _layer(self, kind: int, layer: Array) -> Array:
+        store, target = self._source.circuit.gates, self._target
+        payload = store.payload[layer]
+        if kind == CONSTANT:
+            return target.constants(payload.astype(np.int64))
+        if kind == TOKEN:
+            return np.array([self._token(token) for token in self._source.named(layer)])
+        if kind == PLAIN:
+            known = self._source.circuit.operands.plain_values
+            return target.operands.plain([known[number] for number in payload.tolist()])
+        edges, offsets = store.edges_of(layer)
+        if kind == WINDOWED:
+            pairs = zip(store.child[edges].tolist(), payload.tolist(), strict=True)
+            return np.array([self._windows[rows][place] for rows, place in pairs])
+        child, label = self._copied(store.child[edges]), store.label[edges]
+        if kind == SUM:
+            return target.sum(child, offsets, label)
+        if kind == PRODUCT:
+            sizes = reduce_segments(np.add, label, offsets, 0)
+            return target.products(np.repeat(child, label), bounds(sizes))
+        if kind == DELTA:
+            return target.delta(child)
+        if kind == MONUS:
+            return target.monus(child[::2], child[1::2])
+        if kind == CHOICE:
+            return target.operands.choices(child[::2], child[1::2], offsets // 2)
+        if kind == CONDITION:
+            return target.operands.conditions(child)
+        made = np.zeros(len(layer), dtype=np.int32)
+        for number in ascending(np.sort(payload)).tolist():
+            places = np.flatnonzero(payload == number)
+            made[places] = self._of_number(kind, number, layer[places])
+        return made
+
+    def _of_number(self, kind: int, number: int, layer: Array) -> Array:
+        """Return copies of gates of one kind and payload: a function, or what stands for one."""
+        store, operands = self._source.circuit.gates, self._target.operands
+        edges, offsets = store.edges_of(layer)
+        child = self._copied(store.child[edges])
+        if kind == TENSOR:
+            return self._tensors(number, layer, child, offsets)
+        if kind == COMPARE:
+            return self._compared(number, layer, child, offsets)
+        function = self._source.circuit.operands.functions[number]
+        if kind == APPLIED:
+            width = len(child) // len(layer)
+            return operands.applied(function, [child[place::width] for place in range(width)])
+        annotations = int((store.kind[store.child[edges]] < TENSOR).sum())
+        width = len(child) // max(annotations, 1) or 1
+        columns = [child[place::width] for place in range(width)]
+        if kind == AGGREGATED:
+            return operands.aggregated(function, columns[0], columns[1:], offsets // width)
+        assert kind == ROWS
+        for gate, start, stop in zip(
+            layer.tolist(), offsets[:-1] // width, offsets[1:] // width, strict=True
+        ):
+            there = start + np.flatnonzero(columns[0][start:stop] != ZERO)
+            values = np.repeat(operands.plain([None]), stop - start)
+            rows = [column[there] for column in columns]
+            values[there - start] = operands.windowed(function, rows[0], rows[1:])
+            self._windows[gate] = operands.known(values)
+        return np.zeros(len(layer), dtype=np.int32)
+
+    def _compared(self, number: int, layer: Array, child: Array, offsets: Array) -> Array:
+        op, value = self._source.circuit.comparisons[number]
+        made, operands = np.zeros(len(layer), dtype=np.int32), self._target.operands
+        for size in (1, 2):
+            places = np.flatnonzero(np.diff(offsets) == size)
+            first = offsets[:-1][places]
+            plain = np.repeat(operands.plain([value]), len(places))
+            rights = plain if size == 1 else child[first + 1]
+            made[places] = operands.compared(op, child[first], rights)
+        return made
+
+    def _tensors(self, number: int, layer: Array, child: Array, offsets: Array) -> Array:
+        store, target = self._source.circuit.gates, self._target
+        if number not in self._scalars:
+            scalars = self._source.circuit.scalars[number]
+            self._scalars[number] = target.scalars_number(scalars)
+        edges, _ = store.edges_of(layer)
+        there = child != ZERO
+        own = bounds(reduce_segments(np.add, there.astype(np.int64), offsets, 0))
+        child, label = child[there], store.label[edges][there]
+        flags = target.common_flags(child, own) & ~np.uint8(POLYNOMIAL)
+        flags &= store.flags[layer] | ~np.uint8(CANONICAL)
+        payload = np.full(len(layer), self._scalars[number])
+        return target.add(TENSOR, payload, own, child, label, flags)
+
+
+def substituted(value: FormalValue, of: Substitution) -> Operand:
+    """Return a formal value with other annotations in the place of tokens; plain once known."""
+    instead = {token: of(token) for token in sorted(value.tokens)}
+    writing = CircuitWriting(token for k in instead.values() for token in k.tokens)
+    copies = _Copies(
+        value.reading, writing.circuit, lambda token: writing.annotation(instead[token])
+    )
+    return writing.reading.operand(int(copies.gates(np.array([value.gate]))[0]))
+
+
+def read(tokens: Sequence[Token], circuit: AnnotationCircuit, gate: int) -> Operand:
+    """Return the formal value of a gate."""
+    named = list(tokens)
+    return CircuitReading(circuit, lambda numbers: [named[n] for n in numbers.tolist()]).operand(
+        gate
+    )
