@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import Decimal
-from fractions import Fraction
 from itertools import pairwise, repeat
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -29,13 +28,12 @@ from semiring.circuit.gates import (
     TOKEN,
     WINDOWED,
 )
-from semiring.circuit.scalars import Scalars
+from semiring.circuit.sums import COMPARED, TensorSums, objects
 from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
 from semiring.comparison import compare_values
 from semiring.errors import CapabilityError
-from semiring.exact import INT64_MAX, INT64_MIN, multiply, reduce_segments, sum_segments
-from semiring.monoid import AVG, COUNT, MIN
+from semiring.exact import reduce_segments
 from semiring.segments import ascending, bounds
 from semiring.semirings.counting import Counting
 from semiring.token import normal_value
@@ -178,9 +176,7 @@ class _Evaluation(Generic[V]):
         shape = len(self._formal), self._worlds
         self._plain: Array = np.empty(shape, dtype=object)
         self._ready = store.kind[self._formal] != TENSOR
-        # Of tensors the numbers of values that are there, and their sums or extremes.
-        self._numbers = np.zeros(shape if len(self._formal) else (0, 0), dtype=np.int64)
-        self._totals = self._numbers.copy()
+        self._sums = TensorSums(*shape)
         for kind, layer in store.layers(below):
             if kind == TENSOR:
                 self._add_up(layer)
@@ -199,7 +195,7 @@ class _Evaluation(Generic[V]):
         numbers = self._circuit.gates.payload[self._formal[new]]
         for number in ascending(np.sort(numbers)).tolist():
             chosen = new[numbers == number]
-            self._plain[chosen] = self._finished(self._circuit.scalars[number], chosen)
+            self._plain[chosen] = self._sums.finished(self._circuit.scalars[number], chosen)
         self._ready[new] = True
         values: Array = self._plain[rows]
         return values
@@ -345,22 +341,16 @@ class _Evaluation(Generic[V]):
         None: they are something else."""
         store = self._circuit.gates
         finite = type(value) is int or (isinstance(value, Decimal) and value.is_finite())
-        if op not in _COMPARED or not finite or (store.kind[tensors] != TENSOR).any():
+        if op not in COMPARED or not finite or (store.kind[tensors] != TENSOR).any():
             return None
         held = np.zeros((len(tensors), self._worlds), dtype=np.bool_)
         numbers, rows = store.payload[tensors], self._rows_of(tensors)
         for number in ascending(np.sort(numbers)).tolist():
-            scalars, chosen = self._circuit.scalars[number], numbers == number
-            counting = scalars.monoid == COUNT
-            scale = 0 if counting else scalars.scale
-            bound = None if scale is None else Fraction(value) * 10**scale
-            if scalars.monoid == AVG or bound is None or bound.denominator > 1:
+            chosen = numbers == number
+            true = self._sums.compared(self._circuit.scalars[number], rows[chosen], op, value)
+            if true is None:
                 return None
-            counts = self._numbers[rows[chosen]]
-            totals = counts if counting else self._totals[rows[chosen]]
-            if not INT64_MIN <= bound <= INT64_MAX:
-                totals = totals.astype(object)
-            held[chosen] = _COMPARED[op](totals, int(bound)) & (counting | (counts != 0))
+            held[chosen] = true
         return held
 
     # -- formal values -----------------------------------------------------------------------
@@ -374,13 +364,13 @@ class _Evaluation(Generic[V]):
         if kind == PLAIN:
             known = circuit.operands.plain_values
             numbers = np.repeat(payload, self._worlds).tolist()
-            return _objects([known[number] for number in numbers], results.shape)
+            return objects([known[number] for number in numbers], results.shape)
         edges, offsets = store.edges_of(layer)
         child = store.child[edges]
         if kind == WINDOWED:
             of_rows, places = self.operands(child), np.repeat(payload, self._worlds)
             pairs = zip(of_rows.flat, places.tolist(), strict=True)
-            return _objects([values[place] for values, place in pairs], results.shape)
+            return objects([values[place] for values, place in pairs], results.shape)
         if kind == CHOICE:
             there = self._copies(child[0::2]) > 0
             rows = np.where(there, np.arange(len(there))[:, None], len(there))
@@ -396,7 +386,7 @@ class _Evaluation(Generic[V]):
             edges, offsets = store.edges_of(layer[places])
             function = circuit.operands.functions[number]
             values = called(function, store.child[edges], offsets)
-            results[places] = _objects(values, (len(places), self._worlds))
+            results[places] = objects(values, (len(places), self._worlds))
         return results
 
     def _applied(self, function: Any, child: Array, offsets: Array) -> list[Any]:
@@ -471,94 +461,14 @@ class _Evaluation(Generic[V]):
                 tensors = layer[(payload == number) & (nested == of_sums)]
                 edges, offsets = store.edges_of(tensors)
                 if of_sums:
-                    added = self._rows_of(store.child[edges])
-                    copies, totals = self._numbers[added], self._totals[added]
+                    copies, totals = self._sums.of(self._rows_of(store.child[edges]))
                 else:
                     copies = self._copies(store.child[edges])
                     totals = store.label[edges][:, None]
-                self._sum_up(scalars, self._rows_of(tensors), copies, totals, offsets, of_sums)
-
-    def _sum_up(
-        self,
-        scalars: Scalars,
-        rows: Array,
-        copies: Array,
-        totals: Array,
-        offsets: Array,
-        of_sums: bool,
-    ) -> None:
-        """Keep the sums of segments: of copies of the values of labels, or of sums themselves."""
-        monoid = scalars.monoid
-        if monoid.idempotent:
-            copies = (copies != 0).astype(np.int64)
-        if monoid.idempotent and scalars.is_ordered:
-            least = monoid == MIN
-            nothing = INT64_MAX if least else INT64_MIN
-            reduce, there = np.minimum if least else np.maximum, copies != 0
-            summed = reduce_segments(reduce, np.where(there, totals, nothing), offsets, nothing)
-        elif monoid == COUNT:
-            summed = np.zeros((len(rows), self._worlds), dtype=np.int64)
-        elif scalars.scale is not None:
-            brought = totals if of_sums else multiply(copies, totals)
-            summed = sum_segments(brought, offsets)
-        else:
-            values = totals if of_sums else _objects(scalars.values(totals[:, 0]), totals.shape)
-            values = np.broadcast_to(values, copies.shape)
-            summed = np.empty((len(rows), self._worlds), dtype=object)
-            for place, (start, stop) in enumerate(pairwise(offsets.tolist())):
-                for world in range(self._worlds):
-                    own = copies[start:stop, world].tolist()
-                    add = monoid.added if of_sums else monoid.summed
-                    parts = zip(own, values[start:stop, world], strict=True)
-                    summed[place, world] = add(parts)[1] if own else None
-        self._numbers = _with(self._numbers, rows, sum_segments(copies, offsets))
-        self._totals = _with(self._totals, rows, summed)
-
-    def _finished(self, scalars: Scalars, rows: Array) -> Array:
-        """Return the values of tensors, by world."""
-        monoid = scalars.monoid
-        numbers, totals = self._numbers[rows], self._totals[rows]
-        if monoid == COUNT:
-            counts: Array = numbers.astype(object)
-            return counts
-        there = numbers != 0
-        values: Array = np.empty(numbers.shape, dtype=object)
-        if monoid.idempotent and scalars.is_ordered:
-            values[there] = _objects(scalars.values(totals[there].astype(np.int64)), (-1,))
-            return values
-        sums = totals[there].tolist()
-        if scalars.scale is not None:
-            sums = scalars.numbers(sums)
-        pairs = zip(numbers[there].tolist(), sums, strict=True)
-        values[there] = _objects([monoid.finished(*pair) for pair in pairs], (-1,))
-        return values
-
-
-def _objects(values: Sequence[Any], shape: tuple[int, ...]) -> Array:
-    """Return Python objects, row by row, as an array of a shape."""
-    array: Array = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        array[place] = value
-    return array.reshape(shape)
-
-
-def _with(array: Array, rows: Array, values: Array) -> Array:
-    """Put values into rows of an array, which may need another type for them."""
-    if values.dtype == np.dtype(object):
-        array = array.astype(object, copy=False)
-    array[rows] = values
-    return array
+                rows = self._rows_of(tensors)
+                self._sums.add(scalars, rows, copies, totals, offsets, of_sums)
 
 
 COUNTING = Counting()
 _FACTORS = 8
 """Products of fewer factors are made of one column for each of these."""
-
-_COMPARED = {
-    "=": np.equal,
-    "<>": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}

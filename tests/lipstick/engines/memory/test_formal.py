@@ -269,7 +269,7 @@ def test_rows_are_sorted_only_where_a_deletion_cuts_others(
 def test_the_switch_finds_contradictions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Annotations that leave something out are an error, with the world that shows it."""
     memory = capture(HAVING, tmp_path)
-    formal = memory._formal
+    formal = memory.formally(lambda formal: formal)
     positions = memory._engine.base(memory._engine.root.name).ordered
     honest = formal.shown(positions)
     checked.check(formal, positions, honest)
