@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from semiring.base import Array
-from semiring.circuit.evaluation import COUNTING, WorldValues, evaluate, operand_columns
-from semiring.circuit.writing import CircuitWriting
 from semiring.polynomial import Polynomial
 from semiring.token import Token
 from semiring.value import Operand
 
 if TYPE_CHECKING:
+    from semiring.circuit.evaluation import WorldValues
     from semiring.expression import Expression
 
     Annotation: TypeAlias = Polynomial | Expression
@@ -37,6 +36,9 @@ class PossibleWorlds:
     """
 
     def __init__(self, there: Mapping[Token, Array], length: int) -> None:
+        # A session loads the analyses, and circuits when one is asked for.
+        from semiring.circuit.writing import CircuitWriting
+
         self.length = length
         self._there = there
         self._writing = CircuitWriting(there)
@@ -55,6 +57,8 @@ class PossibleWorlds:
 
     @cached_property
     def _worlds(self) -> WorldValues:
+        from semiring.circuit.evaluation import WorldValues
+
         there = np.zeros((len(self._writing.tokens), self.length), dtype=np.int64)
         for number, token in enumerate(self._writing.tokens):
             there[number] = self._there[token]
@@ -73,11 +77,16 @@ class PossibleWorlds:
         Array
             int64; Python integers where a count does not fit.
         """
+        from semiring.circuit.evaluation import evaluate
+        from semiring.semirings.counting import Counting
+
         gates = np.array([*map(self._writing.annotation, annotations)], dtype=np.int64)
-        counts: Array = evaluate(self._writing.circuit, COUNTING, gates, self._worlds)[1]
+        counts: Array = evaluate(self._writing.circuit, Counting(), gates, self._worlds)[1]
         return counts
 
     def values(self, operands: Sequence[Operand]) -> Array:
         """Return the plain values of operands, a row each, world by world, as Python objects."""
+        from semiring.circuit.evaluation import operand_columns
+
         gates = np.array([*map(self._writing.operand, operands)], dtype=np.int64)
         return operand_columns(self._writing.circuit, gates, self._worlds)

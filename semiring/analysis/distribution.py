@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from semiring.analysis.independence import independent
 from semiring.analysis.most import most
 from semiring.base import Array
 from semiring.budget import check_budget
-from semiring.circuit.values import CircuitAggregated, CircuitApplied, CircuitChoice
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression
 from semiring.monoid import average, exact_scale, exact_sum
@@ -31,6 +30,9 @@ from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.value import Operand, Value, tokens_of
+
+if TYPE_CHECKING:
+    from semiring.circuit.values import CircuitAggregated
 
 STATES = 20_000
 """The largest number of states that are distinguished."""
@@ -121,6 +123,8 @@ def aggregated_moments(
     Expectation is linear, and rows that share no tuple are independent: each part is enumerated by
     itself.
     """
+    from semiring.circuit.values import CircuitAggregated
+
     if not isinstance(value, CircuitAggregated) or value.function.label not in ("SUM", "COUNT"):
         return None
     of_rows = [tokens_of((k, *row)) for k, row in value.terms]
@@ -211,6 +215,8 @@ def world_weights(tokens: Sequence[Token], chances: Mapping[Token, float]) -> An
 
 def _collect(operand: Operand, slots: dict[Value | Expression, int]) -> None:
     """Number the tensors and annotations that a value is a function of."""
+    from semiring.circuit.values import CircuitApplied, CircuitChoice
+
     if not isinstance(operand, Value) or operand in slots:
         return
     if isinstance(operand, Tensor):
@@ -233,6 +239,8 @@ def _values(
     operand: Operand, known: Mapping[Value | Expression, list[Any]], length: int
 ) -> list[Any]:
     """The values of an operand, state by state."""
+    from semiring.circuit.values import CircuitApplied, CircuitChoice
+
     if not isinstance(operand, Value):
         return [operand] * length
     if isinstance(operand, Tensor):
