@@ -264,7 +264,7 @@ class CircuitWindowed(FormalValue):
 
     @property
     def place(self) -> int:
-        """Which of them it is."""
+        """The number of its row among them."""
         return int(self.reading.circuit.gates.payload[self.gate])
 
     @property
