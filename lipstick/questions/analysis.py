@@ -304,7 +304,8 @@ class Analyses(ABC):
         Raises
         ------
         CapabilityError
-            Where the absence of tuples, or a comparison of aggregates, takes part.
+            Where the absence of tuples takes part, or a comparison of aggregates that further
+            tuples may make false.
         """
         return answer_rows(
             self._annotated(limit),

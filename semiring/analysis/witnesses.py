@@ -38,6 +38,9 @@ _LISTED = 1000
 _LISTED_TUPLES = 20_000
 """So many tuples are in these at most, if there are several."""
 
+_ENUMERATED = 12
+"""The worlds of so many tuples are all looked into."""
+
 _CHUNK = 4096
 """So many worlds are looked at together."""
 
@@ -50,19 +53,37 @@ def witnesses(annotation: Annotation) -> MinimalWitnesses:
     Raises
     ------
     CapabilityError
-        When a tuple's absence takes part (⊖), or a comparison of aggregates: what suffices then
-        depends on what else is there.
+        When a tuple's absence takes part (⊖), or a comparison of aggregates that further tuples may
+        make false: what suffices then depends on what else is there.
+    ExactnessError
+        For comparisons over more than twelve tuples, see `found_witnesses`.
     """
-    _check_monotone(annotation)
-    return MinimalWitnesses(_minimal(annotation))
+    if _monotone(annotation):
+        return MinimalWitnesses(_minimal(annotation))
+    tokens = _monotone_presence(annotation).tokens
+    if len(tokens) > _ENUMERATED:
+        raise ExactnessError(
+            f"A comparison over {len(tokens):,} tuples has too many minimal witnesses to list all."
+        )
+    held = PossibleWorlds.every(tokens).holds(annotation)
+    minimal, worlds = held.copy(), np.arange(len(held))
+    for bit in range(len(tokens)):
+        minimal &= (worlds >> bit & 1 == 0) | ~held[worlds & ~(1 << bit)]
+    return MinimalWitnesses(
+        frozenset(token for bit, token in enumerate(tokens) if world >> bit & 1)
+        for world in np.flatnonzero(minimal).tolist()
+    )
 
 
-def _check_monotone(annotation: Annotation) -> None:
-    if not _monotone(annotation):
+def _monotone_presence(annotation: Annotation) -> Presence:
+    """Return the presence of a result that no further tuple takes away."""
+    presence = Presence(annotation)
+    if not presence.monotone:
         raise CapabilityError(
             f"{annotation.truncated(3)} has ⊖ or a comparison: no set of tuples suffices whatever "
             "else is there.\nAsk for repairs, which hold for such annotations too."
         )
+    return presence
 
 
 def wsms(
@@ -218,8 +239,7 @@ def found_witnesses(annotation: Annotation) -> MinimalWitnesses:
     CapabilityError
         As `witnesses`.
     """
-    _check_monotone(annotation)
-    presence = Presence(annotation)
+    presence = _monotone_presence(annotation)
     order = sorted(presence.tokens, key=presence.occurrences.__getitem__)
     found: list[Witness] = []
     random = np.random.default_rng(0)

@@ -233,7 +233,15 @@ def test_weights():
 # -- witnesses, repairs, responsibility ----------------------------------------------------
 
 
-@given(positive)
+above = st.builds(
+    lambda terms, bound, factor: compare(">", Tensor(SUM, terms), bound) * factor,
+    st.lists(st.tuples(positive, st.integers(1, 4)), min_size=1, max_size=4),
+    st.integers(0, 6),
+    positive,
+)
+
+
+@given(st.one_of(positive, above))
 def test_witnesses_are_the_minimal_sets_that_suffice(annotation):
     enough = [
         frozenset(t for t, there in w.items() if there) for w in worlds() if holds(annotation, w)
@@ -344,6 +352,11 @@ def test_searches_are_bounded():
         some = found_witnesses(pairs)
     assert not some.complete
     assert set(some) <= set(witnesses(pairs))
+    count = Tensor(COUNT, [(Polynomial.token(Token("x", n)), 1) for n in range(40)])
+    with pytest.raises(ExactnessError, match="over 40 tuples has too many minimal witnesses"):
+        witnesses(compare(">", count, 2))
+    with within(1.0):
+        assert {len(witness) for witness in found_witnesses(compare(">", count, 2))} == {3}
     with pytest.raises(CapabilityError, match="no set of tuples suffices"):
         witnesses(Expression.one().monus(delta(annotation)))
 
