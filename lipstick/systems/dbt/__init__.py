@@ -13,9 +13,16 @@ from pathlib import Path
 
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.project import DbtProject
-from lipstick.systems.dbt.questions import BaseTable, TrackedProject
+from lipstick.systems.dbt.questions import BaseTable, StateDifference, TrackedProject
 
-__all__ = ["BaseTable", "DbtError", "DbtProject", "TrackedProject", "write_example"]
+__all__ = [
+    "BaseTable",
+    "DbtError",
+    "DbtProject",
+    "StateDifference",
+    "TrackedProject",
+    "write_example",
+]
 
 
 def write_example(folder: str | os.PathLike[str]) -> Path:

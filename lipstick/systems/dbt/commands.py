@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,23 @@ from lipstick.cli.why import table_option
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lipstick.systems.dbt.questions import BaseImpact, NodeImpact, TrackedProject
+    from lipstick.systems.dbt.manifest import DbtNode
+    from lipstick.systems.dbt.project import Refusal
+    from lipstick.systems.dbt.questions import (
+        BaseImpact,
+        ModelDifference,
+        NodeImpact,
+        StateDifference,
+        TrackedProject,
+    )
 
 MARKDOWN = "md"
 _FORMATS = (TABLE, JSON, MARKDOWN)
 
+_AS_TABLES = ("seed", "source", "model", "snapshot")
+
+Read = dict[str, Any]
+"""The options by which a project is read."""
 Rows = list[dict[str, Any]]
 Command = Callable[..., None]
 
@@ -38,11 +51,26 @@ def _options(function: Command) -> Command:
             "sources",
             metavar="NAME=PATH[:KEY]",
             multiple=True,
-            help="A source: files or a table, and the columns of its key; may be repeated.",
+            help="A source: files or a table, and the columns of its key; may be repeated. "
+            "A model or snapshot that is named is read as its table stands.",
+        ),
+        click.option(
+            "--before",
+            metavar="MODEL=PATH[:KEY]",
+            multiple=True,
+            help="The table of an incremental model before the run: the increment is merged "
+            "into it; may be repeated.",
         ),
     ):
         function = option(function)
-    return click.argument("project", type=click.Path(path_type=Path))(function)
+
+    @wraps(function)
+    def command(
+        sources: tuple[str, ...], before: tuple[str, ...], target: str, **arguments: Any
+    ) -> None:
+        function(read={"sources": sources, "before": before, "target": target}, **arguments)
+
+    return click.argument("project", type=click.Path(path_type=Path))(command)
 
 
 @click.group()
@@ -67,12 +95,12 @@ def example(folder: Path) -> None:
 
 @dbt.command()
 @_options
-def check(project: Path, sources: tuple[str, ...], target: str, **form: Any) -> None:
+def check(project: Path, read: Read, **form: Any) -> None:
     """Report which models and tests are annotated, and why others are not.
 
     Exits with 1 if some are refused.
     """
-    with reported(), _opened(project, sources, target) as opened:
+    with reported(), _opened(project, **read) as opened:
         reports = opened.check()
         rows = [
             {
@@ -109,12 +137,13 @@ def check(project: Path, sources: tuple[str, ...], target: str, **form: Any) -> 
 @dbt.command()
 @_options
 @click.argument("model")
-@click.option("--where", required=True, metavar="SQL", help="A condition on the model's columns.")
-def why(
-    project: Path, model: str, where: str, sources: tuple[str, ...], target: str, **form: Any
-) -> None:
-    """Show the rows of seeds and sources behind rows of MODEL, through any number of models."""
-    with reported(), _opened(project, sources, target, model, "model") as opened:
+@click.option("--where", metavar="SQL", help="A condition on the model's columns.")
+def why(project: Path, model: str, where: str | None, read: Read, **form: Any) -> None:
+    """Show the rows of seeds and sources behind rows of MODEL, through any number of models.
+
+    MODEL may be a test: its rows are the failures.
+    """
+    with reported(), _opened(project, model, "model", "test", **read) as opened:
         found = opened.why(model, where)
         shown = _answer(form)
         bases = {name: table.to_pylist() for name, table in found.bases.items()}
@@ -132,15 +161,12 @@ def why(
 @_options
 @click.argument("source")
 @click.option("--where", required=True, metavar="SQL", help="A condition on the source's columns.")
-def impact(
-    project: Path, source: str, where: str, sources: tuple[str, ...], target: str, **form: Any
-) -> None:
+def impact(project: Path, source: str, where: str, read: Read, **form: Any) -> None:
     """Show what models, tests and exposures would be without rows of SOURCE, a seed or source.
 
     Exits with 1 if a test that passes would fail.
     """
-    asked = (source, "seed", "source")
-    with reported(), _opened(project, sources, target, *asked) as opened:
+    with reported(), _opened(project, source, "seed", "source", **read) as opened:
         found = opened.impact(source, where)
         shown = _answer(form)
         if shown.format == JSON:
@@ -151,24 +177,61 @@ def impact(
         raise SystemExit(1)
 
 
+@dbt.command()
+@_options
+@click.option(
+    "--state",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The folder of artifacts of the other state.",
+)
+def diff(project: Path, state: Path, read: Read, **form: Any) -> None:
+    """Show what numbers of models differ from another state, and through which models.
+
+    Both states are read over the same seeds and sources. Exits with 1 if some model differs.
+    """
+    from lipstick.systems.dbt import DbtProject
+
+    with reported():
+        other = DbtProject(project, state.absolute(), archived=True)
+        with _opened(project, **read) as opened:
+            found = opened.diff(other)
+            shown = _answer(form)
+            if shown.format == JSON:
+                models = [{**_differing(m), "rows": _rows_of(m)} for m in found.models]
+                names = {"edited": found.edited, "added": found.added, "removed": found.removed}
+                shown.send_json({**names, "models": models})
+            else:
+                _send(shown, list(_diff_parts(found)))
+    if not found.is_empty:
+        raise SystemExit(1)
+
+
 @contextmanager
 def _opened(
-    project: Path, sources: tuple[str, ...], target: str, asked: str = "", *kinds: str
+    project: Path,
+    asked: str = "",
+    *kinds: str,
+    sources: tuple[str, ...],
+    before: tuple[str, ...],
+    target: str,
 ) -> Iterator[TrackedProject]:
     """Read a project that has the node that is asked, and track its seeds and sources."""
     from lipstick.systems.dbt import BaseTable, DbtProject, TrackedProject
 
     read = DbtProject(project, target)
-    tables = {}
-    for name, location, key in map(table_option, sources):
-        tables[name] = BaseTable(location, None if key is None else tuple(key))
-        read.node(name, "seed", "source")
+    tables: list[dict[str, Any]] = []
+    for given, allowed in ((sources, _AS_TABLES), (before, ("model",))):
+        tables.append({})
+        for name, location, key in map(table_option, given):
+            tables[-1][name] = BaseTable(location, None if key is None else tuple(key))
+            read.node(name, *allowed)
     if asked:
         read.node(asked, *kinds)
     import lipstick
 
     with lipstick.session() as session:
-        yield TrackedProject(read, session, tables)
+        yield TrackedProject(read, session, *tables)
 
 
 # -- answers -------------------------------------------------------------------------------------
@@ -238,12 +301,41 @@ def _impact_parts(found: BaseImpact, where: str) -> Iterator[str | tuple[str, Ro
         yield f"The test {each.node.title} passes, and would fail: {each.after:,} rows."
 
 
+def _diff_parts(found: StateDifference) -> Iterator[str | tuple[str, Rows]]:
+    differ = [m for m in found.models if m.difference is None or not m.difference.is_empty]
+    yield (
+        f"{counted(len(found.edited), 'model')} of another text; {len(differ)} of "
+        f"{counted(len(found.models), 'model')} that rest on them differ or are not known."
+    )
+    for title, names in (("Added", found.added), ("Removed", found.removed)):
+        if names:
+            yield f"{title}: {', '.join(names)}."
+    yield "Models", [_differing(each) for each in found.models]
+    for each in differ:
+        if each.difference is not None:
+            yield each.node.title, _rows_of(each)
+
+
+def _differing(each: ModelDifference) -> dict[str, Any]:
+    if each.difference is None:
+        return _unknown(each.node, each.refusal)
+    numbers = (f"{name} ({'unknown' if n is None else n})" for name, n in each.through.items())
+    counts = {kind: getattr(each.difference, kind) for kind in ("changed", "added", "removed")}
+    return {"name": each.node.title, **counts, "rows through": ", ".join(numbers)}
+
+
+def _rows_of(each: ModelDifference) -> Rows:
+    return [] if each.difference is None else each.difference.rows().to_pylist()
+
+
+def _unknown(node: DbtNode, refusal: Refusal | None) -> dict[str, Any]:
+    reason = "" if refusal is None else f"{refusal.place}: {refusal.reason}"
+    return {"name": node.title, "not known": reason}
+
+
 def _summary(each: NodeImpact, noun: str = "rows") -> dict[str, Any]:
     if each.refusal is not None:
-        return {
-            "name": each.node.title,
-            "not known": f"{each.refusal.place}: {each.refusal.reason}",
-        }
+        return _unknown(each.node, each.refusal)
     assert each.changes is not None
     kinds = each.changes.column("_change").to_pylist()
     return {

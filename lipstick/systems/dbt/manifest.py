@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from rewriter.dialect.renames import OF_SPARK, parts_of_name
 
 _PLAIN_MACROS = ("macro.dbt.", "macro.dbt_utils.")
 """Macros that do not ask whether a model is incremental, but for ``is_incremental`` itself."""
+
+BEFORE = ".before"
+"""Ends the id of the table of an incremental model as it was before a run, which is a source."""
 
 _FOLLOWED = ("view", "table", "ephemeral", "incremental", "test")
 _INCREMENT = re.compile(r"is_incremental\s*\(\s*\)(.*?)\{%-?\s*endif", re.DOTALL)
@@ -39,6 +43,8 @@ class DbtNode:
         The ids of the nodes and macros that it depends on.
     code, compiled
         Its text with Jinja, and the SQL that it was compiled to; None: there is none.
+    archived
+        True if it is of another state of the project than the files in its folder.
     """
 
     id: str
@@ -55,6 +61,7 @@ class DbtNode:
     source_name: str | None = None
     column: str | None = None
     test: str | None = None
+    archived: bool = False
 
     @property
     def materialized(self) -> str:
@@ -107,10 +114,11 @@ class DbtManifest:
                 return str(error)
             return None
         file = self.project / node.file
-        code = (node.code or "").strip()
+        code = "" if node.archived else (node.code or "").strip()
         if code and file.exists() and file.read_text("utf-8").strip() != code:
             return f"its file has changed since it was compiled: {_RECOMPILE}"
-        if node.materialized == "incremental" and not self._is_full(node):
+        merged = f"{node.id}{BEFORE}" in self.nodes
+        if node.materialized == "incremental" and not (merged or self._is_full(node)):
             return f"it may be compiled as an increment of its table: {_RECOMPILE}"
         return None
 
@@ -127,8 +135,12 @@ class DbtManifest:
         return any(_THIS.search(branch) for branch in _INCREMENT.findall(code))
 
 
-def read_manifest(project: Path, target: str = "target") -> DbtManifest:
+def read_manifest(
+    project: Path, target: str | os.PathLike[str] = "target", *, archived: bool = False
+) -> DbtManifest:
     """Read the manifest of a project's folder, and the compiled files that it leaves out.
+
+    ``archived`` as for nodes.
 
     Raises
     ------
@@ -143,7 +155,8 @@ def read_manifest(project: Path, target: str = "target") -> DbtManifest:
     try:
         found = [*document["nodes"].values(), *document.get("sources", {}).values()]
         found += document.get("exposures", {}).values()
-        nodes = {node.id: node for node in (_node(project, each, dialect, name) for each in found)}
+        read = (replace(_node(folder, each, dialect, name), archived=archived) for each in found)
+        nodes = {node.id: node for node in read}
     except (KeyError, TypeError, AttributeError) as error:
         raise CaptureError(
             f"{folder / 'manifest.json'} has nodes of another form than dbt Core 1.x writes: "
@@ -153,10 +166,12 @@ def read_manifest(project: Path, target: str = "target") -> DbtManifest:
     return DbtManifest(project, name, dialect, nodes, full)
 
 
-def _node(project: Path, given: Mapping[str, Any], dialect: str, own: str) -> DbtNode:
+def _node(target: Path, given: Mapping[str, Any], dialect: str, own: str) -> DbtNode:
     folder = "" if given["package_name"] == own else f"dbt_packages/{given['package_name']}/"
+    # Compiled files are beside their manifest, wherever that was moved to.
+    inside = "/".join(Path(given.get("compiled_path") or "").parts[1:])
     try:
-        compiled = compiled_code(project, given, {})
+        compiled = compiled_code(target, {**given, "compiled_path": inside}, {})
     except CaptureError:
         compiled = None
     name = given.get("relation_name")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cached_property
 from pathlib import Path
 
 from lipstick.systems.dbt.errors import DbtError
-from lipstick.systems.dbt.manifest import DbtManifest, DbtNode, read_manifest
+from lipstick.systems.dbt.manifest import BEFORE, DbtManifest, DbtNode, read_manifest
 from lipstick.tracking.naming import free_name
 from rewriter.dialect.renames import rename_relations
 from rewriter.errors import QueryError
@@ -21,6 +22,7 @@ _NAMED_QUERY = re.compile(
     r"\b(\w+)`?\s*(?:\([^()]*\))?\s+as\s*(?:materialized\s*)?\(", re.IGNORECASE
 )
 _PLAIN = re.compile(r"\W")
+_INCREMENT = "_increment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,9 @@ class DbtProject:
     folder
         The project's folder, in which dbt compile, build or run wrote ``target/manifest.json``.
     target
-        The name of the folder of artifacts.
+        The folder of artifacts, from the project's folder.
+    archived
+        The artifacts are of another state of the project than its files.
 
     Raises
     ------
@@ -78,10 +82,108 @@ class DbtProject:
         There is no manifest, or not one of dbt Core 1.x.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], target: str = "target") -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        target: str | os.PathLike[str] = "target",
+        *,
+        archived: bool = False,
+    ) -> None:
         self.folder = Path(folder)
-        self.manifest: DbtManifest = read_manifest(self.folder, target)
+        self.manifest: DbtManifest = read_manifest(self.folder, target, archived=archived)
         self._texts: dict[str, tuple[str, frozenset[str]] | Refusal] = {}
+        self._columns: dict[str, tuple[str, ...]] = {}
+
+    # -- states --------------------------------------------------------------------------------
+
+    def with_nodes(self, nodes: Mapping[str, DbtNode]) -> DbtProject:
+        """Return the project with other nodes."""
+        changed = copy.copy(self)
+        changed.__dict__.pop("names", None)
+        changed.manifest = replace(self.manifest, nodes=nodes)
+        changed._texts = {}
+        return changed
+
+    def with_table(self, node: DbtNode) -> DbtProject:
+        """Return the project in which a model or snapshot is a source: its table as it stands."""
+        table = replace(node, kind="source", parents=())
+        return self.with_nodes({**self.manifest.nodes, node.id: table})
+
+    def with_before(self, node: DbtNode) -> tuple[DbtProject, DbtNode]:
+        """Return the project in which an incremental model is merged into its table, a source.
+
+        Returns
+        -------
+        tuple
+            The project, and the table as it was before the run that was compiled.
+
+        Raises
+        ------
+        DbtError
+            How the increment is merged is not followed.
+        """
+        problem = merge_problem(node)
+        if problem is not None:
+            raise DbtError(f"{node.title} is not merged into its table: {problem}.")
+        table = DbtNode(f"{node.id}{BEFORE}", "source", f"{node.name} before", node.file)
+        parents = (*node.parents, table.id)
+        nodes = {**self.manifest.nodes, node.id: replace(node, parents=parents), table.id: table}
+        return self.with_nodes(nodes), table
+
+    def set_columns(self, table: DbtNode, columns: Sequence[str]) -> None:
+        """Set the columns of a table into which an increment is merged."""
+        self._columns[table.id] = tuple(columns)
+
+    def with_state(self, other: DbtProject) -> DbtProject:
+        """Return another state of the project, whose nodes have the names that they have here."""
+        mine, names = self.manifest.nodes, dict(self.names)
+        nodes = {each: node for each, node in mine.items() if each.endswith(BEFORE)}
+        for each, node in other.manifest.nodes.items():
+            is_base = each in mine and mine[each].kind in ("seed", "source")
+            nodes[each] = replace(node, kind=mine[each].kind, parents=()) if is_base else node
+        for each in other.names.keys() - names.keys():
+            names[each] = free_name(names.values(), other.names[each])
+        state = self.with_nodes(nodes)
+        state.__dict__["names"] = names
+        return state
+
+    def with_text(self, node: DbtNode, other: DbtProject) -> DbtProject:
+        """Return the project in which a model has the text that it has in another state."""
+        mine, texts = self.manifest.nodes, {node.id: other._text(node)}
+        for each in other._inlining(node):
+            if each.id in mine and mine[each.id].code == each.code:
+                texts[each.id] = other._text(each)
+        theirs = other.manifest.nodes
+        edited = {each: replace(theirs[each], relation=mine[each].relation) for each in texts}
+        changed = self.with_nodes({**mine, **edited})
+        changed.__dict__["names"], changed._texts = self.names, texts
+        return changed
+
+    def edited(self, other: DbtProject) -> list[DbtNode]:
+        """Return the models whose text in another state is another.
+
+        That of an ephemeral model is part of the text of models that read it, which are edited
+        themselves only where their own code differs.
+        """
+        theirs = other.manifest.nodes
+        edited = [
+            node
+            for node in self.models
+            if node.id in theirs and self._words(node) != other._words(theirs[node.id])
+        ]
+        inlined = {each.id for node in edited for each in self._inlining(node)}
+        return [n for n in edited if n.id not in inlined or n.code != theirs[n.id].code]
+
+    def _inlining(self, node: DbtNode) -> list[DbtNode]:
+        """Return the models whose text has that of an ephemeral model."""
+        if node.materialized != "ephemeral":
+            return []
+        reading = [each for each in self.models if node.id in each.parents]
+        return [*reading, *(each for read in reading for each in self._inlining(read))]
+
+    def _words(self, node: DbtNode) -> object:
+        read = self._text(node)
+        return read if isinstance(read, Refusal) else (read[0].split(), self._merge(node))
 
     # -- nodes ---------------------------------------------------------------------------------
 
@@ -135,11 +237,17 @@ class DbtProject:
             plain = _PLAIN.sub("_", node.name.lower())
             full = f"{_PLAIN.sub('_', prefix)}_{plain}"
             name = plain if plain not in taken else _PLAIN.sub("_", free_name(taken, full))
-            while name in taken:
+            while taken & {name, f"{name}{_INCREMENT}"}:
                 name += "_"
-            taken.add(name)
+            taken |= {name, f"{name}{_INCREMENT}"}
             names[node.id] = name
         return names
+
+    def uniquely_tested(self, node: DbtNode) -> Iterator[str]:
+        """Yield the columns of a node that are tested to be unique."""
+        for test in self.manifest.of_kind("test"):
+            if test.test == "unique" and test.parents == (node.id,) and test.column:
+                yield test.column
 
     def rests_on(self, node: DbtNode, base: DbtNode) -> bool:
         """Return True if a node depends on another, through any number of models."""
@@ -179,11 +287,14 @@ class DbtProject:
         bases = tuple(each for each in order if known[each].kind in ("seed", "source"))
         for each in (each for each in order if each not in bases):
             text += "WITH " if not text else ",\n"
-            text += f"`{self.names.get(each, 'asked')}` AS (\n"
+            name, merge = self.names.get(each, "asked"), self._merge(known[each])
+            text += f"`{name}{_INCREMENT if merge else ''}` AS (\n"
             starts.append((len(text), each))
             read = self._texts[each]
             assert not isinstance(read, Refusal)
             text += f"{read[0]}\n)"
+            if merge:
+                text += f",\n`{name}` AS (\n{merge}\n)"
         name = self.names.get(node.id, "asked")
         text += f"{chr(10) if text else ''}SELECT * FROM `{name}`"
         if where is not None:
@@ -231,6 +342,16 @@ class DbtProject:
         order[node.id] = None
         return None
 
+    def _merge(self, node: DbtNode) -> str | None:
+        """Return the query of the table into which the increment of a model is merged."""
+        table = f"{node.id}{BEFORE}"
+        if table not in self.manifest.nodes:
+            return None
+        name = self.names[node.id]
+        return merged(
+            node, self.names[table], f"{name}{_INCREMENT}", self._columns.get(table, ("*",))
+        )
+
     def _text(self, node: DbtNode) -> tuple[str, frozenset[str]] | Refusal:
         """Return the text of a node over the names of this project, and the names it reads."""
         if node.id not in self._texts:
@@ -245,6 +366,8 @@ class DbtProject:
         known = self.manifest.nodes
         own_last = sorted(self.names.items(), key=lambda item: known[item[0]].kind == "model")
         names = {known[each].relation: name for each, name in own_last if known[each].relation}
+        if (table := f"{node.id}{BEFORE}") in known:
+            names[node.relation] = self.names[table]
         try:
             return rename_relations(compiled, names, self.manifest.dialect)
         except QueryError as error:
@@ -257,6 +380,56 @@ class DbtProject:
             return None
         written, compiled = node.code.splitlines(), node.compiled.splitlines()
         return line_of(written, compiled, line)
+
+
+def merge_problem(node: DbtNode) -> str | None:
+    """Return why the increments of a model are not followed; None: they are."""
+    if node.materialized != "incremental":
+        return f"it is materialized as {node.materialized}"
+    strategy = _strategy(node)
+    if strategy not in ("append", "merge", "delete+insert", "insert_overwrite"):
+        return f"its incremental_strategy is {strategy}"
+    if strategy == "delete+insert" and not _key(node, "unique_key"):
+        return "it has no unique_key"
+    for option in ("merge_update_columns", "merge_exclude_columns", "incremental_predicates"):
+        if node.config.get(option):
+            return f"it has {option}"
+    if node.config.get("on_schema_change") not in (None, "ignore", "fail"):
+        return f"its on_schema_change is {node.config['on_schema_change']}"
+    return None
+
+
+def merged(node: DbtNode, before: str, increment: str, columns: Sequence[str]) -> str:
+    """Return the query of a table after an increment was merged into it.
+
+    Parameters
+    ----------
+    before, increment
+        The names of the table before, and of the query of the increment.
+    columns
+        The columns of the table.
+    """
+    items = ", ".join(column if column == "*" else f"`{column}`" for column in columns)
+    strategy, new = _strategy(node), f"SELECT {items} FROM `{increment}`"
+    key = _key(node, "partition_by" if strategy == "insert_overwrite" else "unique_key")
+    if strategy == "insert_overwrite" and not key:
+        return new
+    old = f"SELECT {items} FROM `{before}` AS old"
+    if strategy != "append" and key:
+        # A key that is NULL matches nothing; a partition that is NULL is a partition.
+        equal = "<=>" if strategy == "insert_overwrite" else "="
+        same = " AND ".join(f"new.`{name}` {equal} old.`{name}`" for name in key)
+        old += f"\nWHERE NOT EXISTS (SELECT 1 FROM `{increment}` AS new WHERE {same})"
+    return f"{old}\nUNION ALL {new}"
+
+
+def _strategy(node: DbtNode) -> str:
+    return str(node.config.get("incremental_strategy") or "append")
+
+
+def _key(node: DbtNode, option: str) -> list[str]:
+    given = node.config.get(option) or []
+    return [given] if isinstance(given, str) else list(given)
 
 
 def line_of(written: list[str], compiled: list[str], line: int) -> int:

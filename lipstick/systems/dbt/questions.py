@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import copy
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
@@ -18,6 +19,10 @@ import lipstick
 from lipstick.errors import CaptureError
 from lipstick.frame import AnnotatedFrame
 from lipstick.questions.checks.dbt import failure_bounds
+from lipstick.questions.diff.answers import answer_key
+from lipstick.questions.diff.difference import AnswerDifference
+from lipstick.questions.diff.parts import DifferenceParts
+from lipstick.questions.diff.pipeline import pair_answers
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import DbtProject, Refusal
@@ -114,6 +119,46 @@ class BaseImpact:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ModelDifference:
+    """The difference of a model between two states of a project.
+
+    Attributes
+    ----------
+    through
+        By each edited model that it rests on, the number of rows that differ where that model
+        alone is edited; None: Spark refuses it so.
+    """
+
+    node: DbtNode
+    difference: AnswerDifference | None = None
+    through: Mapping[str, int | None] = field(default_factory=dict)
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StateDifference:
+    """The difference of two states of a project over the same rows.
+
+    Attributes
+    ----------
+    models
+        The edited models that both states have, and those that rest on them.
+    edited, added, removed
+        The models with another text, and those of one state alone.
+    """
+
+    models: tuple[ModelDifference, ...]
+    edited: tuple[str, ...]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """True if every model that both have is followed, and has the same rows."""
+        return all(m.difference is not None and m.difference.is_empty for m in self.models)
+
+
 @checked
 class TrackedProject:
     """A dbt project whose seeds and sources are tracked in a session.
@@ -122,12 +167,16 @@ class TrackedProject:
     ----------
     sources
         The tables and files of sources, by name; :class:`BaseTable` or what ``track`` takes. Seeds
-        are read from their files unless they are named here.
+        are read from their files unless they are named here. A model or snapshot that is named is
+        a source: its rows are those of the table as it stands.
+    before
+        By the names of incremental models, their tables as they were before the run: the models
+        are what the compiled increments make of these.
 
     Raises
     ------
     DbtError
-        For names that are no seeds or sources.
+        For names that are no seeds, sources or models, and increments that are not followed.
     """
 
     def __init__(
@@ -135,15 +184,27 @@ class TrackedProject:
         project: DbtProject,
         session: lipstick.Session,
         sources: Mapping[str, Any] | None = None,
+        before: Mapping[str, Any] | None = None,
     ) -> None:
-        self.project = project
         self.session = session
         self._tables: dict[str, BaseTable] = {}
-        for name, table in (sources or {}).items():
-            given = table if isinstance(table, BaseTable) else BaseTable(table)
-            self._tables[project.node(name, "seed", "source").id] = given
         self._tracked: dict[str, Refusal | None] = {}
         self._answers: dict[str, AnnotatedFrame | Refusal] = {}
+        for name, given in (sources or {}).items():
+            node = project.node(name, "seed", "source", "model", "snapshot")
+            project = project.with_table(node) if node.kind not in ("seed", "source") else project
+            self._tables[node.id] = _base_table(given)
+        tables = []
+        for name, given in (before or {}).items():
+            project, table = project.with_before(project.node(name, "model"))
+            self._tables[table.id] = _base_table(given)
+            tables.append(table)
+        self.project = project
+        for table in tables:
+            refusal = self._track(table)
+            if refusal is not None:
+                raise DbtError(f"The table {table.name} the run cannot be read: {refusal.reason}")
+            project.set_columns(table, session.tracked[project.names[table.id]].columns)
 
     # -- what is followed ----------------------------------------------------------------------
 
@@ -161,8 +222,10 @@ class TrackedProject:
 
     # -- rows behind rows ----------------------------------------------------------------------
 
-    def why(self, model: str, where: str) -> RowLineage:
-        """Return the rows of a model that satisfy a condition, and the rows behind them.
+    def why(self, model: str, where: str | None = None) -> RowLineage:
+        """Return the rows of a model or test that satisfy a condition, and the rows behind them.
+
+        The rows of a test are its failures.
 
         The condition is part of the query, so that its members alone are captured; the rows
         behind them are read by their keys.
@@ -170,15 +233,19 @@ class TrackedProject:
         Raises
         ------
         DbtError
-            There is no such model or row, or the model is refused.
+            There is no such model, test or row, or it is refused.
         """
-        node = self.project.node(model, "model")
+        node = self.project.node(model, "model", "test")
         frame = self._annotated(node, where)
         if isinstance(frame, Refusal):
             raise DbtError(f"{node.title} cannot be asked: {frame.reason}\nSee {frame.place}.")
         rows = frame.capture.memory.answer()
         if not rows.num_rows:
-            raise DbtError(f"No row of {node.title} satisfies {where}.")
+            raise DbtError(
+                f"{node.title} has no rows."
+                if where is None
+                else f"No row of {node.title} satisfies {where}."
+            )
         titles = self._titles()
         bases = {titles[name]: table for name, table in self._rows_behind(frame)}
         return RowLineage(node, rows, {name: bases[name] for name in sorted(bases)})
@@ -266,6 +333,70 @@ class TrackedProject:
         after = pc.sum(pc.not_equal(kinds, "deleted")).as_py() or 0
         return NodeImpact(node, changes.filter(pc.not_equal(kinds, _UNCHANGED)), before, after)
 
+    # -- other states --------------------------------------------------------------------------
+
+    def diff(self, other: DbtProject) -> StateDifference:
+        """Return what models are over the same rows in another state of the project, and here.
+
+        Every model is compared whose text differs, or that rests on such a model.
+        """
+        state = self._of(self.project.with_state(other))
+        edited = self.project.edited(state.project)
+        mine, theirs = self.project.manifest.nodes, state.project.manifest.nodes
+        models = []
+        for node in self.project.models:
+            if node.id not in theirs or node.materialized == "ephemeral":
+                continue
+            through = [
+                each
+                for each in edited
+                if each.id == node.id
+                or self.project.rests_on(node, each)
+                or state.project.rests_on(theirs[node.id], theirs[each.id])
+            ]
+            if through:
+                models.append(self._difference(node, state, through))
+        added = tuple(n.title for n in self.project.models if n.id not in theirs)
+        removed = tuple(n.title for n in state.project.models if n.id not in mine)
+        return StateDifference(tuple(models), tuple(n.title for n in edited), added, removed)
+
+    def _difference(
+        self, node: DbtNode, state: TrackedProject, edited: Sequence[DbtNode]
+    ) -> ModelDifference:
+        """Compare a model with another state, from which some models that it rests on differ."""
+        old = state.project.manifest.nodes[node.id]
+        before, after = state._annotated(old), self._annotated(node)
+        for answer in (before, after):
+            if isinstance(answer, Refusal):
+                return ModelDifference(node, refusal=answer)
+        assert isinstance(before, AnnotatedFrame)
+        assert isinstance(after, AnnotatedFrame)
+        tables = before.toArrow(), after.toArrow()
+        unique = (
+            c for c in self.project.uniquely_tested(node) if all(_is_key(t, c) for t in tables)
+        )
+        key: Sequence[str] | None = next(([column] for column in unique), None)
+        key = key or answer_key([before.root, after.root], [t.column_names for t in tables])
+        through: dict[str, int | None] = {}
+        try:
+            difference = _compared(*tables, key)
+            for each in edited:
+                rows: pa.Table | None = tables[1]
+                if len(edited) > 1:
+                    alone = self._of(state.project.with_text(each, self.project))._annotated(old)
+                    rows = None if isinstance(alone, Refusal) else alone.toArrow()
+                number = None if rows is None else _count(_compared(tables[0], rows, key))
+                through[each.title] = number
+        except LipstickError as error:
+            return ModelDifference(node, refusal=Refusal(_line(error), node.file))
+        return ModelDifference(node, difference, through)
+
+    def _of(self, project: DbtProject) -> TrackedProject:
+        """Return another project over the same seeds and sources."""
+        other = copy.copy(self)
+        other.project, other._answers = project, {}
+        return other
+
     # -- seeds, sources and queries ------------------------------------------------------------
 
     def _annotated(self, node: DbtNode, where: str | None = None) -> AnnotatedFrame | Refusal:
@@ -321,17 +452,35 @@ class TrackedProject:
 
     def _key(self, seed: DbtNode, rows: pa.Table) -> str:
         """Return a column that is tested to be unique, and is; ``*`` if there is none."""
-        for test in self.project.manifest.of_kind("test"):
-            column = test.column
-            if test.test == "unique" and test.parents == (seed.id,) and column in rows.column_names:
-                values = rows.column(column)
-                if not values.null_count and pc.count_distinct(values).as_py() == len(values):
-                    return str(column)
-        return "*"
+        return next((c for c in self.project.uniquely_tested(seed) if _is_key(rows, c)), "*")
 
     def _titles(self) -> dict[str, str]:
         known = self.project.manifest.nodes
         return {name: known[each].title for each, name in self.project.names.items()}
+
+
+def _compared(before: pa.Table, after: pa.Table, key: Sequence[str] | None) -> AnswerDifference:
+    """Return the difference of two answers by their rows alone."""
+
+    def parts(*_: object) -> DifferenceParts:
+        raise CaptureError("Rows were compared, and not captured: compare frames by diff.")
+
+    return AnswerDifference(before, after, key, pair_answers(before, after, key), parts, ())
+
+
+def _count(difference: AnswerDifference) -> int:
+    return difference.added + difference.removed + difference.changed
+
+
+def _base_table(given: Any) -> BaseTable:
+    return given if isinstance(given, BaseTable) else BaseTable(given)
+
+
+def _is_key(rows: pa.Table, column: str) -> bool:
+    if column not in rows.column_names:
+        return False
+    values = rows.column(column)
+    return not values.null_count and pc.count_distinct(values).as_py() == len(values)
 
 
 def _line(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -228,6 +229,148 @@ def test_an_increment_that_may_not_be_a_full_build_is_refused(shop: Path) -> Non
     (shop / "target" / "run_results.json").write_text(json.dumps(results))
     project = DbtProject(shop)
     assert isinstance(project.query(project.node("orders", "model")), ModelQuery)
+
+
+_INCREMENT = """
+select o.order_id, o.customer_id, o.ordered_on, o.status, coalesce(a.amount, 0) as amount
+from shop.stg_orders o
+left join shop.order_amounts a on o.order_id = a.order_id
+where o.ordered_on >= (select max(ordered_on) from shop.orders where order_id < 5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("config", "key", "same"),
+    [
+        ({"incremental_strategy": None}, None, ""),
+        ({"incremental_strategy": "merge", "unique_key": "order_id"}, "order_id", "="),
+        ({"incremental_strategy": "delete+insert", "unique_key": ["order_id"]}, "order_id", "="),
+        (
+            {"incremental_strategy": "insert_overwrite", "partition_by": "status"},
+            "status",
+            "is not distinct from",
+        ),
+        ({"incremental_strategy": "insert_overwrite"}, "true", "="),
+    ],
+)
+def test_increments_are_merged_into_the_table_before(
+    shop: Path, tmp_path: Path, config: dict[str, Any], key: str | None, same: str
+) -> None:
+    change = _set("model.shop.orders", compiled_code=_INCREMENT)
+    _edit(shop, _configure("model.shop.orders", **config))
+    project = _edit(shop, change)
+    seeds = _seeds(project)
+    relations = {name: Relation(name, ("id",), "", rows) for name, rows in seeds.items()}
+    built = _rebuilt(DbtProject(write_example(tmp_path / "full")), seeds)["orders"]
+    names = list(built.columns)
+    before = pa.table({n: [row[i] for row in built.rows] for i, n in enumerate(names)})
+    before = before.set_column(4, "amount", pc.add(before["amount"].cast(pa.decimal128(32, 2)), 1))
+    relations["orders_before"] = Relation("orders_before", ("order_id",), "", before)
+    project, table = project.with_before(project.node("orders", "model"))
+    project.set_columns(table, names)
+    database, choice = Database(relations), random.Random(5)
+    query = _query(project, "customers")
+    assert "orders_before" in query.sql
+    capture = write_capture(query.sql, database, tmp_path / "capture")
+    for number in range(6):
+        keys = {
+            name: frozenset(choice.sample(each.row_keys(), choice.randint(0, 2)))
+            for name, each in relations.items()
+        }
+        deletion = Deletion(str(number), keys)
+        left = {name: each.without(keys[name]) for name, each in relations.items()}
+        with duckdb.connect() as connection:
+            connection.execute("CREATE SCHEMA shop")
+            for name, rows in left.items():
+                connection.register("loading", rows)
+                to = "orders" if name == "orders_before" else name
+                connection.execute(f"CREATE TABLE shop.{to} AS FROM loading")
+            for name in ("stg_customers", "stg_orders", "stg_payments", "order_amounts"):
+                code = to_duckdb(project.node(name, "model").compiled or "")
+                connection.execute(f"CREATE TABLE shop.{name} AS {code}")
+            connection.execute(f"CREATE TABLE new AS {to_duckdb(_INCREMENT)}")
+            if key is not None:
+                match = f"(SELECT 1 FROM new WHERE new.{key} {same} shop.orders.{key})"
+                where = key if key == "true" else f"EXISTS {match}"
+                connection.execute(f"DELETE FROM shop.orders WHERE {where}")
+            connection.execute("INSERT INTO shop.orders FROM new")
+            code = to_duckdb(project.node("customers", "model").compiled or "")
+            expected = from_arrow(connection.execute(code).fetch_arrow_table())
+        tokens = deleted_tokens(database, deletion)
+        read = {name: gone for name, gone in tokens.items() if name in capture.manifest.relations}
+        _same(expected, capture.memory.what_if(read).df, f"{config}: {deletion}")
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        ({"materialized": "table"}, "it is materialized as table"),
+        ({"incremental_strategy": "microbatch"}, "its incremental_strategy is microbatch"),
+        ({"incremental_strategy": "delete+insert"}, "it has no unique_key"),
+        ({"merge_exclude_columns": ["status"]}, "it has merge_exclude_columns"),
+        ({"on_schema_change": "sync_all_columns"}, "its on_schema_change is sync_all_columns"),
+    ],
+)
+def test_increments_that_are_not_followed(shop: Path, config: dict[str, Any], problem: str) -> None:
+    project = _edit(shop, _configure("model.shop.orders", **config))
+    with pytest.raises(DbtError, match=f"orders is not merged into its table: {problem}"):
+        project.with_before(project.node("orders", "model"))
+
+
+def test_a_model_is_a_source_as_its_table_stands(shop: Path) -> None:
+    project = DbtProject(shop)
+    project = project.with_table(project.node("orders", "model"))
+    query = _query(project, "customers")
+    assert set(query.bases) == {"model.shop.orders", "seed.shop.raw_customers"}
+    orders, payments = (project.node(n, "seed", "source") for n in ("orders", "raw_payments"))
+    customers = project.node("customers", "model")
+    assert project.rests_on(customers, orders)
+    assert not project.rests_on(customers, payments)
+
+
+def test_edited_models_of_another_state(shop: Path, tmp_path: Path) -> None:
+    """The schema of the other target does not matter, and its compiled files are beside it."""
+    state = tmp_path / "state"
+    shutil.copytree(shop / "target", state)
+    document = json.loads((state / "manifest.json").read_text().replace("shop.", "prod."))
+    for node in document["nodes"].values():
+        node["unique_id"] = node["unique_id"].replace("prod.", "shop.")
+        node["depends_on"]["nodes"] = [
+            each.replace("prod.", "shop.") for each in node["depends_on"].get("nodes", [])
+        ]
+    orders = next(n for n in document["nodes"].values() if n["name"] == "orders")
+    code = orders.pop("compiled_code") + "\nwhere amount > 0"
+    orders["compiled_path"] = "target/compiled/orders.sql"
+    orders["raw_code"] = "as it was"
+    (state / "compiled").mkdir()
+    (state / "compiled" / "orders.sql").write_text(code)
+    (state / "manifest.json").write_text(json.dumps(document))
+    project = DbtProject(shop)
+    other = project.with_state(DbtProject(shop, state, archived=True))
+    assert [node.name for node in project.edited(other)] == ["orders"]
+    assert "where amount > 0" in _query(other, "countries").sql
+    mixed = other.with_text(project.node("orders", "model"), project)
+    assert _query(mixed, "countries").sql == _query(project, "countries").sql
+
+
+def test_an_edited_ephemeral_model_is_named_and_not_its_readers(shop: Path) -> None:
+    before = DbtProject(shop)
+
+    def change(document: dict[str, Any]) -> None:
+        for name in ("stg_payments", "order_amounts"):
+            node = document["nodes"][f"model.shop.{name}"]
+            node["compiled_code"] = node["compiled_code"].replace("/ 100.0", "/ 10.0")
+
+    project = _edit(shop, change)
+    state = project.with_state(before)
+    assert [node.name for node in project.edited(state)] == ["stg_payments"]
+    mixed = state.with_text(project.node("stg_payments", "model"), project)
+    assert _query(mixed, "countries").sql == _query(project, "countries").sql
+    _edit(shop, _set("model.shop.order_amounts", raw_code="select 1"))
+    project = DbtProject(shop)
+    (shop / "models" / "marts" / "order_amounts.sql").write_text("select 1")
+    names = [node.name for node in project.edited(project.with_state(before))]
+    assert names == ["stg_payments", "order_amounts"]
 
 
 def test_places_in_queries_are_lines_of_the_models_files(shop: Path) -> None:
