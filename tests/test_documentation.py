@@ -3,20 +3,27 @@
 import contextlib
 import io
 import re
+import shlex
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.cli import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CLASSIC = {"watching.md"}
 """Pages about what sessions of Spark Connect refuse."""
-PYTHON_BLOCK = re.compile(
-    r"^```python\n(?P<code>.*?)^```$(?:\n+^```text\n(?P<printed>.*?)^```$)?",
+BLOCK = re.compile(
+    r"^```(?P<language>python|sh)\n(?P<code>.*?)^```$(?:\n+^```text\n(?P<printed>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
 )
+"""Python, and commands of ours; commands are run where their answer follows them."""
 
 
 @pytest.mark.parametrize(
@@ -33,13 +40,19 @@ def test_documented_code_runs(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     text = page.read_text()
     namespace: dict[str, object] = {"__name__": "documentation", "spark": spark}
-    for block in PYTHON_BLOCK.finditer(text):
-        # Empty lines before the code give tracebacks the page's own line numbers.
-        line = text.count("\n", 0, block.start("code"))
-        code = compile("\n" * line + block["code"], str(page), "exec")
+    for block in BLOCK.finditer(text):
         printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(code, namespace)
+        if block["language"] == "python":
+            # Empty lines before the code give tracebacks the page's own line numbers.
+            line = text.count("\n", 0, block.start("code"))
+            code = compile("\n" * line + block["code"], str(page), "exec")
+            with contextlib.redirect_stdout(printed):
+                exec(code, namespace)
+        elif block["printed"] is not None:
+            with monkeypatch.context() as patched:
+                patched.setattr(lipstick, "session", partial(lipstick.session, spark))
+                for command in re.findall(r"^lipstick (.*)$", block["code"], re.MULTILINE):
+                    printed.write(CliRunner().invoke(main, shlex.split(command)).output)
         if block["printed"] is not None:
             assert printed.getvalue().split() == block["printed"].split()
 

@@ -372,11 +372,11 @@ class TrackedProject:
         assert isinstance(before, AnnotatedFrame)
         assert isinstance(after, AnnotatedFrame)
         tables = before.toArrow(), after.toArrow()
-        unique = (
-            c for c in self.project.uniquely_tested(node) if all(_is_key(t, c) for t in tables)
-        )
-        key: Sequence[str] | None = next(([column] for column in unique), None)
-        key = key or answer_key([before.root, after.root], [t.column_names for t in tables])
+        key = answer_key([before.root, after.root], [t.column_names for t in tables])
+        if key is None:
+            columns = [*self.project.uniquely_tested(node), *tables[1].column_names]
+            unique = ((c,) for c in columns if all(_is_key(table, c) for table in tables))
+            key = next(unique, None)
         through: dict[str, int | None] = {}
         try:
             difference = _compared(*tables, key)
