@@ -141,6 +141,5 @@ if __name__ == "__main__":
         with lipstick.session(spark) as session:
             impacts = ProjectImpacts(spark, session, Path(home) / "shop")
             changed = [impacts.check(seed) for seed in range(first, last)]
-    print(
-        f"{len(changed)} deletions held, {sum(changed)} answers changed by {sum(map(bool, changed))}"
-    )
+    held = f"{len(changed)} deletions held; {sum(map(bool, changed))} of them changed"
+    print(f"{held} {sum(changed)} answers")

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.cli import main
 from lipstick.systems.dbt import write_example
+from tests.oracle.dbt_projects import ProjectImpacts
 
 _REFUSED = "select *\nfrom shop.stg_orders\nwhere order_id > 0 and input_file_name() <> ''"
 
@@ -54,6 +55,14 @@ def test_a_project_with_a_source_and_a_refused_model(
     said = _run("impact", str(shop), "raw_orders", "--where", "id >= 6")
     assert "Without 2 rows of raw_orders (id >= 6), 1 of 2 models that rest on it" in said
     assert "models/broken.sql:3" in said
+
+
+@pytest.mark.slow
+def test_impacts_are_rebuilds_without_the_rows(
+    spark: SparkSession, ls: lipstick.Session, tmp_path: Path
+) -> None:
+    impacts = ProjectImpacts(spark, ls, tmp_path / "shop")
+    assert sum(map(impacts.check, range(5))) > 10
 
 
 @pytest.mark.parametrize(
