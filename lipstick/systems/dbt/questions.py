@@ -143,9 +143,9 @@ class StateDifference:
     Attributes
     ----------
     models
-        The edited models that both states have, and those that rest on them.
+        The edited models that both states have, and models that rest on them.
     edited, added, removed
-        The models with another text, and those of one state alone.
+        The models with another text, and models of one state alone.
     """
 
     models: tuple[ModelDifference, ...]
@@ -168,7 +168,7 @@ class TrackedProject:
     sources
         The tables and files of sources, by name; :class:`BaseTable` or what ``track`` takes. Seeds
         are read from their files unless they are named here. A model or snapshot that is named is
-        a source: its rows are those of the table as it stands.
+        a source: its rows end lineages, as its table stands.
     before
         By the names of incremental models, their tables as they were before the run: the models
         are what the compiled increments make of these.
