@@ -168,7 +168,7 @@ class TrackedProject:
     sources
         The tables and files of sources, by name; :class:`BaseTable` or what ``track`` takes. Seeds
         are read from their files unless they are named here. A model or snapshot that is named is
-        a source: its rows end lineages, as its table stands.
+        a source, with the rows that its table has.
     before
         By the names of incremental models, their tables as they were before the run: the models
         are what the compiled increments make of these.

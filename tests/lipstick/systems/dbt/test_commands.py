@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.cli import main
 from lipstick.systems.dbt import write_example
-from tests.oracle.dbt_projects import ProjectImpacts
+from tests.lipstick.systems.dbt.impacts import ProjectImpacts
 
 _REFUSED = "select *\nfrom shop.stg_orders\nwhere order_id > 0 and input_file_name() <> ''"
 

@@ -1,4 +1,6 @@
-"""Impacts of random deletions on the example of dbt: ``python -m tests.oracle.dbt_projects 0-200``.
+"""Impacts of random deletions on the example of dbt, held against rebuilds.
+
+Run by ``python -m tests.lipstick.systems.dbt.impacts 0-200``.
 
 ``lipstick dbt impact`` is held against a rebuild of the project without the rows: Spark runs the
 compiled SQL, model by model, over tables of the schema.
