@@ -20,7 +20,14 @@ from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.tracker import Naming, Tracked
 from lipstick.tracking.views import is_temporary, quoted_name
 from rewriter.dialect import first_word
-from rewriter.statements import Replace, Statement, moments_of, parse_statement, sources_of
+from rewriter.statements import (
+    MergeInto,
+    Replace,
+    Statement,
+    moments_of,
+    parse_statement,
+    sources_of,
+)
 
 _CHANGES = frozenset({"UPDATE", "DELETE", "MERGE", "TRUNCATE"})
 _WRITES = frozenset({"INSERT", "WITH", "CREATE", "REPLACE"})
@@ -277,7 +284,8 @@ def _new_step(
     number = sum(not step.name.startswith("_") for step in history.steps) + 1
     before = version_of(tracked)
     step = HistoryStep(f"s{number}", statement, table, before, reads, dynamic, unchanged=True)
-    if not isinstance(statement, Replace):
+    evolves = isinstance(statement, MergeInto) and statement.evolves
+    if not (evolves or isinstance(statement, Replace)):
         history.replay_before(step).reenacted(step)
     return step
 

@@ -36,6 +36,7 @@ from rewriter.statements import (
     source_query,
     sources_of,
     union_all,
+    with_columns,
     within,
 )
 
@@ -122,11 +123,13 @@ class Replay:
             name: begins.get(name, Bags(chain.versions[chain.first]))
             for name, chain in chains.items()
         }
+        self._versions = {name: chain.first for name, chain in chains.items()}
 
     def run(self) -> Mapping[str, Bags]:
         """Return the difference of the last version of each table."""
         for step in self._events:
             self.state[step.table] = self._after(step)
+            self._versions[step.table] = step.version
         return self.state
 
     def stand_before(self, step: HistoryStep) -> None:
@@ -162,7 +165,10 @@ class Replay:
     # -- one statement ---------------------------------------------------------------------
 
     def _after(self, step: HistoryStep) -> Bags:
-        chain, now = self._chains[step.table], self.state[step.table]
+        chain = self._chains[step.table]
+        columns = chain.shapes[self._versions[step.table]]
+        now = self._with_new_columns(step, self.state[step.table], columns)
+        self.state[step.table] = now
         real = chain.versions[step.version]
         if step.name in self._undone:
             self._checked(step)
@@ -183,8 +189,10 @@ class Replay:
 
     def _unexecuted(self, step: HistoryStep, real: str) -> Bags:
         """Return the version before as a difference of the one after."""
-        chain, before = self._chains[step.table], self.state[step.table]
-        if not chain.shapes[chain.before_step(step)].alike(chain.shapes[step.version]):
+        before, chain = self.state[step.table], self._chains[step.table]
+        columns, later = chain.shapes[chain.before_step(step)], chain.shapes[step.version]
+        adds = isinstance(step.statement, MergeInto) and step.statement.evolves
+        if not columns.alike(later) and (adds or not columns.evolved(later)):
             raise StatementError(
                 f"The statement {step.name!r} gave {step.table} other columns: what comes after it "
                 "cannot run without it.\nReplace it by one that gives the same columns."
@@ -417,9 +425,7 @@ class Replay:
         relations: Relations,
         over: Relations | None = None,
     ) -> Reenactment:
-        chain, source = self._chains[step.table], None
-        replaces = isinstance(statement, Replace)
-        shape = chain.shapes[step.version if replaces else chain.before_step(step)]
+        shape, source = self._chains[step.table].shapes[step.version], None
         if relations.source is not None:
             source = self._engine.shape(rows_of(relations.source))
         dynamic = step.dynamic and isinstance(statement, Insert) and statement.overwrites
@@ -466,4 +472,24 @@ class Replay:
 
     def _real_before(self, step: HistoryStep) -> str:
         chain = self._chains[step.table]
-        return chain.versions[chain.before_step(step)]
+        before = chain.before_step(step)
+        bags = Bags(chain.versions[before])
+        return self._with_new_columns(step, bags, chain.shapes[before]).real
+
+    def _with_new_columns(self, step: HistoryStep, bags: Bags, columns: TableShape) -> Bags:
+        """Return the rows before a step with the columns that its table had after it.
+
+        Parameters
+        ----------
+        columns
+            The columns of the rows.
+        """
+        later = self._chains[step.table].shapes[step.version]
+        if isinstance(step.statement, Replace) or not columns.evolved(later):
+            return bags
+        real, gone, came = (
+            None if view is None else self._engine.view(with_columns(view, later, columns))
+            for view in (bags.real, bags.gone, bags.came)
+        )
+        assert real is not None
+        return Bags(real, gone, came)

@@ -29,6 +29,7 @@ from rewriter.statements import (
     signed_difference,
     sources_of,
     union_all,
+    with_columns,
     with_moments,
 )
 
@@ -324,18 +325,20 @@ def check_versions(
         for before, after in pairwise(chain.versions):
             if after in made:
                 continue
-            if not chain.shapes[after].alike(chain.shapes[before]):
+            columns, later = chain.shapes[before], chain.shapes[after]
+            if not (columns.alike(later) or columns.evolved(later)):
                 raise StatementError(
                     f"Version {after} of {table} has other columns than version {before}, and no "
-                    "statement made it.\nGive the versions from there on."
+                    "statement made it: they were renamed or got other types.\n"
+                    "Give the versions from there on."
                 )
-            files = chain.changed(before, after) if chain.changed else None
+            files = chain.changed(before, after) if chain.changed and columns.alike(later) else None
             old, new = files or (chain.versions[before], chain.versions[after])
             _check_same(
                 spark,
-                chain.shapes[after].names,
+                later.names,
                 rows_of(new),
-                rows_of(old),
+                with_columns(old, later, columns),
                 f"Version {after} of {table} has other rows than version {before}, and no "
                 "statement made it",
                 "Give the statement, ExecutedStatement(text, version=...), or the versions "
@@ -367,11 +370,12 @@ def check_step(
     replay.stand_before(step)
     chain = chains[step.table]
     before = chain.before_step(step)
-    same_columns = chain.shapes[before].alike(chain.shapes[step.version])
-    if not same_columns and not isinstance(step.statement, Replace):
+    columns, later = chain.shapes[before], chain.shapes[step.version]
+    same_columns = columns.alike(later)
+    if not (same_columns or columns.evolved(later) or isinstance(step.statement, Replace)):
         raise StatementError(
             f"Version {step.version} of {step.table} has other columns than the version before "
-            f"{step.name!r}: statements that change columns are not reenacted.\n"
+            f"{step.name!r}, which were renamed or got other types: this is not reenacted.\n"
             "Give the versions from there on."
         )
     files = chain.changed(before, step.version) if chain.changed and same_columns else None

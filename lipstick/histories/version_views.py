@@ -22,11 +22,13 @@ from rewriter.statements import (
     MergeInto,
     Reenactment,
     Relations,
+    Replace,
     duplicate_source_keys,
     over_relations,
     references,
     rows_of,
     sources_of,
+    with_columns,
 )
 
 
@@ -104,13 +106,26 @@ class VersionViews:
         written = replay.reenacted(step, relations)
         if written.ambiguous is not None:
             self._check_never_ambiguous(step, replay, relations, written)
-        before = self._state(step.table, number)
+        before = self._with_columns(step, self._state(step.table, number))
         text = replay.reenacted(step, relations, Relations(before, views)).rows
         for relation in {before, *views.values()}:
             known_view = self._defined.get(relation.lower())
             if known_view is not None and references(text, relation) > 1:
                 self._defined[relation.lower()] = replace(known_view, once=True)
         return text
+
+    def _with_columns(self, step: HistoryStep, before: str) -> str:
+        """Return the relation before a step with the columns that its table had after it."""
+        chain = self._history.chains[step.table]
+        columns, later = chain.shapes[chain.before_step(step)], chain.shapes[step.version]
+        if isinstance(step.statement, Replace) or not columns.evolved(later):
+            return before
+        name = f"{before}/columns of {step.name}"
+        if name.lower() not in self._defined:
+            real = with_columns(chain.versions[chain.before_step(step)], later, columns)
+            rows = self._history.engine.view(real)
+            self._define(name, with_columns(before, later, columns), rows)
+        return name
 
     def _define(self, name: str, text: str, rows: str) -> None:
         self._defined[name.lower()] = View(name, text)

@@ -14,6 +14,7 @@ from rewriter.statements.deltas import (
     rows_of,
     signed_difference,
     union_all,
+    with_columns,
     within,
 )
 from rewriter.statements.model import (
@@ -85,6 +86,7 @@ __all__ = [
     "sources_of",
     "split_statements",
     "union_all",
+    "with_columns",
     "with_moments",
     "within",
 ]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rewriter.dialect import emit, parse
+from rewriter.statements.model import TableShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,23 @@ def _among(expression: exp.Expr, values: Sequence[str | None]) -> exp.Expr:
     if None in values:
         conditions.append(exp.Is(this=exp.paren(expression), expression=exp.null()))
     return exp.or_(*conditions)
+
+
+def with_columns(view: str, shape: TableShape, rows: TableShape) -> str:
+    """Return rows with the columns of another shape, NULL where they have none of the name.
+
+    Parameters
+    ----------
+    rows
+        The columns of the rows.
+    """
+    items = [
+        exp.column(exp.to_identifier(column.name, quoted=True))
+        if column.name.lower() in rows.by_name
+        else exp.alias_(_expression(f"CAST(NULL AS {column.type})"), column.name, quoted=True)
+        for column in shape.columns
+    ]
+    return emit(exp.select(*items).from_(_table(view)))
 
 
 def rows_of(view: str) -> str:

@@ -25,11 +25,6 @@ class MergeWriter(StatementWriter):
     """Writes the reenactment of a MERGE."""
 
     def merged(self, statement: MergeInto) -> Reenactment:
-        if statement.evolves:
-            raise self._unsupported(
-                "MERGE WITH SCHEMA EVOLUTION is not reenacted",
-                "Add the columns by ALTER TABLE before the MERGE.",
-            )
         conditions = (statement.condition, *(clause.condition for clause in statement.clauses))
         if any(has_query(condition) for condition in conditions):
             raise self._unsupported(
@@ -200,6 +195,8 @@ class MergeWriter(StatementWriter):
         if clause.assignments is None:
             assert self._source is not None
             if column.name.lower() not in self._source.by_name:
+                if self._merge.evolves:
+                    return None
                 raise self._unsupported(
                     f"the source has no column {column.name!r}, which * sets",
                     "Name the columns that the clause sets.",

@@ -56,6 +56,17 @@ class TableShape:
         )
         return own == its
 
+    def evolved(self, later: TableShape) -> bool:
+        """Return True if a later relation has more columns, or fewer, and the others as they are.
+
+        False where both happened: a column may have been renamed.
+        """
+        own, its = (
+            {column.name.lower(): column.type for column in shape.columns}
+            for shape in (self, later)
+        )
+        return own != its and (own.items() <= its.items() or its.items() <= own.items())
+
     @property
     def by_name(self) -> Mapping[str, TableColumn]:
         """The columns by their names in lower case."""

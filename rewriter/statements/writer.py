@@ -14,6 +14,7 @@ from rewriter.statements.model import (
     Assignment,
     Insert,
     MergeInto,
+    Name,
     Replace,
     Statement,
     TableColumn,
@@ -21,7 +22,6 @@ from rewriter.statements.model import (
 )
 from rewriter.statements.scope import with_relations, with_short_name
 
-_NESTED = "Assign the whole column."
 MATCHED = "_lipstick_matched"
 """The column that is TRUE of every row of the source of MERGE."""
 
@@ -114,21 +114,62 @@ class StatementWriter:
 
     def _assigned(self, assignments: Sequence[Assignment]) -> dict[str, exp.Expr]:
         """Return new values by column, in lower case."""
-        values: dict[str, exp.Expr] = {}
+        given: dict[str, dict[Name, exp.Expr | None]] = {}
         for assignment in assignments:
-            name = assignment.column
-            qualifiers = {(self._alias.lower(),), tuple(p.lower() for p in self._statement.table)}
-            if len(name) > 1 and tuple(part.lower() for part in name[:-1]) not in qualifiers:
+            name, *fields = self._path(assignment.column)
+            column, path = self._known(name).name, tuple(fields)
+            paths = given.setdefault(column.lower(), {})
+            if any(path[: len(known)] == known or known[: len(path)] == path for known in paths):
                 raise self._unsupported(
-                    f"{'.'.join(name)} is assigned, a field of a column", _NESTED
+                    f"the column {'.'.join((column, *path))!r} is assigned twice", "Assign it once."
                 )
-            column = self._known(name[-1])
-            if column.name.lower() in values:
-                raise self._unsupported(
-                    f"the column {column.name!r} is assigned twice", "Assign it once."
-                )
-            values[column.name.lower()] = self._stored(column, assignment.value)
-        return values
+            paths[path] = assignment.value
+        return {
+            name: self._stored(self._known(name), paths[()])
+            if () in paths
+            else self._with_fields(self._known(name), self._column(name), paths)
+            for name, paths in given.items()
+        }
+
+    def _path(self, name: Name) -> Name:
+        """Return a column that is assigned, and the fields in it, in lower case."""
+        name = tuple(part.lower() for part in name)
+        for qualifier in ((self._alias.lower(),), tuple(p.lower() for p in self._statement.table)):
+            if len(name) > len(qualifier) and name[: len(qualifier)] == qualifier:
+                return name[len(qualifier) :]
+        return name
+
+    def _with_fields(
+        self, column: TableColumn, value: exp.Expr, paths: Mapping[Name, exp.Expr | None]
+    ) -> exp.Expr:
+        """Return a struct with other values of some fields.
+
+        Parameters
+        ----------
+        paths
+            By the names of fields, from the outermost, the new values.
+        """
+        kind = self._cast(exp.null(), column).args["to"]
+        is_struct = kind.this == exp.DataType.Type.STRUCT
+        fields = {field.name.lower(): field for field in kind.expressions} if is_struct else {}
+        unknown = next((path[0] for path in paths if path[0] not in fields), None)
+        if unknown is not None:
+            raise self._unsupported(
+                f"{column.name!r} has no field {unknown!r}", f"Its type is {column.type}."
+            )
+        parts: list[exp.Expr] = []
+        for name, part in fields.items():
+            own = TableColumn(part.name, emit(part.args["kind"], pretty=False))
+            before: exp.Expr = exp.Dot(
+                this=value.copy(), expression=exp.to_identifier(part.name, quoted=True)
+            )
+            within = {path[1:]: new for path, new in paths.items() if path[0] == name}
+            if () in within:
+                before = self._stored(own, within[()])
+            elif within:
+                before = self._with_fields(own, before, within)
+            parts += [exp.Literal.string(part.name), before]
+        return exp.Anonymous(this="named_struct", expressions=parts)
 
     def _by_place(self, columns: Sequence[TableColumn]) -> dict[str, exp.Expr]:
         given = self._given()

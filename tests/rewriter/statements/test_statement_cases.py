@@ -30,6 +30,7 @@ ORDERS = TableShape(
 )
 SHAPES = {
     "numbered": TableShape((*ORDERS.columns, TableColumn("g", "INT", computed=True))),
+    "nested": TableShape((*ORDERS.columns, TableColumn("s", "struct<x:int,y:struct<z:string>>"))),
     "generated": TableShape((*ORDERS.columns, TableColumn("g", "INT", generated="k + a"))),
 }
 VIEWS = {"db.news": "news_view", "news": "news_view", "orders": "orders_before"}

@@ -302,11 +302,66 @@ GROUP BY
 HAVING
   COUNT(*) > 1
 
--- title: evolution of the schema
-MERGE WITH SCHEMA EVOLUTION INTO orders USING news ON orders.k = news.k WHEN MATCHED THEN UPDATE SET *
--- error
-UnsupportedError: MERGE WITH SCHEMA EVOLUTION is not reenacted
-Add the columns by ALTER TABLE before the MERGE.
+-- title: evolution of the schema, with columns that the source has not
+MERGE WITH SCHEMA EVOLUTION INTO orders USING (SELECT k, c FROM news) AS n ON orders.k = n.k WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *
+-- expected
+SELECT
+  CASE WHEN NOT `n`.`_lipstick_matched` IS NULL THEN `n`.`k` ELSE `orders`.`k` END AS `k`,
+  `orders`.`a` AS `a`,
+  CASE WHEN NOT `n`.`_lipstick_matched` IS NULL THEN `n`.`c` ELSE `orders`.`c` END AS `c`
+FROM `before` AS `orders`
+LEFT JOIN (
+  SELECT
+    *,
+    TRUE AS _lipstick_matched
+  FROM (
+    SELECT
+      k,
+      c
+    FROM `news_view` AS `news`
+  ) AS `_lipstick_source_row`
+) AS `n`
+  ON orders.k = n.k
+UNION ALL
+SELECT
+  `n`.`k` AS `k`,
+  CAST(7 AS INT) AS `a`,
+  `n`.`c` AS `c`
+FROM (
+  SELECT
+    k,
+    c
+  FROM `news_view` AS `news`
+) AS `n`
+WHERE
+  NOT EXISTS(
+    SELECT
+      1
+    FROM `before` AS `orders`
+    WHERE
+      orders.k = n.k
+  )
+-- fails for rows of
+SELECT
+  1 AS _lipstick_ambiguous
+FROM (
+  SELECT
+    *,
+    monotonically_increasing_id() AS _lipstick_row
+  FROM `before`
+) AS `orders`
+JOIN (
+  SELECT
+    k,
+    c
+  FROM `news_view` AS `news`
+) AS `n`
+  ON orders.k = n.k
+GROUP BY
+  `orders`.`_lipstick_row`
+HAVING
+  COUNT(*) > 1
+-- keys: orders.k = n.k
 
 -- title: a subquery in a condition
 MERGE INTO orders t USING news s ON t.k = s.k WHEN MATCHED AND s.a > (SELECT 1) THEN DELETE

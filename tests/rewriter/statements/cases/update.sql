@@ -97,8 +97,34 @@ FROM `before` AS `orders`
 -- title: a field of a column
 UPDATE orders SET c.x = 1
 -- error
-UnsupportedError: c.x is assigned, a field of a column
-Assign the whole column.
+UnsupportedError: 'c' has no field 'x'
+Its type is STRING.
+
+-- title: fields of a struct, at two depths
+UPDATE nested AS t SET t.s.Y.z = c, s.x = t.s.x + 1, a = 2 WHERE k = 1
+-- expected
+SELECT
+  `t`.`k` AS `k`,
+  CASE WHEN k = 1 THEN CAST(2 AS INT) ELSE `t`.`a` END AS `a`,
+  `t`.`c` AS `c`,
+  CASE
+    WHEN k = 1
+    THEN named_struct('x', CAST(t.s.x + 1 AS INT), 'y', named_struct('z', CAST(c AS STRING)))
+    ELSE `t`.`s`
+  END AS `s`
+FROM `before` AS `t`
+
+-- title: a field that is not there
+UPDATE nested SET s.y.w = 1
+-- error
+UnsupportedError: 'y' has no field 'w'
+Its type is STRUCT<z: STRING>.
+
+-- title: a field and the struct that it is in
+UPDATE nested SET s.y.z = 'a', s.y = NULL
+-- error
+UnsupportedError: the column 's.y' is assigned twice
+Assign it once.
 
 -- title: a column assigned twice
 UPDATE orders SET a = 1, A = 2
