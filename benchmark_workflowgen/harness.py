@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 import click
+from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
@@ -49,6 +50,15 @@ def processor_seconds(run: Callable[[], object]) -> float:
     started = time.process_time()
     run()
     return time.process_time() - started
+
+
+def processor_clock(spark: SparkSession) -> float:
+    """Return the processor seconds of this process so far, and of the JVM of a classic session."""
+    jvm: Any = getattr(spark, "_jvm", None)
+    if jvm is None:
+        return time.process_time()
+    taken = jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get()
+    return time.process_time() + float(taken.toNanos()) / 1e9
 
 
 def in_turns(

@@ -2,7 +2,8 @@
 
 Per query the plain result is written to Parquet, and the capture; they take turns in being the
 first. The ratio is median wall time of ``sql()`` and the capture over median wall time of the plain
-write. Questions to a capture are timed over relations of a hundred rows.
+write; beside it stands that of the processor seconds of this process and Spark, for a machine that
+others use too. Questions to a capture are timed over relations of a hundred rows.
 
     python -m benchmark_workflowgen short-queries --output results.json
 """
@@ -27,7 +28,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from benchmark_workflowgen.environment import environment
-from benchmark_workflowgen.harness import output_option, write_results
+from benchmark_workflowgen.harness import output_option, processor_clock, write_results
 from benchmark_workflowgen.sessions import Sparks
 
 _NORTH = "SELECT customer FROM customers WHERE region = 'north'"
@@ -156,6 +157,7 @@ def capture_times(
     """Time a plain write, ``sql()`` and a capture, after one unmeasured round."""
     text = QUERIES[name]
     times: dict[str, list[float]] = {"plain": [], "sql": [], "capture": []}
+    processor: dict[str, list[float]] = {"plain": [], "captured": []}
 
     def plain(path: Path) -> None:
         with _timed(times["plain"]):
@@ -170,9 +172,16 @@ def capture_times(
     ways: list[Callable[[Path], None]] = [plain, captured]
     for repetition in range(repetitions + 1):
         for way in ways if repetition % 2 else ways[::-1]:
+            before = processor_clock(ls.spark)
             way(scratch / way.__name__)
+            processor[way.__name__].append(processor_clock(ls.spark) - before)
             shutil.rmtree(scratch / way.__name__)
-    return {"query": name, "seconds": _medians(times)}
+    medians = _medians(processor)
+    return {
+        "query": name,
+        "seconds": _medians(times),
+        "processor_ratio": medians["captured"] / medians["plain"],
+    }
 
 
 def question_times(
@@ -216,7 +225,8 @@ def _capture_line(times: Mapping[str, Any]) -> str:
     ms = {name: 1000 * value for name, value in times["seconds"].items()}
     return (
         f"{times['query']:20} plain {ms['plain']:6.0f} ms   sql() {ms['sql']:5.0f} ms   "
-        f"capture {ms['capture']:6.0f} ms   {ratio(times):.2f}x"
+        f"capture {ms['capture']:6.0f} ms   {ratio(times):.2f}x   "
+        f"processor {times['processor_ratio']:.2f}x"
     )
 
 
@@ -231,10 +241,13 @@ def _question_line(times: Mapping[str, Any]) -> str:
 def figures(document: Mapping[str, Any]) -> dict[str, float]:
     """Return the geometric mean and the worst ratio of captures, and medians of questions."""
     ratios = [ratio(times) for times in document["capture"]]
+    of_processor = [times["processor_ratio"] for times in document["capture"]]
     of_questions = [times["seconds"] for times in document["question"]]
     return {
         "geometric_mean": math.exp(statistics.fmean(map(math.log, ratios))),
         "worst": max(ratios),
+        "processor_geometric_mean": math.exp(statistics.fmean(map(math.log, of_processor))),
+        "processor_worst": max(of_processor),
         "df_seconds": statistics.median(seconds["df"] for seconds in of_questions),
         "what_if_seconds": statistics.median(seconds["what_if"] for seconds in of_questions),
     }
@@ -246,6 +259,8 @@ def summary(document: Mapping[str, Any]) -> str:
     return (
         f"sql() and capture over plain write, {document['rows']:,} rows: "
         f"geometric mean {of_all['geometric_mean']:.2f}, worst {of_all['worst']:.2f}; "
+        f"of processor seconds {of_all['processor_geometric_mean']:.2f}, worst "
+        f"{of_all['processor_worst']:.2f}; "
         f"over {_FEW} rows: sql().df {1000 * of_all['df_seconds']:.0f} ms, "
         f"what_if {1000 * of_all['what_if_seconds']:.0f} ms"
     )
