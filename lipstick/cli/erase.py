@@ -47,6 +47,7 @@ def plan(pipeline: Path, where: tuple[str, ...], output: Path, in_place: bool) -
                 delete,
                 {name: each["query"] for name, each in derived.items()},
                 key={name: each["key"] for name, each in derived.items() if "key" in each},
+                paths={name: each["path"] for name, each in derived.items() if "path" in each},
                 search=described.get("search", []),
                 drop=described.get("drop", []),
                 in_place=in_place,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lipstick.erasure.parquet import FORMAT as PARQUET
 from lipstick.erasure.tables import ErasureHost, PlannedTable
 from lipstick.errors import ErasureError
 from lipstick.histories.engine import shape_of
@@ -40,6 +42,9 @@ def effect_of(
     }
     if not bags.changed:
         return effect
+    if table.format == PARQUET:
+        exchange = f"exchange {table.table} for a folder of the remaining rows"
+        return effect | {"action": "exchange", "statements": [exchange]}
     branch = None if in_place or table.format != "iceberg" else f"erasure_{made}"
     if not in_place and branch is None:
         return effect | _copy(host, table, bags, made)
@@ -104,6 +109,7 @@ def named_bags(made: str, table: str, bags: Bags) -> Bags:
         view_name(made, table, "real"),
         None if bags.gone is None else view_name(made, table, "gone"),
         None if bags.came is None else view_name(made, table, "came"),
+        None if bags.rest is None else view_name(made, table, "rest"),
     )
 
 
@@ -111,8 +117,8 @@ def put_views(host: ErasureHost, table: PlannedTable, bags: Bags, made: str) -> 
     """Make the views that the statements of an erasure read for a table."""
     spark = host.spark
     named = named_bags(made, table.name, bags)
-    for view, name in ((bags.real, named.real), (bags.gone, named.gone), (bags.came, named.came)):
-        if view is not None and name is not None:
+    for view, name in zip(astuple(bags), astuple(named), strict=True):
+        if view is not None:
             host.add_view(spark.table(view), name)
     columns = spark.table(bags.real).columns
     if table.key:

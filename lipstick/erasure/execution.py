@@ -1,6 +1,7 @@
 """The statements of an erasure, run so that a stopped run goes on where it was.
 
-A statement of Delta or Iceberg is one commit: it happened or it did not. A run that goes on finds
+A statement of Delta or Iceberg is one commit, and folders of plain Parquet are exchanged at once:
+each happened or it did not. A run that goes on finds
 out by comparing the table's rows with the rows that it should have, which are computed from the
 versions that the plan names.
 """
@@ -11,18 +12,17 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
 from lipstick.erasure.effects import put_views
 from lipstick.erasure.holders import check_holder
+from lipstick.erasure.parquet import ParquetFolder
+from lipstick.erasure.plan import ErasurePlan, Steps, planned_tables
 from lipstick.erasure.tables import CurrentTable, ErasedTables, PlannedTable, current_table
 from lipstick.errors import ErasureError
-from rewriter.statements import Bags, hypothetical, rows_of, signed_difference
-
-if TYPE_CHECKING:
-    from lipstick.erasure.plan import ErasurePlan, Steps
+from lipstick.histories.differences import differing_rows
+from rewriter.statements import Bags, hypothetical, rows_of
 
 _OVERWRITE = "spark.sql.sources.partitionOverwriteMode"
 
@@ -31,6 +31,26 @@ def apply_plan(plan: ErasurePlan, on_step: Steps) -> None:
     """Apply a plan; see :meth:`lipstick.ErasurePlan.apply`."""
     for path in plan.document["drop"]:
         check_holder(Path(path))
+    folders = [
+        opened
+        for entry, table in zip(plan.document["tables"], planned_tables(plan.document), strict=True)
+        if entry["effect"]["action"] == "exchange"
+        and isinstance(opened := table.open(plan.spark), ParquetFolder)
+    ]
+    # Earlier rows are removed once all tables are written.
+    done = [each.exchanged(plan.id) and not each.has_earlier(plan.id) for each in folders]
+    if not any(done):
+        _write_tables(plan, on_step)
+    for folder in folders:
+        on_step(f"removing the earlier rows of {folder.table}")
+        folder.remove_earlier(plan.id)
+    for path in map(Path, plan.document["drop"]):
+        if path.exists():
+            on_step(f"removing {path}")
+            (path.unlink if path.is_file() else lambda p=path: shutil.rmtree(p))()
+
+
+def _write_tables(plan: ErasurePlan, on_step: Steps) -> None:
     tables, differences = plan.computed(on_step)
     entries = {entry["name"]: entry for entry in plan.document["tables"]}
     waiting = [
@@ -42,15 +62,15 @@ def apply_plan(plan: ErasurePlan, on_step: Steps) -> None:
     with _whole_tables(host.spark):
         for table in waiting:
             effect = entries[table.name]["effect"]
-            put_views(host, table, differences[table.name], plan.id)
-            for statement in effect["statements"]:
-                on_step(statement)
-                host.spark.sql(statement)
+            opened, bags = tables.opened[table.name], differences[table.name]
+            if isinstance(opened, ParquetFolder):
+                opened.write(host.spark.sql(hypothetical(bags)), plan.id, on_step)
+            else:
+                put_views(host, table, bags, plan.id)
+                for statement in effect["statements"]:
+                    on_step(statement)
+                    host.spark.sql(statement)
             on_step(f"{effect['target']} is written")
-    for path in map(Path, plan.document["drop"]):
-        if path.exists():
-            on_step(f"removing {path}")
-            (path.unlink if path.is_file() else lambda p=path: shutil.rmtree(p))()
 
 
 @contextmanager
@@ -94,5 +114,4 @@ def _same(tables: ErasedTables, now: CurrentTable, bags: Bags) -> bool:
     if found.columns != columns:
         return False
     rows = rows_of(tables.engine.named(found))
-    query = signed_difference(rows, hypothetical(bags), columns)
-    return not spark.sql(query).limit(1).count()
+    return differing_rows(spark, rows, hypothetical(bags), columns).isEmpty()

@@ -12,13 +12,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.erasure.effects import effect_of
 from lipstick.erasure.erased_values import values_to_search
 from lipstick.erasure.holders import check_holder
+from lipstick.erasure.parquet import FORMAT as PARQUET
+from lipstick.erasure.parquet import ParquetFolder, parquet_table
 from lipstick.erasure.tables import (
+    ErasableTable,
     ErasedTables,
     ErasureHost,
     PlannedTable,
@@ -28,10 +32,10 @@ from lipstick.erasure.tables import (
     open_table,
 )
 from lipstick.erasure.value_search import ErasedValues
-from lipstick.errors import ErasureError
+from lipstick.errors import ErasureError, SourceError
 from lipstick.histories.hypothetical import paired_changes
 from lipstick.histories.steps import ExecutedStatement
-from lipstick.tracking.states import local_state
+from lipstick.tracking.states import local_path, local_state
 from lipstick.tracking.tracker import Naming, Tracked
 from rewriter.dialect import name_parts
 from rewriter.statements import Bags
@@ -79,6 +83,11 @@ class ErasurePlan:
         return str(self.document["id"])
 
     @property
+    def spark(self) -> SparkSession:
+        """The Spark session that the erasure runs in."""
+        return self._host.spark
+
+    @property
     def tables(self) -> list[dict[str, Any]]:
         """By table its rows, how many of them go or change, and the statements that do it."""
         return [dict(entry["effect"], table=entry["table"]) for entry in self.document["tables"]]
@@ -121,8 +130,12 @@ class ErasurePlan:
         """
         from lipstick.erasure.execution import apply_plan
 
-        with reported(on_step) as say:
-            apply_plan(self, say)
+        try:
+            with reported(on_step) as say:
+                apply_plan(self, say)
+        except BaseException:
+            self._differences = None  # views of files that may be gone
+            raise
 
     def verify(
         self,
@@ -201,6 +214,7 @@ def make_plan(
     derived: Mapping[str, str | Sequence[str | ExecutedStatement]],
     key: Mapping[str, str | Sequence[str]],
     identify: Mapping[str, Sequence[str]],
+    paths: Mapping[str, str],
     search: Sequence[str],
     drop: Sequence[str],
     *,
@@ -211,12 +225,17 @@ def make_plan(
     tables = in_order(
         host.spark,
         [
-            *(_source(host, tracked, name, delete) for name in _sources(tracked, delete)),
-            *(_derived(host, name, what, key) for name, what in derived.items()),
+            *_sources(host, {n: t for n, t in tracked.items() if n not in derived}, delete),
+            *(_derived(host, name, what, key, paths) for name, what in derived.items()),
         ],
     )
     for path in drop:
         check_holder(Path(path))
+    plain = [table.table for table in tables if table.format == PARQUET]
+    if plain and not in_place:
+        raise ErasureError(
+            f"{plain[0]} is plain Parquet, which has no branches.\nErase in place: in_place=True."
+        )
     erased = ErasedTables(host, tables, on_step)
     erased.check()
     differences = erased.differences()
@@ -225,9 +244,9 @@ def make_plan(
     made, entries = secrets.token_hex(4), []
     for table in tables:
         on_step(f"counting {table.name}")
-        if table.name in tracked:
-            states = list(tracked[table.name].source.versions[0].files)
-        else:
+        pinned = tracked[table.name].source.versions if table.name in tracked else ()
+        states = list(pinned[0].files) if pinned else []
+        if not states:
             files = erased.opened[table.name].files(table.version)
             states = [state for file in files if (state := local_state(file)) is not None]
         effect = effect_of(host, table, differences[table.name], states, made, in_place=in_place)
@@ -257,36 +276,58 @@ def make_plan(
     return plan
 
 
-def _sources(tracked: Mapping[str, Tracked], delete: Mapping[str, str]) -> list[str]:
-    """Return the tracked relations of an erasure: tables with versions, and no others."""
-    known = {name.lower(): name for name in tracked}
+def _sources(
+    host: ErasureHost, tracked: Mapping[str, Tracked], delete: Mapping[str, str]
+) -> Iterator[PlannedTable]:
+    """Yield the tracked relations that rows can be erased from, with what is erased from each."""
+    predicates = {name.lower(): text for name, text in delete.items()}
+    names = {name.lower() for name in tracked}
     for name in delete:
-        if name.lower() not in known:
+        if name.lower() not in names:
             raise ErasureError(
                 f"{name!r} is not tracked.\nls.track({name!r}, ...) before erasing from it."
             )
-        if tracked[known[name.lower()]].source.version is None:
+    for name, known in tracked.items():
+        predicate = predicates.get(name.lower())
+        table = known.source.version or _plain_files(host, known)
+        if table is not None:
+            yield _source(host, known, table, predicate)
+        elif predicate is not None:
             raise ErasureError(
-                f"{name!r} ({tracked[known[name.lower()]].source.description}) is no table of "
-                "Delta or Iceberg: its rows are not erased in place or apart.\n"
+                f"{name!r} ({known.source.description}) is no table of Delta or Iceberg and no "
+                "local folder of Parquet files: its rows are not erased in place or apart.\n"
                 "Erase them where they come from, and track what is left."
             )
-    return [name for name, each in tracked.items() if each.source.version is not None]
+
+
+def _plain_files(host: ErasureHost, known: Tracked) -> ParquetFolder | None:
+    """Return the plain Parquet that a relation is, as it is; None: it is something else."""
+    place = known.source.place
+    if place is None or known.source.versions or known.derived is not None:
+        return None
+    try:
+        return parquet_table(host.spark, place)
+    except (SourceError, PySparkException):
+        return None
 
 
 def _source(
-    host: ErasureHost, tracked: Mapping[str, Tracked], name: str, delete: Mapping[str, str]
+    host: ErasureHost, known: Tracked, table: ErasableTable, predicate: str | None
 ) -> PlannedTable:
-    known = tracked[name]
-    table = known.source.version
-    assert table is not None
-    predicate = {each.lower(): text for each, text in delete.items()}.get(name.lower())
+    name = known.name
     if predicate is not None:
         check_predicate(host.spark, name, predicate)
-    version = known.source.versions[0].version
-    if version != table.current():
+    version = table.current()
+    if isinstance(table, ParquetFolder):
+        now = [state for file in table.files(version) if (state := local_state(file)) is not None]
+        then = known.source.fingerprint
+        files, tracked = ({(local_path(uri), *rest) for uri, *rest in each} for each in (now, then))
+        same = files == tracked
+    else:
+        same = version == known.source.versions[0].version
+    if not same:
         raise ErasureError(
-            f"{name!r} is tracked at version {version}, and its table has moved on since.\n"
+            f"The table of {name!r} has moved on since it was tracked.\n"
             f"untrack({name!r}), track it again, and plan anew."
         )
     named = known.naming is Naming.KEY and known.verified
@@ -320,8 +361,9 @@ def _derived(
     name: str,
     what: str | Sequence[str | ExecutedStatement],
     key: Mapping[str, str | Sequence[str]],
+    paths: Mapping[str, str],
 ) -> PlannedTable:
-    opened = open_table(host.spark, name)
+    opened = open_table(host.spark, paths.get(name, name))
     columns = key.get(name, ())
     named = (columns,) if isinstance(columns, str) else tuple(columns)
     table = PlannedTable(_plain_name(name), "", "", "", None, named)

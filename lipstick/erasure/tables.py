@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lipstick.erasure.parquet import ParquetFolder, parquet_table
 from lipstick.errors import ErasureError, SourceError, StatementError
 from lipstick.histories.chain import Chain
+from lipstick.histories.differences import differing_rows
 from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.replay import Replay
 from lipstick.histories.steps import (
@@ -26,7 +28,10 @@ from lipstick.tracking.formats.iceberg import VersionedIceberg, iceberg_at_path,
 from lipstick.tracking.formats.probe import versioned_path, versioned_table
 from lipstick.tracking.formats.versions import VersionedTable
 from lipstick.tracking.views import quoted_name
-from rewriter.statements import Bags, row_by_row, rows_of, signed_difference, sources_of
+from rewriter.statements import Bags, row_by_row, rows_of, sources_of
+
+ErasableTable: TypeAlias = VersionedTable | ParquetFolder
+"""Tables that rows are erased from."""
 
 
 class ErasureHost(Protocol):
@@ -80,7 +85,7 @@ class PlannedTable:
         given.setdefault("version", None)
         return PlannedTable(**given)
 
-    def open(self, spark: SparkSession) -> VersionedTable:
+    def open(self, spark: SparkSession) -> ErasableTable:
         """Return the table, and check that it is the one that was planned with.
 
         Raises
@@ -99,8 +104,8 @@ class PlannedTable:
         return found
 
 
-def open_table(spark: SparkSession, reference: str) -> VersionedTable:
-    """Return the table of Delta or Iceberg of a name in SQL, or in a folder.
+def open_table(spark: SparkSession, reference: str) -> ErasableTable:
+    """Return the table of Delta, Iceberg or plain Parquet of a name in SQL, or in a folder.
 
     Raises
     ------
@@ -109,13 +114,13 @@ def open_table(spark: SparkSession, reference: str) -> VersionedTable:
     """
     if reference.startswith("iceberg.`"):
         return iceberg_at_path(spark, reference.removeprefix("iceberg.`").removesuffix("`"))
+    if reference.startswith("parquet.`"):
+        return parquet_table(spark, reference)
     found = None if "/" in reference and "`" not in reference else versioned_table(spark, reference)
     if found is not None and found[1] is None:
         return found[0]
     table = versioned_path(spark, reference, None) if "/" in reference else None
-    if table is None:
-        raise SourceError(f"{reference!r} is no table of Delta or Iceberg.")
-    return table
+    return table or parquet_table(spark, reference)
 
 
 def check_predicate(spark: SparkSession, source: str, predicate: str) -> None:
@@ -149,7 +154,7 @@ class ErasedTables:
         host: ErasureHost,
         tables: Sequence[PlannedTable],
         progress: Callable[[str], None],
-        opened: Mapping[str, VersionedTable] | None = None,
+        opened: Mapping[str, ErasableTable] | None = None,
     ) -> None:
         self.host = host
         self.tables = {table.name: table for table in tables}
@@ -172,8 +177,10 @@ class ErasedTables:
         view = self.engine.named(self.opened[table.name].read(table.version))
         if table.predicate is None:
             return Bags(view)
-        erased = self.host.spark.table(view).where(table.predicate)
-        return Bags(view, self.engine.store(rows_of(self.engine.named(erased))))
+        real = self.host.spark.table(view)
+        rest = self.engine.named(real.where(f"NOT coalesce({table.predicate}, FALSE)"))
+        gone = self.engine.store(rows_of(self.engine.named(real.where(table.predicate))))
+        return Bags(view, gone, rest=None if gone is None else rest)
 
     def _chain(self, table: PlannedTable) -> Chain:
         opened = self.opened[table.name]
@@ -212,15 +219,15 @@ class ErasedTables:
             replay.state[table] = Bags(chain.versions[chain.last])
         computed = rows_of(self.engine.view(replay.reenacted(step).rows))
         chain = self._chains[step.table]
-        query = signed_difference(
-            rows_of(chain.versions[chain.last]), computed, chain.shapes[chain.last].names
-        )
-        return self.host.spark.sql(query).count()
+        real = rows_of(chain.versions[chain.last])
+        names = chain.shapes[chain.last].names
+        return differing_rows(self.host.spark, real, computed, names).count()
 
     def differences(self) -> dict[str, Bags]:
         """Return by table its version, the rows that go, and the rows that come."""
         self._progress("computing the tables without what is erased")
-        replay = Replay(self.engine, self._chains, self._steps, self._bases, {})
+        keys = {name.lower(): table.key for name, table in self.tables.items()}
+        replay = Replay(self.engine, self._chains, self._steps, self._bases, {}, keys=keys)
         found = {**self._bases, **replay.run()}
         return {name: found[name.lower()] for name in self.tables}
 
@@ -260,7 +267,7 @@ def in_order(spark: SparkSession, tables: Sequence[PlannedTable]) -> list[Planne
     return list(ordered.values())
 
 
-def at_version(table: PlannedTable, opened: VersionedTable) -> PlannedTable:
+def at_version(table: PlannedTable, opened: ErasableTable) -> PlannedTable:
     """Return a table with the identity and the version that it has now."""
     return replace(
         table,
@@ -276,12 +283,12 @@ class CurrentTable:
     """A table of an erasure as it is now, and its branch or copy until that is published."""
 
     planned: PlannedTable
-    opened: VersionedTable
+    opened: ErasableTable
     main: PlannedTable
     """The table itself at its current version."""
     written: PlannedTable
     """Its branch or its copy, else the table itself."""
-    copy: VersionedTable | None = None
+    copy: ErasableTable | None = None
 
     @property
     def published(self) -> bool:
@@ -294,7 +301,7 @@ class CurrentTable:
 
 
 def current_table(
-    spark: SparkSession, table: PlannedTable, target: str, opened: VersionedTable | None = None
+    spark: SparkSession, table: PlannedTable, target: str, opened: ErasableTable | None = None
 ) -> CurrentTable | None:
     """Return a table as it is now; None: there is none any more.
 

@@ -14,11 +14,14 @@ from urllib.parse import unquote
 from pyspark.errors import PySparkException
 
 from lipstick.erasure.holders import captures_of, holder_of
+from lipstick.erasure.parquet import FORMAT as PARQUET
+from lipstick.erasure.parquet import ParquetFolder
 from lipstick.erasure.plan import Steps, erased_values, planned_tables, silent
 from lipstick.erasure.receipt import ErasureReceipt, keyed_hash, read_key
 from lipstick.erasure.search import Finding, search_folders
 from lipstick.erasure.tables import (
     CurrentTable,
+    ErasableTable,
     ErasedTables,
     ErasureHost,
     PlannedTable,
@@ -26,8 +29,8 @@ from lipstick.erasure.tables import (
 )
 from lipstick.erasure.value_search import ErasedValues, ValueSearch
 from lipstick.errors import LipstickError
-from lipstick.tracking.formats.versions import VersionedTable
-from rewriter.statements import hypothetical, rows_of, signed_difference
+from lipstick.histories.differences import differing_rows
+from rewriter.statements import hypothetical, rows_of
 
 _Now: TypeAlias = Mapping[str, CurrentTable | None]
 """The tables of an erasure as they are now, by name; None: there is no such table."""
@@ -58,6 +61,9 @@ def verify_plan(
     checks = _checks(host, document, now, on_step)
     places = list(_places(document, now, values))
     roots = [place.location for place in places]
+    for place in places:
+        if isinstance(place.opened, ParquetFolder):  # what a stopped run has not removed yet
+            roots += map(str, place.opened.beside())
     roots += [*document["search"], *document["drop"], *search]
     on_step(f"searching {len(roots)} folders")
     dropped = {path for path in document["drop"] if not Path(path).exists()}
@@ -179,8 +185,7 @@ def _replayed(
         bags = erased.differences()[name]
         frame = found.read()
         now = rows_of(erased.engine.named(frame))
-        query = signed_difference(now, hypothetical(bags), frame.columns)
-        differing = host.spark.sql(query).count()
+        differing = differing_rows(host.spark, now, hypothetical(bags), frame.columns).count()
     except (LipstickError, PySparkException) as error:
         return f"not compared: {type(error).__name__}, its versions may have been removed"
     return f"{differing} rows differ" if differing else "equal"
@@ -197,7 +202,7 @@ class _Place:
     table: str
     format: str
     location: str
-    opened: VersionedTable | None
+    opened: ErasableTable | None
     own: frozenset[str]
     """The columns whose values stand for rows of this table, in lower case."""
     live: frozenset[str] | None = None
@@ -209,7 +214,7 @@ class _Place:
         if "_delta_log" in folders or "metadata" in folders[:1]:
             return LOG
         opened = self.opened
-        if opened is None:
+        if opened is None or isinstance(opened, ParquetFolder):
             return LIVE
         if self.live is None:
             self.live = _local_files(lambda: opened.files(opened.current()))
@@ -325,6 +330,9 @@ def _to_do(findings: Sequence[Mapping[str, Any]], places: Sequence[_Place]) -> I
                     f"the log of {place.table} has statistics of removed files: they leave it by "
                     "the first checkpoint after delta.logRetentionDuration"
                 )
+        elif place.format == PARQUET:
+            if LIVE in states:
+                yield f"write {place.table} without what was found in it"
         else:
             if LIVE in states:
                 yield (

@@ -91,12 +91,15 @@ class Reenacting:
         *,
         key: Mapping[str, str | Sequence[str]] | None = None,
         identify: Mapping[str, Sequence[str]] | None = None,
+        paths: Mapping[str, str | os.PathLike[str]] | None = None,
         search: Sequence[str | os.PathLike[str]] = (),
         drop: Sequence[str | os.PathLike[str]] = (),
         in_place: bool = False,
         on_step: Callable[[str], None] | None = None,
     ) -> ErasurePlan:
         """Plan the erasure of rows from tables of Delta and Iceberg, and from what rests on them.
+
+        What rests on them may be in plain Parquet too.
 
         Nothing is changed: see :class:`lipstick.ErasurePlan` for what can be done with a plan.
 
@@ -114,6 +117,9 @@ class Reenacting:
         identify
             By relation, the columns whose values are searched for; by default its key, the columns
             of the condition, and all texts.
+        paths
+            By derived table, the folder of its files, where it is in no catalog. Folders of plain
+            Parquet are exchanged for others with the remaining rows.
         search
             Folders and files to search: captures, stores, exports, whole warehouses.
         drop
@@ -141,6 +147,7 @@ class Reenacting:
                 derived or {},
                 key or {},
                 identify or {},
+                {name: os.fspath(path) for name, path in (paths or {}).items()},
                 [str(path) for path in search],
                 [str(path) for path in drop],
                 in_place=in_place,

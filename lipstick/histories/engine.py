@@ -13,9 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lipstick.histories.differences import differing_rows
 from lipstick.tracking.formats.delta import VersionedDelta
 from lipstick.tracking.views import column_of
-from rewriter.statements import TableColumn, TableShape, signed_difference
+from rewriter.statements import TableColumn, TableShape
 
 FEW = 100_000
 """Rows up to which a difference is held in this process; more are written to files."""
@@ -87,7 +88,7 @@ class SparkReplayEngine:
     def differences(self, left: str, right: str) -> tuple[str | None, str | None]:
         """Return views of the rows of each of two queries that the other has not, as bags."""
         names = self.shape(left).names
-        frame = self._spark.sql(signed_difference(left, right, names))
+        frame = differing_rows(self._spark, left, right, names)
         rows = frame.limit(FEW + 1).toArrow()
         schema = StructType(frame.schema.fields[:-1])
         if rows.num_rows <= FEW:

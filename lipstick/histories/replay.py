@@ -9,7 +9,7 @@ rows concerned are not known beforehand, the statement is replayed over the whol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lipstick.errors import StatementError, UnsupportedError
@@ -99,6 +99,8 @@ class Replay:
         By name, the statements that run in the place of others.
     check
         Checks that a statement whose effect is used made its version; None: all are known to have.
+    keys
+        By table, columns that name each row of its last version, by which rows are left out.
     """
 
     def __init__(
@@ -111,7 +113,9 @@ class Replay:
         undone: frozenset[str] = frozenset(),
         replaced: Mapping[str, Statement] | None = None,
         check: Callable[[HistoryStep], None] | None = None,
+        keys: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
+        self._keys = keys or {}
         self._check = check
         self._engine = engine
         self._chains = chains
@@ -128,7 +132,12 @@ class Replay:
     def run(self) -> Mapping[str, Bags]:
         """Return the difference of the last version of each table."""
         for step in self._events:
-            self.state[step.table] = self._after(step)
+            bags, key = self._after(step), self._keys.get(step.table)
+            if bags.gone is not None and key and step.version == self._chains[step.table].last:
+                bags = replace(
+                    bags, rest=self._engine.view(hypothetical(Bags(bags.real, bags.gone), key))
+                )
+            self.state[step.table] = bags
             self._versions[step.table] = step.version
         return self.state
 

@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from lipstick.errors import StatementError, TrackingError, UnsupportedError
 from lipstick.histories.chain import Chain, HistoryStep
+from lipstick.histories.differences import differing_rows
 from lipstick.histories.engine import SparkReplayEngine, shape_of
 from lipstick.histories.replay import Replay
 from lipstick.stages.settings import is_case_sensitive
@@ -26,7 +27,6 @@ from rewriter.statements import (
     parse_statement,
     read_fragments,
     rows_of,
-    signed_difference,
     sources_of,
     union_all,
     with_columns,
@@ -413,8 +413,7 @@ def _check_same(
     problem: str,
     advice: str,
 ) -> None:
-    query = signed_difference(real, other, columns)
-    rows = spark.sql(query).limit(_SHOWN).collect()
+    rows = differing_rows(spark, real, other, columns).limit(_SHOWN).collect()
     if rows:
         shown = [
             f"  {'it has' if row[-1] > 0 else 'it has not'} "

@@ -43,19 +43,24 @@ class RowChecksum:
         rounded
             Hash doubles to seven digits: the last bits of sums depend on the order of adding.
         """
-        values, missing = [], []
-        for field in frame.schema:
-            column = column_of(field.name)
-            values.append(_hashable(column, field.dataType, rounded))
-            missing.append(column.isNull())  # a hash passes over NULL
-        hashed = F.xxhash64(*values, *missing) if values else F.lit(0)
-        total = F.coalesce(F.sum(hashed.cast("decimal(38,0)")), F.lit(0))
+        hashed = row_hash(frame, rounded=rounded).cast("decimal(38,0)")
+        total = F.coalesce(F.sum(hashed), F.lit(0))
         return [F.count(F.lit(1)).alias(_ROWS), total.alias(_SUM)]
 
     @staticmethod
     def read(values: dict[str, Any]) -> RowChecksum:
         """Return the checksum in the values of :meth:`columns`."""
         return RowChecksum(int(values[_ROWS]), int(values[_SUM]))
+
+
+def row_hash(frame: DataFrame, *, rounded: bool = False) -> Column:
+    """Return a hash of a row of a frame, of 64 bits."""
+    values, missing = [], []
+    for field in frame.schema:
+        column = column_of(field.name)
+        values.append(_hashable(column, field.dataType, rounded))
+        missing.append(column.isNull())  # a hash passes over NULL
+    return F.xxhash64(*values, *missing) if values else F.lit(0).cast("bigint")
 
 
 def _hashable(value: Column, type_: DataType, rounded: bool) -> Column:

@@ -23,6 +23,8 @@ class Bags:
     real: str
     gone: str | None = None
     came: str | None = None
+    rest: str | None = None
+    """The real version without what is gone, as a view that is cheaper than their difference."""
 
     @property
     def changed(self) -> bool:
@@ -39,8 +41,8 @@ def hypothetical(bags: Bags, key: Sequence[str] = ()) -> str:
         Columns that name each row of the real version: then rows are compared by these alone, and
         few that are gone are looked up while the others are read. Empty: there are none.
     """
-    rows: exp.Query = _all(bags.real)
-    if bags.gone is not None and key:
+    rows: exp.Query = _all(bags.rest or bags.real)
+    if bags.rest is None and bags.gone is not None and key:
         same = [
             exp.NullSafeEQ(
                 this=exp.column(exp.to_identifier(name, quoted=True), table=bags.real, quoted=True),
@@ -52,7 +54,7 @@ def hypothetical(bags: Bags, key: Sequence[str] = ()) -> str:
         ]
         gone = exp.select("1").from_(_table(bags.gone)).where(exp.and_(*same))
         rows = _all(bags.real).where(exp.Not(this=exp.Exists(this=gone)))
-    elif bags.gone is not None:
+    elif bags.rest is None and bags.gone is not None:
         rows = exp.except_(rows, _all(bags.gone), distinct=False)
     if bags.came is not None:
         rows = exp.union(_nested(rows), _all(bags.came), distinct=False)
@@ -62,23 +64,6 @@ def hypothetical(bags: Bags, key: Sequence[str] = ()) -> str:
 def difference(left: str, right: str) -> str:
     """Return the rows of one query that another has not, as bags."""
     return emit(exp.except_(_nested(parse(left)), _nested(parse(right)), distinct=False))
-
-
-def signed_difference(left: str, right: str, columns: Sequence[str]) -> str:
-    """Return the rows that two queries have differently often, with how much oftener the first.
-
-    The number is the last column; one pass over both answers for the rows of both.
-    """
-    count = "_lipstick_count"
-    sides = []
-    for query, number in ((left, 1), (right, -1)):
-        rows = parse(query).subquery("_lipstick_rows")
-        sides.append(exp.select("*", f"{number} AS {count}").from_(rows))
-    both = exp.union(sides[0], sides[1], distinct=False).subquery("_lipstick_both")
-    names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
-    total = exp.func("sum", exp.column(count))
-    counted = exp.select(*names, exp.alias_(total, count)).from_(both).group_by(*names)
-    return emit(counted.having(exp.NEQ(this=total.copy(), expression=exp.Literal.number(0))))
 
 
 def union_all(queries: Sequence[str]) -> str:

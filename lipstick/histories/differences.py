@@ -1,0 +1,59 @@
+"""Rows that two queries have differently often; of large answers, few are compared as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.tracking.row_checksum import row_hash
+from lipstick.tracking.views import column_of
+
+_SMALL: Final = 8 * 2**20
+"""Bytes that the query that reads less reads, up to which all rows are compared."""
+_BUCKETS: Final = 65_536
+_MANY: Final = 8_192
+"""Buckets with differing rows from which on all rows are compared."""
+_COUNT, _BUCKET, _HASH = "_lipstick_count", "_lipstick_bucket", "_lipstick_hash"
+
+
+def differing_rows(spark: SparkSession, left: str, right: str, columns: Sequence[str]) -> DataFrame:
+    """Return the rows that two queries have differently often, with how much oftener the first.
+
+    The number is the last column. Rows of large answers are spread over buckets by a hash of 64
+    bits. A bucket is held to be equal on both sides where the number of rows and the sum of hashes
+    are; of the other buckets the rows are compared. So little is exchanged that computing both
+    queries twice takes less time than grouping all their rows.
+    """
+    sides = [spark.sql(query).toDF(*columns) for query in (left, right)]
+    signed = [side.withColumn(_COUNT, F.lit(n)) for side, n in zip(sides, (1, -1), strict=True)]
+    both = signed[0].unionAll(signed[1])
+    total = F.sum(_COUNT)
+    # One side is mostly a table, and the other one about as large.
+    if min(map(_bytes_read, sides)) > _SMALL:
+        hashed = both.withColumn(_HASH, row_hash(both.drop(_COUNT)))
+        hashed = hashed.withColumn(_BUCKET, F.pmod(_HASH, F.lit(_BUCKETS)))
+        # Sums of hashes may overflow, sums of their halves do not.
+        halves = (F.col(_HASH).bitwiseAND(F.lit(0xFFFFFFFF)), F.shiftright(_HASH, 32))
+        sums = [F.sum(F.col(_COUNT) * half) for half in halves]
+        unequal = F.greatest(*(F.abs(each) for each in (total, *sums))) > 0
+        buckets = hashed.groupBy(_BUCKET).agg(unequal.alias("unequal")).where("unequal")
+        found = buckets.select(_BUCKET).limit(_MANY).toArrow()
+        numbers = found.column(0).to_pylist()
+        if not numbers:
+            both = both.limit(0)
+        elif len(numbers) < _MANY:
+            among = f"{_BUCKET} IN ({', '.join(map(str, numbers))})"
+            both = hashed.where(among).drop(_HASH, _BUCKET)
+    grouped = both.groupBy(*map(column_of, columns)).agg(total.alias(_COUNT))
+    return grouped.where(F.col(_COUNT) != 0)
+
+
+def _bytes_read(frame: DataFrame) -> int:
+    """Return the bytes of what a query reads, as Spark estimates them; 0 over Spark Connect."""
+    if not hasattr(frame, "_jdf"):
+        return 0
+    leaves = frame._jdf.queryExecution().optimizedPlan().collectLeaves()
+    return sum(int(str(leaves.apply(n).stats().sizeInBytes())) for n in range(leaves.size()))
