@@ -52,7 +52,7 @@ def differing_rows(spark: SparkSession, left: str, right: str, columns: Sequence
 
 
 def _bytes_read(frame: DataFrame) -> int:
-    """Return the bytes of what a query reads, as Spark estimates them; 0 over Spark Connect."""
+    """Return the bytes that a query reads, as Spark estimates them; 0 over Spark Connect."""
     if not hasattr(frame, "_jdf"):
         return 0
     leaves = frame._jdf.queryExecution().optimizedPlan().collectLeaves()

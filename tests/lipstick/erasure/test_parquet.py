@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -91,8 +92,18 @@ def test_an_erasure_goes_on_after_an_interruption_at_any_step_and_a_kill(
     assert (verbs.count("writing"), verbs.count("exchanging"), verbs.count("removing")) == (2, 2, 2)
     assert _rows(spark, people) == expected
     assert ("city1", 3, 12) in _rows(spark, report)
-    assert plan.verify(tmp_path / "key").verdict == "erased"
-    assert {p.name for p in tmp_path.iterdir()} == {"people", "report", "key", "plan.json"}
+    assert {p.name for p in tmp_path.iterdir()} == {"people", "report", "plan.json"}
+    leftover = tmp_path / "exports" / "Zoe@example.org.csv"
+    leftover.parent.mkdir()
+    leftover.write_text("who,id\nzoe@example.org,100009\n")
+    receipt = plan.verify(tmp_path / "key", search=[leftover.parent])
+    assert {entry["outcome"] for entry in receipt.document["tables"]} == {"no such row", "equal"}
+    assert {finding["state"] for finding in receipt.findings} == {"elsewhere", "possible"}
+    erased = {str(value) for each in plan.document["values"] for value in each["values"]}
+    assert erased == {"zoe@example.org", "100009"}
+    shown = json.dumps(receipt.document).lower() + receipt.page().lower()
+    assert not [value for value in erased if value in shown]
+    assert all(receipt.concerns(tmp_path / "key", value) for value in erased)
     spark.createDataFrame([(1,)], "id int").write.mode("append").parquet(str(report))
     with pytest.raises(ErasureError, match="changed after the erasure"):
         plan.apply()
