@@ -62,6 +62,10 @@ def plan(pipeline: Path, where: tuple[str, ...], output: Path, in_place: bool) -
                 )
             for statement in made.statements:
                 click.echo(f"  {' '.join(statement.split())}")
+            searched = made.document["to_search"]
+            click.echo(
+                f"verify searches {searched['files']:,} files with {searched['bytes']:,} bytes."
+            )
 
 
 @erase.command()

@@ -21,6 +21,7 @@ from lipstick.erasure.erased_values import values_to_search
 from lipstick.erasure.holders import check_holder
 from lipstick.erasure.parquet import FORMAT as PARQUET
 from lipstick.erasure.parquet import ParquetFolder, parquet_table
+from lipstick.erasure.search import size_of_folders
 from lipstick.erasure.tables import (
     ErasableTable,
     ErasedTables,
@@ -256,6 +257,8 @@ def make_plan(
         )
     on_step("collecting the values to search for")
     values, skipped = values_to_search(host.spark, tables, differences, identify)
+    named = [str(Path(path).absolute()) if "://" not in path else path for path in search]
+    files, size = size_of_folders([*(each.location for each in erased.opened.values()), *named])
     plan = ErasurePlan(
         host,
         {
@@ -266,9 +269,8 @@ def make_plan(
             "tables": entries,
             "values": [asdict(each) for each in values],
             "not_searched_for": skipped,
-            "search": [
-                str(Path(path).absolute()) if "://" not in path else path for path in search
-            ],
+            "search": named,
+            "to_search": {"files": files, "bytes": size},
             "drop": [str(Path(path).absolute()) for path in drop],
         },
     )

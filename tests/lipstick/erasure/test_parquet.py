@@ -68,6 +68,7 @@ def test_an_erasure_goes_on_after_an_interruption_at_any_step_and_a_kill(
         ("exchange", 1, 0),
         ("exchange", 0, 1),
     ]
+    assert plan.document["to_search"]["files"] > 4
     path = plan.save(tmp_path / "plan.json")
     steps: list[str] = []
 
