@@ -258,7 +258,7 @@ def make_plan(
     on_step("collecting the values to search for")
     values, skipped = values_to_search(host.spark, tables, differences, identify)
     named = [str(Path(path).absolute()) if "://" not in path else path for path in search]
-    files, size = size_of_folders([*(each.location for each in erased.opened.values()), *named])
+    count, size = size_of_folders([*(each.location for each in erased.opened.values()), *named])
     plan = ErasurePlan(
         host,
         {
@@ -270,7 +270,7 @@ def make_plan(
             "values": [asdict(each) for each in values],
             "not_searched_for": skipped,
             "search": named,
-            "to_search": {"files": files, "bytes": size},
+            "to_search": {"files": count, "bytes": size},
             "drop": [str(Path(path).absolute()) for path in drop],
         },
     )
