@@ -76,13 +76,18 @@ class ParquetFolder:
         VersionGoneError
             When the files were replaced otherwise.
         """
+        now = self._now()
         if version == self.current():
-            return self.spark.table(self.table)
+            return now
         for place in self.beside():
             if _state(place) == version:
-                schema = self.spark.table(self.table).schema
-                return self.spark.read.schema(schema).parquet(str(place))
+                return self.spark.read.schema(now.schema).parquet(str(place))
         raise VersionGoneError(f"The files of {self.table} are others than they were.")
+
+    def _now(self) -> DataFrame:
+        if "`" not in self.table:  # Spark remembers the files of tables
+            self.spark.catalog.refreshTable(self.table)
+        return self.spark.table(self.table)
 
     def files(self, version: int | None) -> list[str]:
         """Return the URIs of the files."""
@@ -127,7 +132,7 @@ class ParquetFolder:
             on_step(f"writing {part}")
             rows.write.mode("overwrite").partitionBy(*self.partitions()).parquet(str(part))
             written = self.spark.read.parquet(str(part)).schema
-            if written.simpleString() != self.spark.table(self.table).schema.simpleString():
+            if written.simpleString() != self._now().schema.simpleString():
                 raise ErasureError(
                     f"The columns of {self.table} are others when its remaining rows are written: "
                     f"{written.simpleString()}.\nGive partition columns values of one type."
@@ -138,7 +143,6 @@ class ParquetFolder:
             part.rename(new)
         on_step(f"exchanging {self.folder}")
         self.exchange(made)
-        self.spark.catalog.refreshByPath(str(self.folder))
 
     def remove_earlier(self, made: str) -> None:
         """Remove the rows from before the erasure."""

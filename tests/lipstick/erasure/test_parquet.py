@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.erasure.parquet import ParquetFolder
-from lipstick.errors import ErasureError
+from lipstick.erasure.parquet import ParquetFolder, parquet_table
+from lipstick.errors import ErasureError, VersionGoneError
 
 pytestmark = pytest.mark.classic
 
@@ -108,6 +108,25 @@ def test_an_erasure_goes_on_after_an_interruption_at_any_step_and_a_kill(
     spark.createDataFrame([(1,)], "id int").write.mode("append").parquet(str(report))
     with pytest.raises(ErasureError, match="changed after the erasure"):
         plan.apply()
+
+
+def test_a_table_of_the_catalog_is_read_anew(spark: SparkSession, tmp_path: Path) -> None:
+    place = tmp_path / "numbers"
+    spark.sql(f"CREATE TABLE numbers USING parquet LOCATION '{place}' AS SELECT id FROM range(5)")
+    try:
+        table = parquet_table(spark, "numbers")
+        before = table.current()
+        assert spark.table("numbers").count() == 5
+        table.write(table.read(before).where("id > 2"), "1", lambda step: None)
+        assert table.read(table.current()).count() == spark.table("numbers").count() == 2
+        assert table.read(before).count() == 5
+        table.remove_earlier("1")
+        with pytest.raises(VersionGoneError, match="others than they were"):
+            table.read(before)
+        with pytest.raises(ErasureError, match="has no versions"):
+            table.history()
+    finally:
+        spark.sql("DROP TABLE numbers")
 
 
 def _kill_at(step: str, plan: Path) -> None:
