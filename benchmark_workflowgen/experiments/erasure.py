@@ -25,7 +25,7 @@ from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.experiments.statements import table_format_session
 from benchmark_workflowgen.harness import Row, output_option, print_rows, write_results
 
-_TABLES: Final = {"delta": "{}", "iceberg": "ice.db.{}", "parquet": "{}"}
+_TABLES: Final = {"delta": "delta_{}", "iceberg": "ice.db.{}", "parquet": "parquet_{}"}
 
 
 @click.command()
