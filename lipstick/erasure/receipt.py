@@ -72,7 +72,7 @@ class ErasureReceipt:
         """``erased``, ``pending``, ``unclear`` or ``not erased``.
 
         Pending: values remain in files that no current version has, and in logs. Unclear: places
-        were not searched, or small numbers remain elsewhere, which may stand for something else.
+        were not searched, or numbers remain that may stand for something else.
         """
         return str(self.document["verdict"])
 

@@ -140,7 +140,7 @@ class ValueSearch:
 
     def _of_column(self, owner: int, name: str) -> NDArray[np.int64]:
         numbers = self._numbers[owner]
-        if _same_name(name, self._erased[owner].column):
+        if same_name(name, self._erased[owner].column):
             return numbers
         return numbers[np.abs(numbers) >= DISTINCTIVE]
 
@@ -193,7 +193,7 @@ class ValueSearch:
         found = [self._in_cells.found(data, ends)]
         whole = [(owner, short) for owner, short in self._short.items() if len(short)]
         for owner in self._numbers:
-            if _same_name(name, self._erased[owner].column):
+            if same_name(name, self._erased[owner].column):
                 whole.append((owner, pa.array(map(str, self._numbers[owner].tolist()), texts.type)))
         for owner, values in whole:
             cell = np.flatnonzero(pc.is_in(texts, value_set=values).to_numpy(zero_copy_only=False))
@@ -300,7 +300,7 @@ def is_binary(kind: pa.DataType) -> bool:
     return bool(fixed or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def _same_name(name: str, column: str) -> bool:
+def same_name(name: str, column: str) -> bool:
     """Return True for the name of a column, as captures number it too: ``id``, ``id_2``."""
     return re.fullmatch(re.escape(column) + r"(_\d+)?", name, re.IGNORECASE) is not None
 

@@ -27,7 +27,7 @@ from lipstick.erasure.tables import (
     PlannedTable,
     current_table,
 )
-from lipstick.erasure.value_search import ErasedValues, ValueSearch
+from lipstick.erasure.value_search import ErasedValues, ValueSearch, same_name
 from lipstick.errors import LipstickError
 from lipstick.histories.differences import differing_rows
 from rewriter.statements import hypothetical, rows_of
@@ -281,14 +281,19 @@ def _stale_captures(
 
 def _of_another_key(finding: Finding, places: Sequence[_Place]) -> bool:
     """Return True for numbers in a table that itself names its rows by a column of this name."""
-    name = finding.place.rpartition(" ")[2].rpartition(".")[2].lower()
-    if finding.place == "bytes":
-        name = finding.column.lower()
+    column = None if "_delta_log" in Path(finding.path).parts else _column(finding)
+    name = (column or finding.column).lower()
     return not finding.text and any(
         place.name != finding.relation and name in place.own
         for place in places
         if Path(finding.path).is_relative_to(place.location)
     )
+
+
+def _column(finding: Finding) -> str | None:
+    """Return the name of the column that has the values; None: they are in bytes or a path."""
+    found, _, column = finding.place.partition("column ")
+    return None if found else column.rpartition(".")[2]
 
 
 def _described(finding: Finding, places: Sequence[_Place], mask: _Mask) -> dict[str, Any]:
@@ -298,6 +303,10 @@ def _described(finding: Finding, places: Sequence[_Place], mask: _Mask) -> dict[
     for place in places:
         if path.is_relative_to(place.location):
             state, holder = place.state(finding.path), place.table
+            column = _column(finding)
+            other = column is not None and not same_name(column, finding.column)
+            if state == LIVE and not finding.text and other:
+                state = POSSIBLE  # the rows of the table are compared apart from this
             break
     else:
         if not finding.text:
@@ -349,8 +358,11 @@ def _to_do(findings: Sequence[Mapping[str, Any]], places: Sequence[_Place]) -> I
                 )
             if UNUSED in states:
                 yield f"CALL {catalog}.system.remove_orphan_files(table => '{name}')"
+    tables = {place.table for place in places}
     for finding in findings:
-        if finding["state"] in (ELSEWHERE, POSSIBLE):
+        if finding["state"] == POSSIBLE and finding["holder"] in tables:
+            yield f"see whether numbers in {finding['place']} of {finding['holder']} are others"
+        elif finding["state"] in (ELSEWHERE, POSSIBLE):
             yield f"remove or rewrite {finding['holder'] or finding['path']}"
 
 

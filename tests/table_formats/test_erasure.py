@@ -161,8 +161,9 @@ _CONDITIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
+@pytest.mark.parametrize("format", FORMATS)
 def test_after_an_erasure_with_interruptions_every_table_is_as_if_the_rows_had_never_been(
     lake: SparkSession, fresh: Callable[[str], str], format: str, seed: int, tmp_path: Path
 ) -> None:

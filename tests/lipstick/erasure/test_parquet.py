@@ -11,9 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
 import lipstick
+from lipstick.cli import main
 from lipstick.erasure.parquet import ParquetFolder, parquet_table
 from lipstick.errors import ErasureError, VersionGoneError
 
@@ -73,7 +75,8 @@ def test_an_erasure_goes_on_after_an_interruption_at_any_step_and_a_kill(
     steps: list[str] = []
 
     def stop(step: str) -> None:
-        if step not in steps and not step.startswith("computing"):
+        within = "people" in step and step.startswith(("writing", "exchanging"))
+        if step not in steps and not step.startswith("computing") and not within:
             steps.append(step)
             raise _StoppedError(step)
 
@@ -90,14 +93,17 @@ def test_an_erasure_goes_on_after_an_interruption_at_any_step_and_a_kill(
     while interrupted():
         assert len(steps) < 20
     verbs = [step.split()[0] for step in steps]
-    assert (verbs.count("writing"), verbs.count("exchanging"), verbs.count("removing")) == (2, 2, 2)
+    assert (verbs.count("writing"), verbs.count("removing")) == (1, 2)
     assert _rows(spark, people) == expected
     assert ("city1", 3, 12) in _rows(spark, report)
     assert {p.name for p in tmp_path.iterdir()} == {"people", "report", "plan.json"}
     leftover = tmp_path / "exports" / "Zoe@example.org.csv"
     leftover.parent.mkdir()
     leftover.write_text("who,id\nzoe@example.org,100009\n")
-    receipt = plan.verify(tmp_path / "key", search=[leftover.parent])
+    options = ["--key", str(tmp_path / "key"), "--receipt", str(tmp_path / "receipt")]
+    asked = ["erase", "verify", str(path), *options, "--search", str(leftover.parent)]
+    assert CliRunner().invoke(main, asked).exit_code == 1
+    receipt = lipstick.ErasureReceipt.read(tmp_path / "receipt")
     assert {entry["outcome"] for entry in receipt.document["tables"]} == {"no such row", "equal"}
     assert {finding["state"] for finding in receipt.findings} == {"elsewhere", "possible"}
     erased = {str(value) for each in plan.document["values"] for value in each["values"]}
