@@ -64,7 +64,7 @@ def _write_tables(plan: ErasurePlan, on_step: Steps) -> None:
             effect = entries[table.name]["effect"]
             opened, bags = tables.opened[table.name], differences[table.name]
             if isinstance(opened, ParquetFolder):
-                opened.write(host.spark.sql(hypothetical(bags)), plan.id, on_step)
+                opened.write(host.spark.sql(hypothetical(bags, table.key)), plan.id, on_step)
             else:
                 put_views(host, table, bags, plan.id)
                 for statement in effect["statements"]:

@@ -226,7 +226,7 @@ class ErasedTables:
     def differences(self) -> dict[str, Bags]:
         """Return by table its version, the rows that go, and the rows that come."""
         self._progress("computing the tables without what is erased")
-        keys = {name.lower(): table.key for name, table in self.tables.items()}
+        keys = {name.lower(): table.key for name, table in self.tables.items() if table.query}
         replay = Replay(self.engine, self._chains, self._steps, self._bases, {}, keys=keys)
         found = {**self._bases, **replay.run()}
         return {name: found[name.lower()] for name in self.tables}

@@ -9,7 +9,7 @@ rows concerned are not known beforehand, the statement is replayed over the whol
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from lipstick.errors import StatementError, UnsupportedError
@@ -100,7 +100,7 @@ class Replay:
     check
         Checks that a statement whose effect is used made its version; None: all are known to have.
     keys
-        By table, columns that name each row of its last version, by which rows are left out.
+        By table, columns that name each row of each version, by which rows are left out.
     """
 
     def __init__(
@@ -132,12 +132,7 @@ class Replay:
     def run(self) -> Mapping[str, Bags]:
         """Return the difference of the last version of each table."""
         for step in self._events:
-            bags, key = self._after(step), self._keys.get(step.table)
-            if bags.gone is not None and key and step.version == self._chains[step.table].last:
-                bags = replace(
-                    bags, rest=self._engine.view(hypothetical(Bags(bags.real, bags.gone), key))
-                )
-            self.state[step.table] = bags
+            self.state[step.table] = self._after(step)
             self._versions[step.table] = step.version
         return self.state
 
@@ -463,7 +458,7 @@ class Replay:
         for name in sources_of(statement):
             bags = self._bags(step, name)
             if hypothetically and bags.changed:
-                views[name] = self._engine.view(hypothetical(bags))
+                views[name] = self._engine.view(hypothetical(bags, self._keys.get(name, ())))
             else:
                 views[name] = bags.real
         return views
