@@ -169,7 +169,7 @@ class DbtProject:
         edited = [
             node
             for node in self.models
-            if node.id in theirs and self._words(node) != other._words(theirs[node.id])
+            if node.id in theirs and self._meaning(node) != other._meaning(theirs[node.id])
         ]
         inlined = {each.id for node in edited for each in self._inlining(node)}
         return [n for n in edited if n.id not in inlined or n.code != theirs[n.id].code]
@@ -181,9 +181,12 @@ class DbtProject:
         reading = [each for each in self.models if node.id in each.parents]
         return [*reading, *(each for read in reading for each in self._inlining(read))]
 
-    def _words(self, node: DbtNode) -> object:
+    def _meaning(self, node: DbtNode) -> tuple[str | None, str | None]:
+        """Return the texts that decide the rows of a model, in whatever schema they are."""
         read = self._text(node)
-        return read if isinstance(read, Refusal) else (read[0].split(), self._merge(node))
+        if isinstance(read, Refusal):
+            return node.code, node.compiled
+        return read[0].strip(), self._merge(node)
 
     # -- nodes ---------------------------------------------------------------------------------
 

@@ -349,6 +349,9 @@ def test_edited_models_of_another_state(shop: Path, tmp_path: Path) -> None:
     other = project.with_state(DbtProject(shop, state, archived=True))
     assert [node.name for node in project.edited(other)] == ["orders"]
     assert "where amount > 0" in _query(other, "countries").sql
+    _edit(shop, _set("model.shop.countries", language="python", raw_code="x"))
+    refused = DbtProject(shop).edited(other)
+    assert [node.name for node in refused] == ["orders", "countries"]
     mixed = other.with_text(project.node("orders", "model"), project)
     assert _query(mixed, "countries").sql == _query(project, "countries").sql
 
