@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from lipstick.capture.writer import needs_rows
-from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, topological
 from rewriter.emit.statements import members_from_sources_sql
+from rewriter.passes.capture_plan import monotone_having
 
 _SIZE = re.compile(r"Statistics\(sizeInBytes=([0-9.E+]+) ([KMGTPE]?i?B)(?:, rowCount=([0-9.E+]+))?")
 _UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5, "EiB": 6}

@@ -13,9 +13,9 @@ from lipstick.tracking.tracker import Tracked
 from rewriter import PASSES, PassStep, dialect, planned_capture
 from rewriter.algebra import walk
 from rewriter.analysis.annotation_type import annotation_type
-from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.passes import LOGGER, Alike
+from rewriter.passes.capture_plan import monotone_having
 from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rewriter.algebra import Scalar, SortKey
-from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import (
     Block,
     BlockSource,
@@ -22,6 +21,7 @@ from rewriter.blocks import (
     ValuesSource,
     topological,
 )
+from rewriter.passes.capture_plan import monotone_having
 from rewriter.scalars.text import text
 
 

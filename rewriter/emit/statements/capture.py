@@ -10,7 +10,6 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.algebra.leaves import LEVEL_ROW
-from rewriter.analysis.monotone import Monotone
 from rewriter.blocks import (
     KEYS,
     MEMBER,
@@ -45,6 +44,7 @@ from rewriter.emit import (
 from rewriter.emit.core import core_query
 from rewriter.emit.trees import named
 from rewriter.passes import SemijoinReduction
+from rewriter.passes.capture_plan import Monotone
 from rewriter.position import Span
 from rewriter.scalars.text import rewrite_columns, text
 

@@ -48,9 +48,10 @@ def test_an_interrupted_question_leaves_nothing_half_made(
 
     monkeypatch.setattr(_Column, "extend", extended)
     monkeypatch.setattr(_Index, "insert", inserted)
-    interrupted = 0
-    for step in range(1, 10_000, 7):
+    interrupted, step = 0, 1
+    while True:
         left = step
+        step += 7 + step // 4
         try:
             found = texts(memory)
         except KeyboardInterrupt:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewriter.analysis.monotone import monotone_having
+from rewriter.passes.capture_plan import monotone_having
 from rewriter.scalars.text import text
 from tests.rewriter.lower.catalog import blocks
 
