@@ -69,6 +69,8 @@ _MOST_MEMBERS = 20_000_000
 _BROADCAST_BYTES = 32 << 20
 """Tokens of a relation that are sent to every worker, at most."""
 
+_LITERAL_KEYS = 1_000
+"""Tokens of a relation, at most, that stand as literals in the query of its rows."""
 _COUNTED_TOKENS = 10_000
 """Tokens of a relation, at least, for which its rows are counted: fewer are looked up sooner."""
 
@@ -189,30 +191,32 @@ class SparkEngine:
                 keys = chosen.toArrow().cast(arrow_schema(chosen.schema))
                 tables = memory.lineage_of([whole(column) for column in keys], keys.num_rows)
             tables = origins_of(self._capture, tables)
-            whole_relations = {
-                name: source.select(*(f"`{column}`" for column in self.readable[name].columns))
-                for name, table in tables.items()
-                if (source := self._source_of_all(name, table.num_rows)) is not None
-            }
-            frames = {
-                name: self._tokens_frame(name, table)
-                for name, table in tables.items()
-                if name not in whole_relations
-            }
+            frames, found = {}, {}
+            for name, table in tables.items():
+                unjoined = self._rows_without_join(name, table)
+                if unjoined is None:
+                    frames[name] = self._tokens_frame(name, table)
+                else:
+                    found[name] = unjoined
         except LEFT_TO_SPARK:
             return None
-        return {**self._rows_named(frames), **whole_relations}
+        return {**self._rows_named(frames), **found}
 
-    def _source_of_all(self, name: str, count: int) -> DataFrame | None:
-        """Return the source of a relation if it has `count` rows; it is not joined with tokens.
+    def _rows_without_join(self, name: str, tokens: pa.Table) -> DataFrame | None:
+        """Return the rows of a relation that tokens name, where that takes no join; else None.
 
-        Distinct tokens of an unchanged source that are as many as its rows name all of them.
+        Few keys stand in the query, so that files are skipped by them. Distinct tokens of an
+        unchanged source that are as many as its rows name all of them.
         """
         record = self.readable[name]
-        if count < _COUNTED_TOKENS or not (record.fingerprint or record.derived):
+        few = tokens.num_rows <= _LITERAL_KEYS and _is_literal_key(tokens)
+        many = tokens.num_rows >= _COUNTED_TOKENS and bool(record.fingerprint or record.derived)
+        source = self.rows_of(name) if few or many else None
+        if source is None or (many and source.count() != tokens.num_rows):
             return None
-        source = self.rows_of(name)
-        return source if source is not None and source.count() == count else None
+        if few:
+            source = source.where(F.col(f"`{record.token[0]}`").isin(tokens.column(0).to_pylist()))
+        return source.select(*(f"`{column}`" for column in record.columns))
 
     def _tokens_frame(self, name: str, tokens: pa.Table) -> DataFrame:
         """Return tokens of a relation as a data frame, hinted to be broadcast where they are few.
@@ -461,3 +465,12 @@ class SparkEngine:
         """Views of all captured rows, by block."""
         blocks = topological(self._manifest.root)
         return {b.name: self._dataset_view(b, "rows") for b in blocks if needs_rows(b)}
+
+
+def _is_literal_key(tokens: pa.Table) -> bool:
+    """Return True if tokens are whole numbers or texts of one column, none of them NULL."""
+    if tokens.num_columns != 1:
+        return False
+    keys = tokens.column(0)
+    plain: bool = pa.types.is_integer(keys.type) or pa.types.is_string(keys.type)
+    return plain and keys.null_count == 0

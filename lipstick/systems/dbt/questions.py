@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import and_
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.errors import PySparkException
-from pyspark.sql import functions as F
 
 import lipstick
 from lipstick.errors import CaptureError
@@ -31,9 +28,6 @@ from semiring.door import checked
 from semiring.errors import LipstickError
 
 _UNCHANGED = "unchanged"
-
-_LITERAL_KEYS = 1000
-"""The number of keys up to which rows are looked up by literals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,28 +241,9 @@ class TrackedProject:
                 else f"No row of {node.title} satisfies {where}."
             )
         titles = self._titles()
-        bases = {titles[name]: table for name, table in self._rows_behind(frame)}
+        lineage = frame.lineage()
+        bases = {titles.get(name, name): lineage[name].toArrow() for name in lineage}
         return RowLineage(node, rows, {name: bases[name] for name in sorted(bases)})
-
-    def _rows_behind(self, frame: AnnotatedFrame) -> Iterator[tuple[str, pa.Table]]:
-        """Yield the rows of each seed and source that all rows of a frame were made from."""
-        try:
-            tokens = frame.capture.memory.lineage()
-        except CaptureError:  # it needs an expression that only Spark evaluates
-            for name, table in frame.lineage().items():
-                yield name, table.toArrow()
-            return
-        for name, keys in tokens.items():
-            tracked = frame.relations[name]
-            rows = self.session.spark.table(tracked.view)
-            if len(tracked.token) == 1 and keys.num_rows <= _LITERAL_KEYS:
-                # Files are read by literals, and not by the keys of a join.
-                rows = rows.where(F.col(f"`{tracked.token[0]}`").isin(keys.column(0).to_pylist()))
-            else:
-                wanted = self.session.spark.createDataFrame(keys)
-                same = [rows[f"`{key}`"].eqNullSafe(wanted[f"`{key}`"]) for key in tracked.token]
-                rows = rows.join(wanted, reduce(and_, same), "left_semi")
-            yield name, rows.select(*(f"`{column}`" for column in tracked.columns)).toArrow()
 
     # -- what rests on rows --------------------------------------------------------------------
 
