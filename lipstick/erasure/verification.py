@@ -38,7 +38,7 @@ _Now: TypeAlias = Mapping[str, CurrentTable | None]
 LIVE, OLD, UNUSED, LOG = "live", "old version", "in no version", "log"
 """States of a file of a table: in the current version, in an earlier one, in none, of the log."""
 ELSEWHERE, POSSIBLE = "elsewhere", "possible"
-"""States of files of no table: with erased values; with a small number in a column of its name."""
+"""States of files of no table with erased values, and of numbers that may stand for others."""
 _PASSING = frozenset([OLD, UNUSED, LOG])
 """States of files that the format removes when it is asked to."""
 
@@ -303,17 +303,15 @@ def _described(finding: Finding, places: Sequence[_Place], mask: _Mask) -> dict[
     for place in places:
         if path.is_relative_to(place.location):
             state, holder = place.state(finding.path), place.table
-            column = _column(finding)
-            other = column is not None and not same_name(column, finding.column)
-            if state == LIVE and not finding.text and other:
-                state = POSSIBLE  # the rows of the table are compared apart from this
             break
     else:
-        if not finding.text:
-            state = POSSIBLE
         known = holder_of(path)
         if known is not None:
             holder = f"{known[0]} {known[1]}"
+    column = _column(finding)
+    other = column is not None and not same_name(column, finding.column)
+    if not finding.text and (state == ELSEWHERE or (state == LIVE and other)):
+        state = POSSIBLE  # the number may stand for something else
     return {
         "state": state,
         "holder": mask.text(holder),

@@ -20,8 +20,9 @@ from click.testing import CliRunner
 from lipstick.cli import main
 from lipstick.erasure.patterns import PatternSet
 from lipstick.erasure.receipt import ErasureReceipt, read_key
-from lipstick.erasure.search import SearchResult, Unsearched, search_folders
+from lipstick.erasure.search import Finding, SearchResult, Unsearched, search_folders
 from lipstick.erasure.value_search import ErasedValues, ValueSearch
+from lipstick.erasure.verification import _described, _Mask, _Place
 from lipstick.errors import ErasureError
 
 EMAIL = "zoë@example.org"
@@ -220,3 +221,23 @@ def test_a_pipeline_that_is_none_is_refused(tmp_path: Path) -> None:
         result = CliRunner().invoke(main, asked)
         assert result.exit_code == 2
         assert re.search(problem, result.output.replace("\n", " "))
+
+
+@pytest.mark.parametrize(
+    ("place", "text", "state"),
+    [
+        ("column id", False, "live"),
+        ("column person.ID", False, "live"),
+        ("bytes", False, "live"),
+        ("column referrer", True, "live"),
+        ("column referrer", False, "possible"),
+    ],
+)
+def test_a_number_in_a_column_of_another_name_may_stand_for_something_else(
+    place: str, text: bool, state: str
+) -> None:
+    """It is reported all the same, and the verdict is then no more than unclear."""
+    table = _Place("visits", "visits", "parquet", "/lake/visits", None, frozenset())
+    finding = Finding("/lake/visits/a.parquet", "people", "id", place, text, 1)
+    described = _described(finding, [table], _Mask(b"key", []))
+    assert (described["state"], described["count"]) == (state, 1)
