@@ -88,8 +88,7 @@ class Pipeline:
                 self.lake.sql(statement.replace("current_timestamp()", "TIMESTAMP '2100-01-01'"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [pytest.param("delta", marks=pytest.mark.slow), "iceberg"])
 def test_one_customer_is_erased_in_place_and_the_receipt_names_what_is_still_to_be_done(
     lake: SparkSession, fresh: Callable[[str], str], format: str, tmp_path: Path
 ) -> None:
@@ -248,6 +247,7 @@ def test_leftovers_are_found_and_what_cannot_be_erased_is_refused(
     assert again == {people: "1 rows", totals: "2 rows differ"}
 
 
+@pytest.mark.slow
 def test_the_tutorial_says_what_happens(
     lake: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
