@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Context, Decimal
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,17 @@ import pyarrow.compute as pc
 from semiring.base import Array
 from semiring.comparison import FLIPPED, check_operator, compare_values, is_nan
 from semiring.decimals import decimal_to_integers
+
+UFUNCS: Final = {
+    "=": np.equal,
+    "<=>": np.equal,
+    "<>": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+"""The comparisons of numbers that are neither NULL nor NaN, by their operators."""
 
 _WIDE = Context(prec=200)
 
@@ -133,16 +144,7 @@ def _with_constant(op: str, column: Any, constant: Any) -> Array:
         op = "<=" if op in ("<", "<=") else ">"
     if not -(2**63) <= bound < 2**63:
         values = values.astype(object)
-    ufunc = {
-        "=": np.equal,
-        "<=>": np.equal,
-        "<>": np.not_equal,
-        "<": np.less,
-        "<=": np.less_equal,
-        ">": np.greater,
-        ">=": np.greater_equal,
-    }[op]
-    result: Array = ufunc(values, bound).astype(np.bool_)
+    result: Array = UFUNCS[op](values, bound).astype(np.bool_)
     return result
 
 

@@ -20,16 +20,9 @@ from rewriter.interpret.vector import (
     is_number,
     unify,
 )
+from semiring.array_comparison import UFUNCS
 from semiring.base import Array
 
-_UFUNCS = {
-    "=": np.equal,
-    "<>": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
 _KERNELS = {
     "=": pc.equal,
     "<>": pc.not_equal,
@@ -49,7 +42,7 @@ def compare(op: str, a: Vector, b: Vector) -> Vector:
     if is_number(a.type) and is_number(b.type):
         return boolean(_numbers(op, a, b).astype(np.bool_), null, failed)
     if pa.types.is_boolean(a.type) and pa.types.is_boolean(b.type):
-        return boolean(_UFUNCS[op](a.values, b.values).astype(np.bool_), null, failed)
+        return boolean(UFUNCS[op](a.values, b.values).astype(np.bool_), null, failed)
     if isinstance(a.values, np.ndarray) or isinstance(b.values, np.ndarray):
         raise UninterpretableError(f"a comparison of {a.type} and {b.type}")
     return _others(op, a, b, failed)
@@ -59,18 +52,18 @@ def _numbers(op: str, a: Vector, b: Vector) -> Array:
     if not a.floating and not b.floating:
         scale = max(a.scale, b.scale)
         left, right = rescale(a.values, scale - a.scale), rescale(b.values, scale - b.scale)
-        result: Array = _UFUNCS[op](left, right)
+        result: Array = UFUNCS[op](left, right)
         return result
     kind = unify(a.type, b.type)
     left, right = to_floats(a), to_floats(b)
     if pa.types.is_float32(kind):
         left, right = left.astype(np.float32), right.astype(np.float32)
     with np.errstate(invalid="ignore"):
-        truths: Array = _UFUNCS[op](left, right)
+        truths: Array = UFUNCS[op](left, right)
     nan_left, nan_right = np.isnan(left), np.isnan(right)
     if nan_left.any() or nan_right.any():
         special = nan_left | nan_right
-        truths = np.where(special, _UFUNCS[op](nan_left, nan_right), truths)
+        truths = np.where(special, UFUNCS[op](nan_left, nan_right), truths)
     return truths
 
 

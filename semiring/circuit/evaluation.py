@@ -9,6 +9,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from semiring.array_comparison import UFUNCS
 from semiring.base import Array, Semiring
 from semiring.circuit.circuit import AnnotationCircuit
 from semiring.circuit.gates import (
@@ -28,7 +29,7 @@ from semiring.circuit.gates import (
     TOKEN,
     WINDOWED,
 )
-from semiring.circuit.sums import COMPARED, TensorSums, objects
+from semiring.circuit.sums import TensorSums, objects
 from semiring.columns import Columns
 from semiring.columns.arrays import ArrayColumns
 from semiring.comparison import compare_values
@@ -341,7 +342,7 @@ class _Evaluation(Generic[V]):
         None: they are something else."""
         store = self._circuit.gates
         finite = type(value) is int or (isinstance(value, Decimal) and value.is_finite())
-        if op not in COMPARED or not finite or (store.kind[tensors] != TENSOR).any():
+        if op not in UFUNCS or not finite or (store.kind[tensors] != TENSOR).any():
             return None
         held = np.zeros((len(tensors), self._worlds), dtype=np.bool_)
         numbers, rows = store.payload[tensors], self._rows_of(tensors)

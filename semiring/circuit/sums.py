@@ -10,20 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from semiring.array_comparison import UFUNCS
 from semiring.base import Array
 from semiring.circuit.scalars import Scalars
 from semiring.exact import INT64_MAX, INT64_MIN, multiply, reduce_segments, sum_segments
 from semiring.monoid import AVG, COUNT, MIN
-
-COMPARED = {
-    "=": np.equal,
-    "<>": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-"""The comparisons of numbers that are not NULL."""
 
 
 class TensorSums:
@@ -115,7 +106,7 @@ class TensorSums:
         compared = numbers if counting else totals
         if not INT64_MIN <= bound <= INT64_MAX:
             compared = compared.astype(object)
-        held: Array = COMPARED[op](compared, int(bound)) & (counting | (numbers != 0))
+        held: Array = UFUNCS[op](compared, int(bound)) & (counting | (numbers != 0))
         return held
 
 
