@@ -81,13 +81,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(skips["slow"])
 
 
-# Thousands of collected tests live as long as the run: no collection of garbage looks at them.
+# Thousands of collected tests live as long as the run: no collection of garbage looks at them. Nor
+# does it look often at all that modules keep, which is little garbage and much else.
 gc.disable()
 
 
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
+    gc.set_threshold(700, 10, 1_000)
     gc.enable()
 
 
