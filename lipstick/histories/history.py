@@ -439,18 +439,19 @@ class TableHistory(RowQuestions):
         return {name.lower(): tracked for name, tracked in self._session.tracked.items()}
 
     def name_of(self, table: str) -> str:
-        """Return a table of the history by its name in lower case.
+        """Return the name in lower case of a table, given it or the relation of its rows.
 
         Raises
         ------
         TrackingError
             When the history has no such table.
         """
-        if table.lower() not in self._chains:
-            raise TrackingError(
-                f"The history has no table {table!r}.\nIt has {', '.join(self.tables)}."
-            )
-        return table.lower()
+        name = table.lower() if table.lower() in self._chains else self.table_of(table)
+        if name is not None:
+            return name
+        raise TrackingError(
+            f"The history has no table {table!r}.\nIt has {', '.join(self.tables)}."
+        )
 
     def made_by(self, table: str) -> dict[int, str]:
         """Return by version the statement that made it."""

@@ -96,6 +96,7 @@ def test_statements_of_a_session_are_followed(
     through = ls.history.query("SELECT amount FROM orders WHERE id = 3")
     ((_, annotation),) = through.polynomials()
     assert str(annotation) == "updates:3·`updates@1`:3"
+    assert [v.statement for v in ls.history.rows("orders", 3)] == ["s1", "s2"]
     if format == "delta":
         with pytest.raises(UnsupportedError, match="MERGE made version 1 of"):
             ls.reenact({table: table}, [], key="id", log=True)

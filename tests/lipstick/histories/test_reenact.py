@@ -108,7 +108,7 @@ def _check_rows(history: lipstick.TableHistory) -> None:
         (1, "s1", "inserted"),
         (2, "s2", "updated"),
     ]
-    assert [v.statement for v in history.rows("db.orders", 1)] == [None, "s1", "cleanup"]
+    assert [v.statement for v in history.rows("orders", 1)] == [None, "s1", "cleanup"]
     cells = history.blame("db.orders", 5)
     assert {name: cell.statement for name, cell in cells.items()} == {
         "k": "s1",
