@@ -11,9 +11,10 @@ import shutil
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from lipstick.systems.dbt.bases import BaseTable
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.project import DbtProject
-from lipstick.systems.dbt.questions import BaseTable, StateDifference, TrackedProject
+from lipstick.systems.dbt.questions import StateDifference, TrackedProject
 
 __all__ = [
     "BaseTable",

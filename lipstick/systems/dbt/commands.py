@@ -141,17 +141,30 @@ def check(project: Path, read: Read, **form: Any) -> None:
 def why(project: Path, model: str, where: str | None, read: Read, **form: Any) -> None:
     """Show the rows of seeds and sources behind rows of MODEL, through any number of models.
 
-    MODEL may be a test: its rows are the failures.
+    MODEL may be a test: its rows are the failures. Of versions in a snapshot, whose table is named
+    by --source, the rows of the sources that made them are shown.
     """
-    with reported(), _opened(project, model, "model", "test", **read) as opened:
+    with reported(), _opened(project, model, "model", "test", "snapshot", **read) as opened:
         found = opened.why(model, where)
         shown = _answer(form)
         bases = {name: table.to_pylist() for name, table in found.bases.items()}
+        versions = {
+            each.snapshot.title: {
+                "versions": each.versions.to_pylist(),
+                "sources": {name: table.to_pylist() for name, table in each.bases.items()},
+            }
+            for each in found.snapshots
+        }
         if shown.format == JSON:
-            rows = found.rows.to_pylist()
-            shown.send_json({"model": found.model.title, "rows": rows, "sources": bases})
+            document = {"model": found.model.title, "rows": found.rows.to_pylist()}
+            document |= {"sources": bases} | ({"snapshots": versions} if versions else {})
+            shown.send_json(document)
             return
         parts: list[Any] = [(found.model.title, found.rows.to_pylist()), *bases.items()]
+        for name, each in versions.items():
+            parts.append((f"{name}, versions", each["versions"]))
+            parts += [(f"{base}, behind {name}", rows) for base, rows in each["sources"].items()]
+            bases = {**bases, name: each["versions"]}
         total = sum(len(rows) for rows in bases.values())
         noun = counted(found.rows.num_rows, "row")
         _send(shown, [f"{noun} of {found.model.title} from {counted(total, 'row')}:", *parts])

@@ -104,7 +104,9 @@ class DbtManifest:
         if node.language != "sql":
             return f"it is written in {node.language}, not in SQL"
         if node.materialized not in _FOLLOWED:
-            return f"it is materialized as {node.materialized}"
+            advice = f": name its table, --source {node.title}=TABLE"
+            kind = node.materialized
+            return f"it is materialized as {kind}{advice if kind == 'snapshot' else ''}"
         if node.compiled is None:
             return f"it is not compiled: {_RECOMPILE}"
         if node.kind == "test":

@@ -130,6 +130,22 @@ class DbtProject:
         nodes = {**self.manifest.nodes, node.id: replace(node, parents=parents), table.id: table}
         return self.with_nodes(nodes), table
 
+    def with_query(self, snapshot: DbtNode, suffix: str = "") -> DbtProject:
+        """Return the project in which a snapshot is the rows of its query, and no table.
+
+        Parameters
+        ----------
+        suffix
+            Ends the names of seeds and sources.
+        """
+        config = {**snapshot.config, "materialized": "view"}
+        view = replace(snapshot, kind="model", config=config, archived=True)
+        changed = self.with_nodes({**self.manifest.nodes, snapshot.id: view})
+        bases = {each.id for each in self.bases if each.id != snapshot.id}
+        names = {e: f"{n}{suffix}" if e in bases else n for e, n in self.names.items()}
+        changed.__dict__["names"] = names
+        return changed
+
     def set_columns(self, table: DbtNode, columns: Sequence[str]) -> None:
         """Set the columns of a table into which an increment is merged."""
         self._columns[table.id] = tuple(columns)
@@ -273,13 +289,17 @@ class DbtProject:
 
     # -- queries -------------------------------------------------------------------------------
 
-    def query(self, node: DbtNode, where: str | None = None) -> ModelQuery | Refusal:
+    def query(
+        self, node: DbtNode, where: str | None = None, select: str | None = None
+    ) -> ModelQuery | Refusal:
         """Return the query of a node over seeds and sources, or why there is none.
 
         Parameters
         ----------
         where
             A condition on the columns of its answer, in Spark SQL.
+        select
+            A query over the answer, which has the name of the node; None: its rows.
         """
         order: dict[str, None] = {}
         refusal = self._collect(node, order, ())
@@ -298,8 +318,8 @@ class DbtProject:
             text += f"{read[0]}\n)"
             if merge:
                 text += f",\n`{name}` AS (\n{merge}\n)"
-        name = self.names.get(node.id, "asked")
-        text += f"{chr(10) if text else ''}SELECT * FROM `{name}`"
+        select = select or f"SELECT * FROM `{self.names.get(node.id, 'asked')}`"
+        text += f"{chr(10) if text else ''}{select}"
         if where is not None:
             text += f" WHERE\n{where}"
         return ModelQuery(text, bases, tuple(starts))
@@ -455,3 +475,8 @@ def line_of(written: list[str], compiled: list[str], line: int) -> int:
             range(start, end), key=lambda i: (SequenceMatcher(None, written[i], text).ratio(), -i)
         )
     return max(1, min(line, len(written)))
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message."""
+    return str(error).strip().partition("\n")[0]

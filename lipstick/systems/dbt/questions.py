@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -20,22 +19,15 @@ from lipstick.questions.diff.answers import answer_key
 from lipstick.questions.diff.difference import AnswerDifference
 from lipstick.questions.diff.parts import DifferenceParts
 from lipstick.questions.diff.pipeline import pair_answers
+from lipstick.systems.dbt.bases import BaseTable, TrackedBases, is_key
 from lipstick.systems.dbt.errors import DbtError
 from lipstick.systems.dbt.manifest import DbtNode
-from lipstick.systems.dbt.project import DbtProject, Refusal
-from lipstick.systems.dbt.seeds import read_seed, seed_frame
+from lipstick.systems.dbt.project import DbtProject, Refusal, first_line
+from lipstick.systems.dbt.snapshots import SnapshotLineage, SnapshotVersions, trace_versions
 from semiring.door import checked
 from semiring.errors import LipstickError
 
 _UNCHANGED = "unchanged"
-
-
-@dataclass(frozen=True, slots=True)
-class BaseTable:
-    """The rows of a source: a path of files or the name of a table, and the columns of its key."""
-
-    source: Any
-    key: str | tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +40,18 @@ class NodeReport:
 
 @dataclass(frozen=True, slots=True)
 class RowLineage:
-    """Rows of a model, and the rows of seeds and sources that they were made from, by name."""
+    """Rows of a model, and the rows of seeds and sources that they were made from, by name.
+
+    Attributes
+    ----------
+    snapshots
+        The versions in snapshots among these rows, and the rows that made them.
+    """
 
     model: DbtNode
     rows: pa.Table
     bases: Mapping[str, pa.Table]
+    snapshots: tuple[SnapshotLineage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +180,9 @@ class TrackedProject:
         before: Mapping[str, Any] | None = None,
     ) -> None:
         self.session = session
+        self._given = project
         self._tables: dict[str, BaseTable] = {}
-        self._tracked: dict[str, Refusal | None] = {}
+        self.bases = TrackedBases(session, self._tables)
         self._answers: dict[str, AnnotatedFrame | Refusal] = {}
         for name, given in (sources or {}).items():
             node = project.node(name, "seed", "source", "model", "snapshot")
@@ -195,7 +195,7 @@ class TrackedProject:
             tables.append(table)
         self.project = project
         for table in tables:
-            refusal = self._track(table)
+            refusal = self.bases.track(self.project, table)
             if refusal is not None:
                 raise DbtError(f"The table {table.name} the run cannot be read: {refusal.reason}")
             project.set_columns(table, session.tracked[project.names[table.id]].columns)
@@ -210,7 +210,7 @@ class TrackedProject:
         nodes = [*self.project.models, *self.project.tests]
         reports = []
         for node in nodes:
-            answer = self._annotated(node)
+            answer = self.annotated(node)
             reports.append(NodeReport(node, answer if isinstance(answer, Refusal) else None))
         return reports
 
@@ -229,8 +229,9 @@ class TrackedProject:
         DbtError
             There is no such model, test or row, or it is refused.
         """
-        node = self.project.node(model, "model", "test")
-        frame = self._annotated(node, where)
+        given = self._given.node(model, "model", "test", "snapshot")
+        node = self.project.manifest.nodes[given.id]
+        frame = self.annotated(node, where)
         if isinstance(frame, Refusal):
             raise DbtError(f"{node.title} cannot be asked: {frame.reason}\nSee {frame.place}.")
         rows = frame.capture.memory.answer()
@@ -240,10 +241,21 @@ class TrackedProject:
                 if where is None
                 else f"No row of {node.title} satisfies {where}."
             )
-        titles = self._titles()
-        lineage = frame.lineage()
-        bases = {titles.get(name, name): lineage[name].toArrow() for name in lineage}
-        return RowLineage(node, rows, {name: bases[name] for name in sorted(bases)})
+        bases, snapshots = self.behind(frame)
+        return RowLineage(given, rows, bases, tuple(snapshots))
+
+    def behind(self, frame: AnnotatedFrame) -> tuple[dict[str, pa.Table], list[SnapshotLineage]]:
+        """Return the rows of seeds and sources behind an answer, and versions in snapshots."""
+        nodes = {name: self.project.manifest.nodes[n] for n, name in self.project.names.items()}
+        bases: dict[str, pa.Table] = {}
+        snapshots: list[SnapshotLineage] = []
+        for name, rows in sorted(frame.lineage().items()):
+            base = self._given.manifest.nodes.get(nodes[name].id, nodes[name])
+            if base.kind == "snapshot":
+                snapshots += trace_versions(self, SnapshotVersions(base, rows))
+            else:
+                bases[base.title] = rows.toArrow()
+        return bases, snapshots
 
     # -- what rests on rows --------------------------------------------------------------------
 
@@ -258,7 +270,7 @@ class TrackedProject:
             There is no such seed or source, or no row of it satisfies the condition.
         """
         node = self.project.node(base, "seed", "source")
-        refusal = self._track(node)
+        refusal = self.bases.track(self.project, node)
         if refusal is not None:
             raise DbtError(f"{node.title} cannot be read: {refusal.reason}")
         tracked = self.session.tracked[self.project.names[node.id]]
@@ -266,28 +278,39 @@ class TrackedProject:
             chosen = tracked.frame(self.session.spark).where(where)
             tokens = chosen.select(*(f"`{column}`" for column in tracked.token)).toArrow()
         except PySparkException as error:
-            raise DbtError(f"{where!r} is no condition on {node.title}: {_line(error)}") from error
+            raise DbtError(
+                f"{where!r} is no condition on {node.title}: {first_line(error)}"
+            ) from error
         if not tokens.num_rows:
             raise DbtError(f"No row of {node.title} satisfies {where}.")
-        resting = [each for each in self.project.models if self.project.rests_on(each, node)]
-        tests = [each for each in self.project.tests if self.project.rests_on(each, node)]
-        models = tuple(
-            self._impact(each, tracked.name, tokens)
-            for each in resting
-            if each.materialized != "ephemeral"
-        )
+        resting = [
+            each
+            for each in (*self._given.models, *self._given.tests)
+            if self._given.rests_on(each, node) and each.materialized != "ephemeral"
+        ]
+        impacts = [self._impact(each, node, tokens) for each in resting]
+        models = tuple(each for each in impacts if each.node.kind != "test")
+        tests = tuple(each for each in impacts if each.node.kind == "test")
         changed = {each.node.id: each.node.title for each in models if each.is_changed}
+        unknown = (each.node for each in models if each.refusal is not None)
+        changed |= {each.id: f"{each.title} (not known)" for each in unknown}
         changed[node.id] = node.title
         exposures = {
             each.name: tuple(changed[parent] for parent in each.parents if parent in changed)
-            for each in self.project.manifest.of_kind("exposure")
-            if self.project.rests_on(each, node)
+            for each in self._given.manifest.of_kind("exposure")
+            if self._given.rests_on(each, node)
         }
-        of_tests = tuple(self._impact(each, tracked.name, tokens) for each in tests)
-        return BaseImpact(node, tokens.num_rows, models, of_tests, exposures)
+        return BaseImpact(node, tokens.num_rows, models, tests, exposures)
 
-    def _impact(self, node: DbtNode, relation: str, tokens: pa.Table) -> NodeImpact:
-        frame = self._annotated(node)
+    def _impact(self, node: DbtNode, base: DbtNode, tokens: pa.Table) -> NodeImpact:
+        relation = self.project.names[base.id]
+        for each in self._given.models:
+            stands = self.project.manifest.nodes[each.id].kind != each.kind
+            rests = node.id == each.id or self._given.rests_on(node, each)
+            if stands and rests and self._given.rests_on(each, base):
+                reason = f"it rests on {each.title}, which is read as its table stands"
+                return NodeImpact(node, refusal=Refusal(reason, each.file))
+        frame = self.annotated(node)
         if isinstance(frame, Refusal):
             return NodeImpact(node, refusal=frame)
         try:
@@ -302,7 +325,7 @@ class TrackedProject:
                 changes = capture.cluster.what_if({relation: tokens}, None, strict=False).changes
                 changes = changes.toArrow()
         except (LipstickError, PySparkException) as error:
-            return NodeImpact(node, refusal=Refusal(_line(error), node.file))
+            return NodeImpact(node, refusal=Refusal(first_line(error), node.file))
         kinds = changes.column("_change")
         before = pc.sum(pc.not_equal(kinds, "added")).as_py() or 0
         after = pc.sum(pc.not_equal(kinds, "deleted")).as_py() or 0
@@ -315,7 +338,7 @@ class TrackedProject:
 
         Every model is compared whose text differs, or that rests on such a model.
         """
-        state = self._of(self.project.with_state(other))
+        state = self.over(self.project.with_state(other))
         edited = self.project.edited(state.project)
         mine, theirs = self.project.manifest.nodes, state.project.manifest.nodes
         models = []
@@ -340,7 +363,7 @@ class TrackedProject:
     ) -> ModelDifference:
         """Compare a model with another state, from which some models that it rests on differ."""
         old = state.project.manifest.nodes[node.id]
-        before, after = state._annotated(old), self._annotated(node)
+        before, after = state.annotated(old), self.annotated(node)
         for answer in (before, after):
             if isinstance(answer, Refusal):
                 return ModelDifference(node, refusal=answer)
@@ -350,7 +373,7 @@ class TrackedProject:
         key = answer_key([before.root, after.root], [t.column_names for t in tables])
         if key is None:
             columns = [*self.project.uniquely_tested(node), *tables[1].column_names]
-            unique = ((c,) for c in columns if all(_is_key(table, c) for table in tables))
+            unique = ((c,) for c in columns if all(is_key(table, c) for table in tables))
             key = next(unique, None)
         through: dict[str, int | None] = {}
         try:
@@ -358,80 +381,56 @@ class TrackedProject:
             for each in edited:
                 rows: pa.Table | None = tables[1]
                 if len(edited) > 1:
-                    alone = self._of(state.project.with_text(each, self.project))._annotated(old)
+                    alone = self.over(state.project.with_text(each, self.project)).annotated(old)
                     rows = None if isinstance(alone, Refusal) else alone.toArrow()
                 number = None if rows is None else _count(_compared(tables[0], rows, key))
                 through[each.title] = number
         except LipstickError as error:
-            return ModelDifference(node, refusal=Refusal(_line(error), node.file))
+            return ModelDifference(node, refusal=Refusal(first_line(error), node.file))
         return ModelDifference(node, difference, through)
-
-    def _of(self, project: DbtProject) -> TrackedProject:
-        """Return another project over the same seeds and sources."""
-        other = copy.copy(self)
-        other.project, other._answers = project, {}
-        return other
 
     # -- seeds, sources and queries ------------------------------------------------------------
 
-    def _annotated(self, node: DbtNode, where: str | None = None) -> AnnotatedFrame | Refusal:
-        """Return the annotated answer of a model or test, or why there is none."""
-        if where is not None:
-            return self._annotate(node, where)
+    def over(self, project: DbtProject, bases: TrackedBases | None = None) -> TrackedProject:
+        """Return another project over the same seeds and sources, or over others."""
+        other = copy.copy(self)
+        other.project, other._answers = project, {}
+        other.bases = bases or self.bases
+        return other
+
+    def annotated(
+        self, node: DbtNode, where: str | None = None, select: str | None = None
+    ) -> AnnotatedFrame | Refusal:
+        """Return the annotated answer of a model or test, or why there is none.
+
+        Parameters
+        ----------
+        where, select
+            As for :meth:`DbtProject.query`.
+        """
+        if where is not None or select is not None:
+            return self._annotate(node, where, select)
         if node.id not in self._answers:
-            self._answers[node.id] = self._annotate(node, None)
+            self._answers[node.id] = self._annotate(node)
         return self._answers[node.id]
 
-    def _annotate(self, node: DbtNode, where: str | None) -> AnnotatedFrame | Refusal:
-        query = self.project.query(node, where)
+    def _annotate(
+        self, node: DbtNode, where: str | None = None, select: str | None = None
+    ) -> AnnotatedFrame | Refusal:
+        query = self.project.query(node, where, select)
         if isinstance(query, Refusal):
             return query
         for base in query.bases:
             parent = self.project.manifest.nodes[base]
-            refusal = self._track(parent)
+            refusal = self.bases.track(self.project, parent)
             if refusal is not None:
                 return Refusal(f"it rests on {parent.title}: {refusal.reason}", node.file)
         try:
             return self.session.sql(query.sql)
         except PySparkException as error:
-            return Refusal(_line(error), node.file)
+            return Refusal(first_line(error), node.file)
         except LipstickError as error:
             return self.project.refusal(query, node, error)
-
-    def _track(self, base: DbtNode) -> Refusal | None:
-        """Track a seed or source when it is first read; return why it cannot be."""
-        if base.id not in self._tracked:
-            try:
-                self._track_rows(base)
-                self._tracked[base.id] = None
-            except (LipstickError, PySparkException) as error:
-                self._tracked[base.id] = Refusal(_line(error), base.file)
-        return self._tracked[base.id]
-
-    def _track_rows(self, base: DbtNode) -> None:
-        name = self.project.names[base.id]
-        if base.id in self._tables:
-            table = self._tables[base.id]
-            key: Any = table.key
-            if key is None and Path(str(table.source)).suffix in (".csv", ".json", ".orc"):
-                key = "*"
-            options = {"header": "true", "inferSchema": "true"}
-            csv = str(table.source).endswith(".csv")
-            self.session.track(name, table.source, key, options=options if csv else None)
-        elif base.kind == "seed":
-            rows, types = read_seed(self.project.folder / base.file, base)
-            frame = seed_frame(self.session.spark, rows, types)
-            self.session.track(name, frame, self._key(base, rows))
-        else:
-            raise DbtError(f"no table or file is given for the source {base.title}")
-
-    def _key(self, seed: DbtNode, rows: pa.Table) -> str:
-        """Return a column that is tested to be unique, and is; ``*`` if there is none."""
-        return next((c for c in self.project.uniquely_tested(seed) if _is_key(rows, c)), "*")
-
-    def _titles(self) -> dict[str, str]:
-        known = self.project.manifest.nodes
-        return {name: known[each].title for each, name in self.project.names.items()}
 
 
 def _compared(before: pa.Table, after: pa.Table, key: Sequence[str] | None) -> AnswerDifference:
@@ -449,15 +448,3 @@ def _count(difference: AnswerDifference) -> int:
 
 def _base_table(given: Any) -> BaseTable:
     return given if isinstance(given, BaseTable) else BaseTable(given)
-
-
-def _is_key(rows: pa.Table, column: str) -> bool:
-    if column not in rows.column_names:
-        return False
-    values = rows.column(column)
-    return not values.null_count and pc.count_distinct(values).as_py() == len(values)
-
-
-def _line(error: Exception) -> str:
-    """Return the first line of an error's message."""
-    return str(error).strip().partition("\n")[0]

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.systems.dbt import DbtProject, TrackedProject, write_example
-from lipstick.systems.dbt.seeds import read_seed, seed_frame
+from lipstick.systems.dbt.bases import read_seed, seed_frame
 from tests.local_spark import local_spark
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +15,8 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.cli import main
-from lipstick.systems.dbt import write_example
+from lipstick.systems.dbt import BaseTable, DbtError, DbtProject, TrackedProject, write_example
+from lipstick.systems.dbt.snapshots import MADE_FROM, source_states
 from tests.lipstick.systems.dbt.impacts import ProjectImpacts
 
 _REFUSED = "select *\nfrom shop.stg_orders\nwhere order_id > 0 and input_file_name() <> ''"
@@ -80,3 +84,77 @@ def test_wrong_input_exits_with_2(
     monkeypatch.chdir(tmp_path)
     write_example("shop")
     assert message in _run(*arguments, code=2)
+
+
+def add_snapshot(shop: Path, compiled: str, **config: Any) -> None:
+    """Add a snapshot, ``versions``, and a model that counts its rows by country."""
+    manifest = shop / "target" / "manifest.json"
+    document = json.loads(manifest.read_text())
+    nodes = document["nodes"]
+    model = nodes["model.shop.stg_customers"]
+    snapshot = {"materialized": "snapshot", "strategy": "check", "unique_key": "id", **config}
+    for kind, name, text, parent in (
+        ("snapshot", "versions", compiled, "seed.shop.raw_customers"),
+        (
+            "model",
+            "moved",
+            "select country, count(*) n from shop.versions group by country",
+            "snapshot.shop.versions",
+        ),
+    ):
+        node = {**model, "name": name, "unique_id": f"{kind}.shop.{name}", "resource_type": kind}
+        node |= {"compiled_code": text, "raw_code": text, "relation_name": f"shop.{name}"}
+        node |= {"original_file_path": f"{kind}s/{name}.sql", "depends_on": {"nodes": [parent]}}
+        node["config"] = snapshot if kind == "snapshot" else model["config"]
+        nodes[node["unique_id"]] = node
+    manifest.write_text(json.dumps(document))
+
+
+def test_versions_in_a_snapshot_are_made_from_rows_of_its_sources(
+    spark: SparkSession, ls: lipstick.Session, tmp_path: Path
+) -> None:
+    shop = write_example(tmp_path / "shop")
+    add_snapshot(shop, "select id, name, country from shop.raw_customers")
+    project = DbtProject(shop)
+    with pytest.raises(DbtError, match=r"name its table, --source versions=TABLE\nSee snapshots"):
+        TrackedProject(project, ls).why("moved")
+    rows = spark.sql(
+        "SELECT id, name, country, md5(concat(id, since)) AS dbt_scd_id, 'False' AS dbt_is_deleted,"
+        " to_timestamp(since) AS dbt_updated_at, to_timestamp(since) AS dbt_valid_from,"
+        " to_timestamp(until) AS dbt_valid_to FROM VALUES"
+        " (1, 'Ada', 'FI', '2024-01-01', '2024-02-01'), (1, 'Ada', 'NO', '2024-02-01', NULL),"
+        " (2, 'Bo', 'FI', '2024-01-01', NULL) AS v(id, name, country, since, until)"
+    )
+    tracked = TrackedProject(project, ls, {"versions": BaseTable(rows, "dbt_scd_id")})
+    found = tracked.why("moved", "country IN ('NO', 'FI')")
+    (versions,) = found.snapshots
+    shown = versions.versions.select(["id", "country", MADE_FROM]).to_pylist()
+    made_from = sorted(tuple(row.values()) for row in shown)
+    gone = "not known: raw_customers as it stood then is not kept"
+    assert made_from == [(1, "FI", gone), (1, "NO", "raw_customers"), (2, "FI", gone)]
+    assert not found.bases
+    assert versions.bases["raw_customers"].to_pylist() == [
+        {"id": 1, "name": "Ada", "country": "NO"}
+    ]
+    only = tracked.why("versions", "id = 2 OR name = 'Ada' AND dbt_valid_to IS NULL")
+    assert sorted(only.snapshots[0].versions[MADE_FROM].to_pylist()) == [gone, "raw_customers"]
+
+    found_impact = tracked.impact("raw_customers", "id = 1")
+    unknown = {m.node.name: m.refusal.reason for m in found_impact.models if m.refusal is not None}
+    reason = "it rests on versions, which is read as its table stands"
+    assert unknown == {"versions": reason, "moved": reason}
+
+
+def test_states_of_sources_are_their_commits_in_order() -> None:
+    def table(*seconds: int) -> SimpleNamespace:
+        times = [datetime.fromtimestamp(each, UTC) for each in seconds]
+        history = [SimpleNamespace(time=t, version=n) for n, t in enumerate(times)]
+        return SimpleNamespace(history=lambda: history)
+
+    states = source_states({"a": table(1, 4), "b": table(2, 4, 4)})
+    assert [(s.versions, s.start, s.end) for s in states] == [
+        ({"a": 0, "b": 0}, 2_000_000, 4_000_000),
+        ({"a": 1, "b": 0}, 4_000_000, 4_000_000),
+        ({"a": 1, "b": 1}, 4_000_000, 4_000_000),
+        ({"a": 1, "b": 2}, 4_000_000, None),
+    ]

@@ -16,9 +16,9 @@ import pytest
 
 from lipstick.errors import CaptureError
 from lipstick.systems.dbt import DbtError, DbtProject, write_example
+from lipstick.systems.dbt.bases import read_seed
 from lipstick.systems.dbt.manifest import DbtNode
 from lipstick.systems.dbt.project import ModelQuery, Refusal, line_of
-from lipstick.systems.dbt.seeds import read_seed
 from rewriter.dialect.renames import parts_of_name, rename_relations
 from rewriter.errors import NotUnderstoodError, UnsupportedError
 from tests.oracle.database import Database, Deletion, Relation

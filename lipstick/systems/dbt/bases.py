@@ -1,0 +1,181 @@
+"""Seeds and sources of dbt as tracked relations.
+
+Seeds are CSV files, with the types of columns as ``dbt seed`` gives them: dbt guesses the type of a
+column from its values unless the project declares it: whole numbers, other numbers, dates,
+instants, truth values, and text otherwise. Empty values and ``null`` are NULL.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.errors import PySparkException
+
+from lipstick.systems.dbt.errors import DbtError
+from lipstick.systems.dbt.manifest import DbtNode
+from lipstick.systems.dbt.project import DbtProject, Refusal, first_line
+from semiring.errors import LipstickError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from lipstick.sessions import Session
+
+_NULLS = ("", "null")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_GUESSES = (
+    ("date", re.compile(r"\d{4}-\d{1,2}-\d{1,2}")),
+    ("timestamp", re.compile(r"\d{4}-\d\d?-\d\d? \d\d?:\d\d?:\d\d?")),
+    ("timestamp", re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?")),
+    ("boolean", re.compile(r"true|false", re.IGNORECASE)),
+)
+_NOT_CLEAR = (
+    re.compile(r"[-+(]?\s*[^\w\s.,+-]?\s*[\d,. ]*\d[\d,. ]*\s*[%)]?"),
+    re.compile(r"\d{4}-?\d\d-?\d\dT[\d:.]+(Z|[+-]\d\d:?(\d\d)?)?"),
+)
+"""Amounts with currencies, separators and percents, and instants with zones."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseTable:
+    """The rows of a source: a path of files or the name of a table, and the columns of its key."""
+
+    source: Any
+    key: str | tuple[str, ...] | None = None
+
+
+class TrackedBases:
+    """The seeds and sources of a project, tracked in a session when they are first read.
+
+    Parameters
+    ----------
+    tables
+        The tables and files of sources, by the ids of their nodes.
+    versions
+        The versions of tables to read, by the ids of their nodes; None: tables as they stand.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        tables: Mapping[str, BaseTable],
+        versions: Mapping[str, int] | None = None,
+    ) -> None:
+        self.session = session
+        self._tables = tables
+        self._versions = versions
+        self._tracked: dict[str, Refusal | None] = {}
+
+    def at(self, versions: Mapping[str, int]) -> TrackedBases:
+        """Return the sources at earlier versions of their tables."""
+        return TrackedBases(self.session, self._tables, versions)
+
+    def track(self, project: DbtProject, base: DbtNode) -> Refusal | None:
+        """Track a seed or source by its name in a project; return why it cannot be."""
+        if base.id not in self._tracked:
+            try:
+                self._track(project, base)
+                self._tracked[base.id] = None
+            except (LipstickError, PySparkException) as error:
+                self._tracked[base.id] = Refusal(first_line(error), base.file)
+        return self._tracked[base.id]
+
+    def untrack(self, project: DbtProject) -> None:
+        """Untrack what is tracked."""
+        for base in (each for each, refusal in self._tracked.items() if refusal is None):
+            self.session.untrack(project.names[base])
+
+    def _track(self, project: DbtProject, base: DbtNode) -> None:
+        name, at = project.names[base.id], None
+        if self._versions is not None:
+            at = self._versions[base.id]
+        if base.id in self._tables:
+            table = self._tables[base.id]
+            key: Any = table.key
+            if key is None and Path(str(table.source)).suffix in (".csv", ".json", ".orc"):
+                key = "*"
+            options = {"header": "true", "inferSchema": "true"}
+            csv = str(table.source).endswith(".csv")
+            self.session.track(name, table.source, key, options=options if csv else None, at=at)
+        elif base.kind == "seed":
+            rows, types = read_seed(project.folder / base.file, base)
+            frame = seed_frame(self.session.spark, rows, types)
+            # A column that is tested to be unique, and is, is the key.
+            key = next((c for c in project.uniquely_tested(base) if is_key(rows, c)), "*")
+            self.session.track(name, frame, key)
+        else:
+            raise DbtError(f"no table or file is given for the source {base.title}")
+
+
+def is_key(rows: pa.Table, column: str) -> bool:
+    """Return True if rows have a column without NULLs, and no value of it twice."""
+    if column not in rows.column_names:
+        return False
+    values = rows.column(column)
+    return not values.null_count and pc.count_distinct(values).as_py() == len(values)
+
+
+def read_seed(path: Path, node: DbtNode) -> tuple[pa.Table, dict[str, str]]:
+    """Return the rows of a seed as text, and the Spark types of its columns.
+
+    Raises
+    ------
+    DbtError
+        The file cannot be read, or the type of a column does not follow from its values.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.reader(file, delimiter=str(node.config.get("delimiter") or ",")))
+    except (OSError, ValueError, csv.Error) as error:
+        raise DbtError(f"The seed {node.name} cannot be read from {path}: {error}") from error
+    if not rows:
+        raise DbtError(f"The seed {node.name} has no header: {path}")
+    header, *lines = (row for row in rows if row)
+    if any(len(line) != len(header) for line in lines):
+        number = next(i for i, line in enumerate(lines, start=2) if len(line) != len(header))
+        raise DbtError(f"{path}:{number} has not the {len(header)} values of the header.")
+    declared = {name.lower(): kind for name, kind in node.config.get("column_types", {}).items()}
+    arrays, types = {}, {}
+    for place, name in enumerate(header):
+        texts = [line[place] for line in lines]
+        values = [None if text.strip().lower() in _NULLS else text for text in texts]
+        types[name] = declared.get(name.lower()) or _guess(path, name, values)
+        if types[name] == "bigint" and name.lower() not in declared:
+            values = [None if value is None else str(int(Decimal(value))) for value in values]
+        arrays[name] = pa.array(values, pa.string())
+    return pa.table(arrays), types
+
+
+def seed_frame(spark: SparkSession, table: pa.Table, types: dict[str, str]) -> DataFrame:
+    """Return the rows of a seed with the types of their columns."""
+    rows = spark.createDataFrame(table)
+    return rows.selectExpr(
+        *(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in types.items())
+    )
+
+
+def _guess(path: Path, name: str, values: Sequence[str | None]) -> str:
+    known = [value.strip() for value in values if value is not None]
+    if not known:
+        return "bigint"
+    if all(_NUMBER.fullmatch(value) for value in known):
+        whole = all(number == number.to_integral_value() for number in map(Decimal, known))
+        return "bigint" if whole else "double"
+    for kind, pattern in _GUESSES:
+        if all(pattern.fullmatch(value) for value in known):
+            return kind
+    for pattern in _NOT_CLEAR:
+        if all(pattern.fullmatch(value) for value in known):
+            raise DbtError(
+                f"{path}: how dbt reads the column {name} is not clear, as in {known[0]!r}.\n"
+                "Declare its type in the project: seeds: config: column_types."
+            )
+    return "string"
