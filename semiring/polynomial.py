@@ -133,7 +133,12 @@ class Polynomial:
     @property
     def tokens(self) -> frozenset[Token]:
         """The tokens that occur."""
-        return frozenset(token for monomial, _ in self._terms for token, _ in monomial)
+        return frozenset(self.inner)
+
+    @property
+    def inner(self) -> Iterable[Token]:
+        """The tokens by occurrence."""
+        return [token for monomial, _ in self._terms for token, _ in monomial]
 
     @property
     def degree(self) -> int:

@@ -80,7 +80,7 @@ class PossibleWorlds:
         from semiring.circuit.evaluation import evaluate
         from semiring.semirings.counting import Counting
 
-        gates = np.array([*map(self._writing.annotation, annotations)], dtype=np.int64)
+        gates = self._writing.gates(annotations)
         counts: Array = evaluate(self._writing.circuit, Counting(), gates, self._worlds)[1]
         return counts
 
@@ -88,5 +88,5 @@ class PossibleWorlds:
         """Return the plain values of operands, a row each, world by world, as Python objects."""
         from semiring.circuit.evaluation import operand_columns
 
-        gates = np.array([*map(self._writing.operand, operands)], dtype=np.int64)
+        gates = self._writing.gates(operands)
         return operand_columns(self._writing.circuit, gates, self._worlds)

@@ -14,7 +14,7 @@ from semiring.monoid import Monoid
 from semiring.polynomial import Polynomial
 from semiring.render import REPR_TERMS, html_code, join_terms, left_out
 from semiring.token import Token, format_value, normal_value, order_key
-from semiring.value import Substitution, Value, replaced
+from semiring.value import Substitution, Value, replaced, tokens_of
 
 if TYPE_CHECKING:
     from semiring.expression import Expression
@@ -76,6 +76,10 @@ class Tensor(Value):
         """Pairs (annotation, value), one per distinct value, in the order of values."""
         return self._terms
 
+    def values(self) -> list[Any]:
+        """Return the values of the terms, in their order, without making their annotations."""
+        return [value for _, value in self._terms]
+
     @property
     def simple_tensors(self) -> tuple[tuple[Annotation, Any], ...]:
         """The terms with their annotations' summands apart: k⊗v with k not a sum."""
@@ -89,7 +93,12 @@ class Tensor(Value):
     @property
     def tokens(self) -> frozenset[Token]:
         """The tokens that occur."""
-        return frozenset().union(*(annotation.tokens for annotation, _ in self._terms))
+        return tokens_of(self.inner)
+
+    @property
+    def inner(self) -> Iterable[Any]:
+        """The annotations that this is made of."""
+        return [annotation for annotation, _ in self._terms]
 
     @property
     def is_zero(self) -> bool:

@@ -124,13 +124,22 @@ def replaced(annotation: Annotation, of: Substitution) -> Annotation:
 
 
 def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
-    """Return the tokens that occur in annotations and operands."""
-    return frozenset().union(*(part.tokens for part in parts if _has_tokens(part)))
+    """Return the tokens that occur in annotations and operands; below gates of one circuit at once.
 
-
-def _has_tokens(part: Any) -> bool:
-    """Return True if a part is an annotation or a formal value, and not a plain SQL value."""
-    return isinstance(part, (Value, Polynomial)) or hasattr(part, "is_truth_value")
+    Other parts than gates have `inner`, the annotations, operands and tokens they are made of.
+    """
+    found: set[Token] = set()
+    gates: dict[int, tuple[Any, list[int]]] = {}
+    rest = list(parts)
+    while rest:
+        part = rest.pop()
+        if isinstance(part, Token):
+            found.add(part)
+        elif (reading := getattr(part, "reading", None)) is not None:
+            gates.setdefault(id(reading), (reading, []))[1].append(part.gate)
+        else:
+            rest.extend(getattr(part, "inner", ()))
+    return frozenset(found).union(*(reading.tokens(own) for reading, own in gates.values()))
 
 
 def operand_key(operand: Operand) -> tuple[Any, ...]:

@@ -133,18 +133,11 @@ def moments(
         tensor = _formal(tensor.substituted(instead))
     if not isinstance(tensor, Tensor):
         return _distributed(tensor, chances, known, decisions)
-    for value in _values(tensor):
+    for value in tensor.values():
         check_number(value)
     if known.constant_value() != 1:
         return _conditional(tensor, chances, known, decisions)
     return _unconditional(tensor, chances, decisions)
-
-
-def _values(tensor: Tensor) -> list[object]:
-    # Few questions need this module.
-    from semiring.analysis.sums import values_of
-
-    return values_of(tensor)
 
 
 def _formal(operand: Operand) -> Value:

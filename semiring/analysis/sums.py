@@ -26,7 +26,6 @@ from semiring.base import Array
 from semiring.budget import check_budget
 from semiring.circuit.gates import CONSTANT, DELTA, MONUS, PRODUCT, SUM, TOKEN
 from semiring.circuit.order import list_ranks
-from semiring.circuit.values import CircuitTensor
 from semiring.exact import reduce_segments
 from semiring.segments import ascending, bounds, owners_of, places_in, places_of
 from semiring.tensor import Tensor
@@ -40,13 +39,6 @@ _DEPENDENT: Final = 12
 
 _PAIRS: Final = 1 << 22
 """The number of pairs of dependent sets of events, at most."""
-
-
-def values_of(tensor: Tensor) -> list[object]:
-    """Return the values of a tensor's terms; annotations are not made for them."""
-    if isinstance(tensor, CircuitTensor):
-        return tensor.values()
-    return [value for _, value in tensor.terms]
 
 
 def sum_moments(
@@ -71,7 +63,7 @@ def sum_moments(
     chance_of, covariances = _chances(columns, events, of_tokens, decisions)
     weights = np.ones(len(columns.child))
     if tensor.monoid.name == "SUM":
-        weights = np.array([float(value) for value in values_of(tensor)])  # type: ignore[arg-type]
+        weights = np.array([float(value) for value in columns.values(columns.root)])
     chance = reduce_segments(np.multiply, chance_of[events.event], events.offsets, 1.0)
     amounts = weights[products.term] * products.times * chance
     variance = _variance(events, amounts, chance, chance_of, covariances)

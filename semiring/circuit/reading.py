@@ -84,8 +84,9 @@ class CircuitReading:
 
     # -- tokens ------------------------------------------------------------------------------
 
-    def tokens(self, gates: Array) -> frozenset[Token]:
+    def tokens(self, gates: Array | list[int]) -> frozenset[Token]:
         """Return the tokens below some gates; the last large set is kept."""
+        gates = np.asarray(gates)
         key = gates.tobytes()
         if self._last_tokens[0] == key:
             return self._last_tokens[1]

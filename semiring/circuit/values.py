@@ -146,7 +146,7 @@ class FormalValue(InCircuit, Value):
         from semiring.circuit.writing import CircuitWriting, read
 
         writing = CircuitWriting(self.tokens)
-        return (read, (writing.tokens, writing.circuit, writing.operand(self)))
+        return (read, (writing.tokens, writing.circuit, writing.gate(self)))
 
 
 class CircuitApplied(FormalValue):
@@ -304,7 +304,6 @@ class CircuitTensor(InCircuit, Tensor):
         return store.child[edges], store.label[edges]
 
     def values(self) -> list[Any]:
-        """The values of the terms, in their order, without their annotations."""
         return cast(list[Any], self._scalars().values(self._edges()[1]))
 
     @property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -48,7 +49,7 @@ from semiring.polynomial import Polynomial
 from semiring.segments import ascending, bounds
 from semiring.tensor import Tensor
 from semiring.token import Token
-from semiring.value import Operand, Substitution, Value
+from semiring.value import Operand, Substitution
 
 Annotation: TypeAlias = Polynomial | Expression
 
@@ -66,10 +67,11 @@ class CircuitWriting:
     """
 
     def __init__(self, tokens: Iterable[Token]) -> None:
-        self.tokens = sorted(frozenset(tokens))
+        self.tokens = sorted(frozenset(tokens), key=attrgetter("sort_key"))
         self._numbers = {token: number for number, token in enumerate(self.tokens)}
         self.circuit = AnnotationCircuit(len(self.tokens))
         self.reading = CircuitReading(self.circuit, self._named)
+        # By identity: the objects, which live as long as this, and their gates.
         self._written: dict[int, tuple[Any, int]] = {}
         self._copies: dict[int, _Copies] = {}
 
@@ -80,74 +82,91 @@ class CircuitWriting:
         """Return the gate of a token."""
         return self._numbers[token] + 2
 
-    def annotation(self, annotation: Annotation) -> int:
-        """Return the gate of an annotation."""
-        return self._once(annotation, self._annotation)
+    def gate(self, part: Any) -> int:
+        """Return the gate of an annotation, of a formal value or of a plain value."""
+        return int(self.gates([part])[0])
 
-    def operand(self, operand: Operand) -> int:
-        """Return the gate of a formal or plain value."""
-        if not isinstance(operand, Value):
-            return int(self.circuit.operands.plain([operand])[0])
-        return self._once(operand, self._value)
+    def gates(self, parts: Iterable[Any]) -> Array:
+        """Return the gates of annotations, of formal values and of plain values."""
+        listed = list(parts)
+        new = {id(part): part for part in listed if id(part) not in self._written}
+        if new:
+            # Parts at one distance from those asked for are written together.
+            self.gates(
+                inner
+                for part in new.values()
+                if not isinstance(part, InCircuit)
+                for inner in getattr(part, "inner", ())
+            )
+            groups: dict[Any, list[Any]] = {}
+            for number, part in new.items():
+                if number not in self._written:
+                    groups.setdefault(_group(part), []).append(part)
+            for group in groups.values():
+                pairs = zip(group, self._write(group).tolist(), strict=True)
+                self._written.update((id(part), (part, gate)) for part, gate in pairs)
+        return np.array([self._written[id(part)][1] for part in listed], dtype=np.int32)
 
-    def _once(self, part: Any, write: Callable[[Any], Array]) -> int:
-        if id(part) not in self._written:
-            make = self._copied if isinstance(part, InCircuit) else write
-            self._written[id(part)] = (part, int(make(part)[0]))
-        return self._written[id(part)][1]
-
-    def _copied(self, part: InCircuit) -> Array:
-        reading = part.reading
-        copies = self._copies.setdefault(id(reading), _Copies(reading, self.circuit, self.token))
-        return copies.gates(np.array([part.gate]))
-
-    def _annotation(self, annotation: Annotation) -> Array:
+    def _write(self, parts: list[Any]) -> Array:
+        """Return the gates of parts of one group, whose own parts are written."""
         circuit = self.circuit
-        match annotation:
+        match parts[0]:
+            case InCircuit(reading=reading):
+                copies = _Copies(reading, circuit, self.token)
+                copies = self._copies.setdefault(id(reading), copies)
+                return copies.gates(np.array([part.gate for part in parts]))
             case Polynomial():
-                return self._polynomial(annotation)
+                return self._polynomials(parts)
             case Constant():
-                return self._constant(annotation.n)
+                return np.concatenate([self._constant(part.n) for part in parts])
+            case Token():
+                return np.array([self.token(token) for token in parts])
             case Atom():
-                return np.array([self.token(annotation.of_token)])
+                return self.gates(part.of_token for part in parts)
             case Product():
-                gates, powers = self._parts(annotation.factors)
-                return circuit.products(np.repeat(gates, powers), np.array([0, sum(powers)]))
+                gates, powers, offsets = self._edges([part.factors for part in parts])
+                sizes = reduce_segments(np.add, np.array(powers), offsets, 0)
+                return circuit.products(np.repeat(gates, powers), bounds(sizes))
             case Sum():
-                return self._sum(*self._parts(annotation.summands))
+                return self._sums(*self._edges([part.summands for part in parts]))
             case Delta():
-                return circuit.delta(self._at(annotation.operand))
-            case Monus():
-                return circuit.monus(self._at(annotation.left), self._at(annotation.right))
-            case Compare():
-                sides = (np.array([self.operand(s)]) for s in (annotation.left, annotation.right))
-                return circuit.operands.compared(annotation.op, *sides)
+                return circuit.delta(self.gates(part.operand for part in parts))
+            case Monus() | Compare():
+                lefts, rights = (
+                    self.gates(getattr(part, side) for part in parts) for side in ("left", "right")
+                )
+                if isinstance(parts[0], Monus):
+                    return circuit.monus(lefts, rights)
+                return circuit.operands.compared(parts[0].op, lefts, rights)
             case Condition():
-                return circuit.operands.conditions(np.array([self.operand(annotation.value)]))
-        raise TypeError(f"{type(annotation).__name__} is no annotation")
+                return circuit.operands.conditions(self.gates(part.value for part in parts))
+            case Tensor():
+                return self._tensors(parts)
+        return circuit.operands.plain(parts)
 
-    def _at(self, annotation: Annotation) -> Array:
-        return np.array([self.annotation(annotation)])
+    def _edges(self, listed: Sequence[Sequence[tuple[Any, int]]]) -> tuple[Array, list[int], Array]:
+        """Return the gates and the numbers of segments of pairs of a part and a number, as CSR."""
+        pairs = [pair for segment in listed for pair in segment]
+        offsets = bounds(np.array([*map(len, listed)], dtype=np.int64))
+        return self.gates(part for part, _ in pairs), [n for _, n in pairs], offsets
 
-    def _parts(self, parts: Iterable[tuple[Annotation, int]]) -> tuple[Array, list[int]]:
-        gates, numbers = zip(*((self.annotation(part), n) for part, n in parts), strict=True)
-        return np.array(gates), list(numbers)
+    def _polynomials(self, polynomials: list[Polynomial]) -> Array:
+        terms = [term for polynomial in polynomials for term in polynomial.terms]
+        factors = [factor for monomial, _ in terms for factor in monomial]
+        tokens = self.gates(token for token, _ in factors)
+        degrees = np.array([sum(n for _, n in monomial) for monomial, _ in terms], dtype=np.int64)
+        powers = np.array([n for _, n in factors], dtype=np.int64)
+        products = self.circuit.products(np.repeat(tokens, powers), bounds(degrees))
+        offsets = bounds(np.array([len(polynomial.terms) for polynomial in polynomials]))
+        return self._sums(products, [n for _, n in terms], offsets)
 
-    def _polynomial(self, polynomial: Polynomial) -> Array:
-        monomials = [monomial for monomial, _ in polynomial.terms]
-        powers = [[n for _, n in monomial] for monomial in monomials]
-        gates = np.array([self.token(t) for each in monomials for t, _ in each], dtype=np.int64)
-        factors = np.repeat(gates, np.array([n for of_each in powers for n in of_each], np.int64))
-        offsets = bounds(np.array([*map(sum, powers)], dtype=np.int64))
-        return self._sum(self.circuit.products(factors, offsets), [n for _, n in polynomial.terms])
-
-    def _sum(self, gates: Array, times: Sequence[int]) -> Array:
-        """Return a sum of gates with multiplicities."""
+    def _sums(self, gates: Array, times: Sequence[int], offsets: Array) -> Array:
+        """Return the sums of segments of gates with multiplicities."""
         for place, number in enumerate(times):
             if number >= _LARGE:
                 gates[place] = self.circuit.times(self._constant(number), gates[[place]])[0]
         few = np.array([number if number < _LARGE else 1 for number in times], dtype=np.int64)
-        return self.circuit.sum(gates, np.array([0, len(gates)]), few)
+        return self.circuit.sum(gates, offsets, few)
 
     def _constant(self, number: int) -> Array:
         if number < _LARGE:
@@ -156,13 +175,28 @@ class CircuitWriting:
         parts = self.circuit.constants(np.array([_LARGE, low]))
         return self.circuit.plus(self.circuit.times(parts[:1], self._constant(high)), parts[1:])
 
-    def _value(self, value: Value) -> Array:
-        assert isinstance(value, Tensor)
-        gates = np.array([self.annotation(k) for k, _ in value.terms], dtype=np.int32)
-        values: Any = [v for _, v in value.terms]
-        if all(type(v) is int and abs(v) < 2**63 for v in values):
+    def _tensors(self, tensors: list[Tensor]) -> Array:
+        terms = [term for tensor in tensors for term in tensor.terms]
+        gates = self.gates(annotation for annotation, _ in terms)
+        values: Any = [value for _, value in terms]
+        if all(type(value) is int and abs(value) < 2**63 for value in values):
             values = pa.array(values, pa.int64())
-        return self.circuit.tensors(value.monoid, gates, values, np.array([0, len(gates)]))
+        offsets = bounds(np.array([len(tensor.terms) for tensor in tensors]))
+        return self.circuit.tensors(tensors[0].monoid, gates, values, offsets)
+
+
+def _group(part: Any) -> Hashable:
+    """Return a key of the parts that are written together with one."""
+    match part:
+        case InCircuit():
+            return id(part.reading)
+        case Compare():
+            return Compare, part.op
+        case Tensor():
+            return Tensor, part.monoid.name, repr(part.monoid.finisher)
+        case Polynomial() | Expression() | Token():
+            return str(type(part))
+    return None
 
 
 class _Copies:
@@ -289,9 +323,7 @@ def substituted(value: FormalValue, of: Substitution) -> Operand:
     """Return a formal value with other annotations in the place of tokens; plain once known."""
     instead = {token: of(token) for token in sorted(value.tokens)}
     writing = CircuitWriting(token for k in instead.values() for token in k.tokens)
-    copies = _Copies(
-        value.reading, writing.circuit, lambda token: writing.annotation(instead[token])
-    )
+    copies = _Copies(value.reading, writing.circuit, lambda token: writing.gate(instead[token]))
     return writing.reading.operand(int(copies.gates(np.array([value.gate]))[0]))
 
 

@@ -5,7 +5,7 @@ Source: Amsterdamer, Deutch, Tannen, *Provenance for Aggregate Queries*, PODS 20
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, TypeVar
 
 from semiring.base import Semiring
@@ -15,7 +15,7 @@ from semiring.expression.terms import Constant, Expression
 from semiring.render import Style
 from semiring.tensor import Tensor
 from semiring.token import Token, normal_value
-from semiring.value import Operand, Value, called, known, operand_key, tokens_of
+from semiring.value import Operand, Value, called, known, operand_key
 
 K = TypeVar("K")
 
@@ -41,8 +41,8 @@ class Compare(Expression):
         return (Compare, (self.op, self.left, self.right))
 
     @property
-    def tokens(self) -> frozenset[Token]:
-        return tokens_of(side for side in (self.left, self.right) if isinstance(side, Value))
+    def inner(self) -> Iterable[Any]:
+        return self.left, self.right
 
     @property
     def is_polynomial(self) -> bool:

@@ -6,7 +6,7 @@ comparisons; φ is here any Boolean function of values that depend on which tupl
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, TypeVar
 
 from semiring.base import Semiring
@@ -37,8 +37,8 @@ class Condition(Expression):
         return (Condition, (self.value,))
 
     @property
-    def tokens(self) -> frozenset[Token]:
-        return self.value.tokens
+    def inner(self) -> Iterable[Any]:
+        return (self.value,)
 
     @property
     def is_polynomial(self) -> bool:

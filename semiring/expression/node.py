@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from semiring.base import Semiring, TokenValuation, token_values
@@ -11,6 +11,7 @@ from semiring.errors import CapabilityError
 from semiring.polynomial import Polynomial, name_tokens
 from semiring.render import LATEX, PRINTED_TERMS, REPR_TERMS, TEXT, Style, html_code
 from semiring.token import Token
+from semiring.value import tokens_of
 
 if TYPE_CHECKING:
     from semiring.expression.terms import Expression
@@ -53,7 +54,12 @@ class Node(ABC):
     @property
     def tokens(self) -> frozenset[Token]:
         """The tokens that occur, those inside compared tensors included."""
-        return frozenset().union(*(child.tokens for child in self.children))
+        return tokens_of(self.inner)
+
+    @property
+    def inner(self) -> Iterable[Any]:
+        """The annotations, operands and tokens that this is made of."""
+        return self.children
 
     @property
     def degree(self) -> int:

@@ -202,8 +202,8 @@ class Atom(Expression):
         return (Atom, (self.of_token,))
 
     @property
-    def tokens(self) -> frozenset[Token]:
-        return frozenset((self.of_token,))
+    def inner(self) -> Iterable[Any]:
+        return (self.of_token,)
 
     @property
     def degree(self) -> int:

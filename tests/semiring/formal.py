@@ -15,7 +15,7 @@ from semiring.value import Operand, tokens_of
 def applied(function: Any, operands: Sequence[Operand]) -> Operand:
     """A function of operands."""
     writing = CircuitWriting(tokens_of(operands))
-    columns = [np.array([writing.operand(operand)]) for operand in operands]
+    columns = [writing.gates([operand]) for operand in operands]
     return _read(writing, writing.circuit.operands.applied(function, columns))
 
 
@@ -46,10 +46,9 @@ def _rows(
 ) -> tuple[CircuitWriting, Array, list[Array]]:
     listed = list(annotated)
     writing = CircuitWriting(tokens_of(part for k, row in listed for part in (k, *row)))
-    annotations = np.array([writing.annotation(k) for k, _ in listed], dtype=np.int32)
-    rows = [[writing.operand(operand) for operand in row] for _, row in listed]
-    operands = np.array(rows, dtype=np.int32)
-    return writing, annotations, list(operands.T)
+    annotations = writing.gates(k for k, _ in listed)
+    operands = [writing.gates(column) for column in zip(*(row for _, row in listed), strict=True)]
+    return writing, annotations, operands
 
 
 def _read(writing: CircuitWriting, gates: Array) -> Operand:
