@@ -133,10 +133,10 @@ class Polynomial:
     @property
     def tokens(self) -> frozenset[Token]:
         """The tokens that occur."""
-        return frozenset(self.inner)
+        return frozenset(self._inner)
 
     @property
-    def inner(self) -> Iterable[Token]:
+    def _inner(self) -> Iterable[Token]:
         """The tokens by occurrence."""
         return [token for monomial, _ in self._terms for token, _ in monomial]
 

@@ -93,10 +93,10 @@ class Tensor(Value):
     @property
     def tokens(self) -> frozenset[Token]:
         """The tokens that occur."""
-        return tokens_of(self.inner)
+        return tokens_of(self._inner)
 
     @property
-    def inner(self) -> Iterable[Any]:
+    def _inner(self) -> Iterable[Any]:
         """The annotations that this is made of."""
         return [annotation for annotation, _ in self._terms]
 

@@ -126,7 +126,7 @@ def replaced(annotation: Annotation, of: Substitution) -> Annotation:
 def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
     """Return the tokens that occur in annotations and operands; below gates of one circuit at once.
 
-    Other parts than gates have `inner`, the annotations, operands and tokens they are made of.
+    Other parts than gates have `_inner`, the annotations, operands and tokens they are made of.
     """
     found: set[Token] = set()
     gates: dict[int, tuple[Any, list[int]]] = {}
@@ -138,7 +138,7 @@ def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
         elif (reading := getattr(part, "reading", None)) is not None:
             gates.setdefault(id(reading), (reading, []))[1].append(part.gate)
         else:
-            rest.extend(getattr(part, "inner", ()))
+            rest.extend(getattr(part, "_inner", ()))
     return frozenset(found).union(*(reading.tokens(own) for reading, own in gates.values()))
 
 

@@ -96,7 +96,7 @@ class CircuitWriting:
                 inner
                 for part in new.values()
                 if not isinstance(part, InCircuit)
-                for inner in getattr(part, "inner", ())
+                for inner in getattr(part, "_inner", ())
             )
             groups: dict[Any, list[Any]] = {}
             for number, part in new.items():

@@ -41,7 +41,7 @@ class Compare(Expression):
         return (Compare, (self.op, self.left, self.right))
 
     @property
-    def inner(self) -> Iterable[Any]:
+    def _inner(self) -> Iterable[Any]:
         return self.left, self.right
 
     @property

@@ -37,7 +37,7 @@ class Condition(Expression):
         return (Condition, (self.value,))
 
     @property
-    def inner(self) -> Iterable[Any]:
+    def _inner(self) -> Iterable[Any]:
         return (self.value,)
 
     @property

@@ -54,10 +54,10 @@ class Node(ABC):
     @property
     def tokens(self) -> frozenset[Token]:
         """The tokens that occur, those inside compared tensors included."""
-        return tokens_of(self.inner)
+        return tokens_of(self._inner)
 
     @property
-    def inner(self) -> Iterable[Any]:
+    def _inner(self) -> Iterable[Any]:
         """The annotations, operands and tokens that this is made of."""
         return self.children
 

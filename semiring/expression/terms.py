@@ -202,7 +202,7 @@ class Atom(Expression):
         return (Atom, (self.of_token,))
 
     @property
-    def inner(self) -> Iterable[Any]:
+    def _inner(self) -> Iterable[Any]:
         return (self.of_token,)
 
     @property
